@@ -16,7 +16,7 @@ package final class Recorder: Sendable {
     package let recovered: RecoveryReport?
 
     private let queue: RecorderQueue
-    private let outcome = Outcome()
+    private let outcome: Outcome
 
     /// Opens or creates the session and starts the thread.
     ///
@@ -34,11 +34,18 @@ package final class Recorder: Sendable {
         nextConnectionID = session?.start.nextConnectionID ?? 1
         recovered = session?.start.recovered
         queue = RecorderQueue(configuration)
+        outcome = Outcome(isRecording: configuration.isRecording)
 
         let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
         DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome] in
-            RecorderLoop(queue, outcome, tailNanoseconds: tail, onFinished: onFinished, onFailure: onFailure)
-                .run(session)
+            RecorderLoop(
+                queue,
+                outcome,
+                tailNanoseconds: tail,
+                isRecording: configuration.isRecording,
+                onFinished: onFinished,
+                onFailure: onFailure
+            ).run(session)
         }
     }
 
@@ -59,8 +66,40 @@ package final class Recorder: Sendable {
     /// May be called from any thread and never waits. A set is to be noted when a run begins, also an empty one, since
     /// a session may go on after another run; that first one counts from the run's beginning. The moment is in
     /// microseconds since 1970, `nil` for now; the sources are those of included files too.
-    package func noteRules(sources: [ProfileSource], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
-        queue.submit(RulesNote(at: moment ?? wallClock(), sources: sources, switchedOff: switchedOff.sorted()))
+    /// `admits` says which exchanges are recorded that begin from then on, `nil` for all; it is called on the recorder's
+    /// thread.
+    package func noteRules(
+        sources: [ProfileSource],
+        switchedOff: some Sequence<String>,
+        admits: (@Sendable (RequestURL) -> Bool)? = nil,
+        at moment: Int64? = nil
+    ) {
+        let at = moment ?? wallClock()
+        queue.submit(RulesNote(at: at, sources: sources, switchedOff: switchedOff.sorted(), admits: admits))
+    }
+
+    /// Whether exchanges that begin are recorded.
+    package var isRecording: Bool { outcome.isRecording.load(ordering: .relaxed) }
+    /// How many exchanges have begun while the recording was switched off.
+    package var passed: Int { outcome.passed.load(ordering: .relaxed) }
+    /// How many exchanges the rules have kept out of the session.
+    package var leftOut: Int { outcome.leftOut.load(ordering: .relaxed) }
+    /// A number that grows with each edit.
+    package var edits: Int { outcome.edits.load(ordering: .acquiring) }
+
+    /// Switches the recording on or off for exchanges that begin from now on; those under way are recorded to their end,
+    /// or not at all.
+    package func setRecording(_ isRecording: Bool) {
+        outcome.isRecording.store(isRecording, ordering: .relaxed)
+        queue.submit(isRecording: isRecording)
+    }
+
+    /// Changes what the session says of its exchanges, between the events of the traffic. Throws ``SessionError``.
+    package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
+        try await withCheckedThrowingContinuation { continuation in
+            let order = RecorderQueue.EditOrder(edit: edit) { continuation.resume(with: $0.mapError { $0 }) }
+            if !queue.submit(order) { continuation.resume(throwing: SessionError.nothingRecorded) }
+        }
     }
 
     /// Waits until all that was submitted so far is in the file.
@@ -105,8 +144,14 @@ package final class RecorderProducer: Sendable {
 /// What the recorder's thread tells everybody else.
 final class Outcome: Sendable {
     let revision = Atomic(0)
+    let edits = Atomic(0)
+    let isRecording: Atomic<Bool>
+    let passed = Atomic(0)
+    let leftOut = Atomic(0)
     private let summary = Mutex<RecorderSummary?>(nil)
     private let ended = DispatchSemaphore(value: 0)
+
+    init(isRecording: Bool) { self.isRecording = Atomic(isRecording) }
 
     func end(_ summary: RecorderSummary) {
         self.summary.withLock { $0 = summary }

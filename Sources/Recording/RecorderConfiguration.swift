@@ -18,6 +18,8 @@ package struct RecorderConfiguration: Sendable {
     package var sluiceVersion: String
     /// Names and values that a new session keeps; one that is there already keeps its own.
     package var labels: [String: String] = [:]
+    /// Whether exchanges are recorded from the beginning; ``Recorder/setRecording(_:)`` switches it.
+    package var isRecording = true
     /// How many bytes of events may wait to be written, over all producers.
     package var credit = 16 << 20
     /// How long the first event after a pause may wait for company, in milliseconds.
@@ -57,8 +59,14 @@ package struct RecorderSummary: Sendable, Hashable {
     package var bodyBytes: Int64 = 0
     /// Exchanges that are not in the session, because writing failed.
     package var notRecorded = 0
+    /// Exchanges that began while the recording was switched off.
+    package var passed = 0
+    /// Exchanges that the rules keep out of the session.
+    package var leftOut = 0
     /// Body bytes that were dropped (`--recorder lossy`).
     package var droppedBytes: Int64 = 0
+    /// Why deleted exchanges are still in the file; `nil` where none are.
+    package var removingError: SessionError?
     /// The longest transaction, from its first event to its end, in microseconds. Above 100,000 the disk was too slow
     /// for the promise about `kill -9`.
     package var longestWrite: Int64 = 0

@@ -13,6 +13,8 @@ enum RecorderLimits {
     static let lockMicroseconds: UInt32 = 20_000
     /// A transaction takes no more events after this time.
     static let transactionNanoseconds: UInt64 = 50_000_000
+    /// A transaction of an edit ends after this time, so that what comes meanwhile is written soon.
+    static let editNanoseconds: UInt64 = 30_000_000
     /// After this many bytes of events, memory is given back to the system at the next quiet moment.
     static let trimBytes = 4 << 20
     /// How long nothing must come for a moment to be quiet.

@@ -35,6 +35,18 @@ final class RecorderLoop {
     private var nextCheck: UInt64 = 0
     /// Credit that events have held since memory was last given back.
     private var takenBytes = 0
+    /// Whether exchanges that begin are recorded.
+    private var isRecording: Bool
+    /// Which of them are, by the rules in force; `nil` for all.
+    private var admits: (@Sendable (RequestURL) -> Bool)?
+    /// Exchanges that are not recorded, until they end.
+    private var unrecorded: Set<ExchangeID> = []
+    /// What is known of open connections that no recorded exchange has used.
+    private var unusedConnections: [ConnectionID: ConnectionRecord] = [:]
+    /// The edits that are to be made, the first one in progress.
+    private var edits: [RecorderQueue.EditOrder] = []
+    private var editing: SessionEditing?
+    private var history = DeletionHistory()
 
     private struct EndedExchange {
         var record: ExchangeRecord
@@ -46,12 +58,14 @@ final class RecorderLoop {
         _ queue: RecorderQueue,
         _ outcome: Outcome,
         tailNanoseconds: UInt64,
+        isRecording: Bool,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)?,
         onFailure: (@Sendable (SessionError) -> Void)?
     ) {
         self.queue = queue
         self.outcome = outcome
         self.tailNanoseconds = tailNanoseconds
+        self.isRecording = isRecording
         self.onFinished = onFinished
         self.onFailure = onFailure
     }
@@ -67,6 +81,7 @@ final class RecorderLoop {
                 takeAll(session)
                 if writer != nil { check(session, at: DispatchTime.now().uptimeNanoseconds) }
                 endRun(of: session)
+                removeDeleted()
                 writer = nil
             }
             do {
@@ -88,6 +103,7 @@ final class RecorderLoop {
                 let quiet = DispatchTime.now() + RecorderLimits.trimDelay
                 deadline = deadline.map { min($0, quiet) } ?? quiet
             }
+            if !edits.isEmpty { deadline = .now() }
             var drain = queue.next(deadline: deadline)
             if drain.batches.isEmpty, takenBytes > RecorderLimits.trimBytes {
                 // What the event loops allocate and this thread frees stays with glibc's heaps otherwise, as large as
@@ -98,6 +114,7 @@ final class RecorderLoop {
             takenBytes += drain.batches.reduce(0) { $0 + $1.cost }
             isFlushing = !drain.flushes.isEmpty
             process(&drain.batches, session)
+            repeat { edit(session) } while drain.isLast && !edits.isEmpty
             for flush in drain.flushes { flush.signal() }
             isLast = drain.isLast
         }
@@ -119,7 +136,7 @@ final class RecorderLoop {
                         if case .finished(let record, _) = event { finished.append(count(record)) }
                         write(to: session) { try handle(event, at: now) }
                     }
-                    if let rules = batch.rules { write(to: session) { try writer?.write(rules) } }
+                    take(batch, session)
                     written += batch.cost
                     now = DispatchTime.now().uptimeNanoseconds
                 }
@@ -175,8 +192,9 @@ final class RecorderLoop {
     private func handle(_ event: RecordEvent, at time: UInt64) throws {
         guard writer != nil else { return }
         switch event {
-        case .connection(let connection): connections[connection.id] = connection
+        case .connection(let connection): take(connection)
         case .opened(let record, let messages):
+            guard isToBeRecorded(record) else { return }
             let exchange = OpenExchange(record.id)
             exchange.update(record, messages)
             open[record.id] = exchange
@@ -200,6 +218,50 @@ final class RecorderLoop {
             exchange.update(StreamCounts(tally: tally, sizes: sizes))
             if exchange.hasUnwrittenCounts { hold(exchange, at: time) }
         case .finished(let record, let messages): try finish(record, messages)
+        }
+    }
+
+    /// Takes what a batch has in place of events.
+    private func take(_ batch: RecorderQueue.Batch, _ session: WritableSession?) {
+        if let rules = batch.rules {
+            admits = rules.admits
+            write(to: session) { try writer?.write(rules) }
+        }
+        if let order = batch.edit { edits.append(order) }
+        guard let isRecording = batch.isRecording else { return }
+        self.isRecording = isRecording
+        guard isRecording else { return }
+        // Those that come may use what was opened meanwhile.
+        connections.merge(unusedConnections) { newer, _ in newer }
+        unusedConnections = [:]
+    }
+
+    /// Decides, once for each exchange, whether it is recorded; counts it where it is not.
+    private func isToBeRecorded(_ record: ExchangeRecord) -> Bool {
+        if isRecording, admits?(record.url) ?? true { return true }
+        unrecorded.insert(record.id)
+        if isRecording {
+            summary.leftOut = outcome.leftOut.add(1, ordering: .relaxed).newValue
+        } else {
+            summary.passed = outcome.passed.add(1, ordering: .relaxed).newValue
+        }
+        return false
+    }
+
+    /// Takes what is known of a connection; while nothing is recorded it waits for an exchange that is.
+    private func take(_ connection: ConnectionRecord) {
+        if isRecording || connections[connection.id] != nil {
+            connections[connection.id] = connection
+        } else {
+            unusedConnections[connection.id] = connection.closedAt == nil || !open.isEmpty ? connection : nil
+        }
+    }
+
+    private func useConnections(of record: ExchangeRecord) {
+        guard !unusedConnections.isEmpty else { return }
+        for id in [record.clientConnection, record.upstreamConnection] {
+            guard let id, let connection = unusedConnections.removeValue(forKey: id) else { continue }
+            connections[id] = connection
         }
     }
 
@@ -237,7 +299,8 @@ final class RecorderLoop {
     }
 
     private func finish(_ record: ExchangeRecord, _ messages: ExchangeMessages) throws {
-        guard let writer else { return }
+        guard let writer, unrecorded.remove(record.id) == nil else { return }
+        useConnections(of: record)
         var record = record
         let exchange = open.removeValue(forKey: record.id) ?? OpenExchange(record.id)
         exchange.hasEnded = true
@@ -289,6 +352,7 @@ final class RecorderLoop {
             exchange.isTouched = false
             for side in BodySide.allCases { exchange.tails[side].compact() }
             guard let (record, messages) = exchange.unwritten else { continue }
+            useConnections(of: record)
             let payload = try writer.writeOpenPayload(messages, of: record.id)
             ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
             exchange.unwritten = nil
@@ -364,6 +428,42 @@ final class RecorderLoop {
         }
     }
 
+    // MARK: - Edits
+
+    /// Goes on with the first edit for a while, in a transaction of its own.
+    private func edit(_ session: WritableSession?) {
+        guard let order = edits.first else { return }
+        var problem: SessionError?
+        if let writer {
+            do {
+                if editing == nil { editing = try writer.begin(order.edit, &history) }
+            } catch {
+                problem = error as? SessionError ?? (error as? DatabaseError).map { .editing(session?.path ?? "", $0) }
+            }
+            if problem == nil {
+                transact(session) {
+                    if editing != nil { try writer.edit(&editing) }
+                }
+            }
+        }
+        if self.writer == nil { problem = problem ?? summary.error ?? .nothingRecorded }
+        guard problem != nil || editing?.isDone == true else { return }
+        edits.removeFirst()
+        let result = editing?.result ?? SessionEditResult()
+        editing = nil
+        outcome.edits.add(1, ordering: .releasing)
+        order.done(problem.map { .failure($0) } ?? .success(result))
+    }
+
+    private func removeDeleted() {
+        guard let writer else { return }
+        do {
+            try writer.removeDeleted()
+        } catch {
+            summary.removingError = error as? SessionError
+        }
+    }
+
     // MARK: - Failure
 
     private func write(to session: WritableSession?, _ body: () throws -> Void) {
@@ -378,7 +478,7 @@ final class RecorderLoop {
     private func fail(_ error: any Error, _ session: WritableSession) {
         writer?.rollback()
         writer = nil
-        open = [:]
+        (open, unrecorded) = ([:], [])
         waiting = 0
         tailBytes = 0
         guard summary.error == nil else { return }

@@ -15,6 +15,17 @@ final class RecorderQueue: Sendable {
         var dropped: [DroppedPart] = []
         /// Rules that were put in force, in place of events.
         var rules: RulesNote?
+        /// A change of what is recorded already, in place of events.
+        var edit: EditOrder?
+        /// Whether exchanges are recorded from here on, in place of events.
+        var isRecording: Bool?
+    }
+
+    /// An edit, and who waits for it.
+    struct EditOrder: Sendable {
+        var edit: SessionEdit
+        /// Called on the recorder's thread.
+        var done: @Sendable (Result<SessionEditResult, SessionError>) -> Void
     }
 
     /// A body part that was not recorded.
@@ -122,6 +133,19 @@ final class RecorderQueue: Sendable {
     /// Takes rules, which keep their place among the events.
     func submit(_ rules: RulesNote) {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: rules.cost, rules: rules)) }
+    }
+
+    /// Takes an edit, which keeps its place among the events; `false` where the queue is closing.
+    func submit(_ edit: EditOrder) -> Bool {
+        change(whenClosing: false) { state in
+            state.add(Batch(events: [], cost: 0, edit: edit))
+            return true
+        }
+    }
+
+    /// Switches the recording on or off for exchanges that begin from here on.
+    func submit(isRecording: Bool) {
+        change(whenClosing: ()) { $0.add(Batch(events: [], cost: 0, isRecording: isRecording)) }
     }
 
     /// Forgets a producer that is going away.

@@ -124,9 +124,21 @@ enum Schema {
         ["id INTEGER PRIMARY KEY", "at INTEGER NOT NULL", "sources TEXT", "off TEXT NOT NULL"]
     )
 
-    /// Reads exchanges with what users say of them; `WHERE` and so on follow.
+    /// Reads exchanges that are not deleted, with what users say of them; a condition and so on follow.
     static let records = """
         SELECT \(exchange.columns), comment, colour, deleted_at \
         FROM exchange LEFT JOIN annotation ON annotation.exchange = exchange.id
+        WHERE deleted_at IS NULL AND
         """
+
+    /// Whether an exchange is marked as deleted, by its number.
+    static func isDeleted(_ number: String) -> String {
+        "EXISTS (SELECT 1 FROM annotation AS d WHERE d.exchange = \(number) AND d.deleted_at IS NOT NULL)"
+    }
+
+    /// Whether an exchange is not marked as deleted. Where nothing is, which SQLite finds out once a statement, no row is
+    /// looked up.
+    static func isKept(_ number: String) -> String {
+        "(NOT EXISTS (SELECT 1 FROM annotation WHERE deleted_at IS NOT NULL) OR NOT \(isDeleted(number)))"
+    }
 }

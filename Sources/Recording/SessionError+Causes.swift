@@ -61,6 +61,37 @@ extension SessionError {
         return SessionError(.locked, "\(path) is being recorded by another running Sluice.", hint: hint)
     }
 
+    static func exists(_ path: String) -> SessionError {
+        SessionError(.exists, "\(path) is there already.", hint: "Give another name.")
+    }
+
+    static let nothingRecorded = SessionError(.missing, "Nothing is recorded here that could be changed.")
+
+    static func nothingDeleted(_ path: String) -> SessionError {
+        SessionError(.missing, "Nothing was deleted in \(path) that could be brought back.")
+    }
+
+    /// Explains why a recorded session could not be changed.
+    static func editing(_ path: String, _ error: DatabaseError) -> SessionError {
+        let hint = "Nothing or a part of it was changed; check the disk and try again."
+        return SessionError(.writeFailed, "The session \(path) cannot be written: \(error.reason).", hint: hint)
+    }
+
+    /// Explains why deleted exchanges are still in the file.
+    static func removing(_ path: String, _ error: DatabaseError) -> SessionError {
+        let hint = "They are removed when the session is written and closed next."
+        return SessionError(
+            .writeFailed,
+            "What was deleted is hidden, but still in \(path): \(error.reason).",
+            hint: hint
+        )
+    }
+
+    static func copying(_ path: String, _ target: String, _ error: DatabaseError) -> SessionError {
+        let hint = error.resultCode == .SQLITE_FULL ? "Free some space." : "Give another name."
+        return SessionError(.writeFailed, "\(path) cannot be copied to \(target): \(error.reason).", hint: hint)
+    }
+
     static func damaged(_ path: String, _ what: String) -> SessionError {
         SessionError(.damaged, "The session \(path) is damaged: \(what).")
     }

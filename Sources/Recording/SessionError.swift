@@ -10,6 +10,8 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         case olderSchema = "older-schema"
         /// The file was written by a newer Sluice.
         case newerSchema = "newer-schema"
+        /// There is a file of that name already.
+        case exists
         case locked
         /// The file holds what no Sluice writes.
         case damaged

@@ -199,6 +199,13 @@ extension SessionSummary {
         guard let summary = found.first else { throw SessionError.damaged(session.path, "it has no summary") }
         return summary
     }
+
+    func write(in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
+            arguments: [exchanges, failures, requestBodyBytes, responseBodyBytes]
+        )
+    }
 }
 
 extension ExchangeMessages {

@@ -127,8 +127,8 @@ package final class SessionReader: ExchangeSource, Sendable {
     ) throws -> [ExchangeRecord] {
         let sql =
             switch order {
-            case .oldestFirst: "\(Schema.records) WHERE id >= ? ORDER BY id LIMIT ?"
-            case .newestFirst: "\(Schema.records) WHERE id <= ? ORDER BY id DESC LIMIT ?"
+            case .oldestFirst: "\(Schema.records) id >= ? ORDER BY id LIMIT ?"
+            case .newestFirst: "\(Schema.records) id <= ? ORDER BY id DESC LIMIT ?"
             }
         let first = start?.number ?? (order == .oldestFirst ? 1 : Int64.max)
         return try rows(sql, [first, Int64(max(0, limit))], of: "exchange") { try $0.record().record }
@@ -146,10 +146,11 @@ package final class SessionReader: ExchangeSource, Sendable {
         _ id: ExchangeID,
         in session: SessionDatabase
     ) throws -> (record: ExchangeRecord, payload: Int64)? {
-        try session.rows("\(Schema.records) WHERE id = ?", [id.number], of: "exchange") { try $0.record() }.first
+        try session.rows("\(Schema.records) id = ?", [id.number], of: "exchange") { try $0.record() }.first
     }
 
-    /// The lowest and the highest number that exchanges of the session have; `nil` where there are none.
+    /// The lowest and the highest number that exchanges of the session have, those marked as deleted included; `nil` where
+    /// there are none.
     package func bounds() throws -> ClosedRange<Int64>? {
         // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"

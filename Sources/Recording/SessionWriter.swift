@@ -1,4 +1,5 @@
 import Content
+import Dispatch
 import GRDB
 import GRDBSQLite
 import HTTPModel
@@ -263,7 +264,28 @@ final class SessionWriter {
         lastSources = rules.sources
     }
 
+    /// Goes on with an edit for a while.
+    func edit(_ editing: inout SessionEditing?) throws {
+        let deadline = DispatchTime.now().uptimeNanoseconds + RecorderLimits.editNanoseconds
+        try editing?.step(in: database, &totals, until: deadline)
+    }
+
+    /// Begins an edit; the history has what can be taken back.
+    func begin(_ edit: SessionEdit, _ history: inout DeletionHistory) throws -> SessionEditing {
+        let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
+        return try SessionEditing(edit, highest: highest, &history, path: path)
+    }
+
     // MARK: - The end
+
+    /// Removes what is marked as deleted.
+    func removeDeleted() throws {
+        do {
+            try DeletedRows.remove(in: database)
+        } catch let error as DatabaseError {
+            throw SessionError.removing(path, error)
+        }
+    }
 
     /// Ends the run: exchanges still in flight count as interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {

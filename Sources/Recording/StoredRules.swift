@@ -24,6 +24,8 @@ struct RulesNote: Sendable {
     var at: Int64
     var sources: [ProfileSource]
     var switchedOff: [String]
+    /// Which exchanges are recorded; `nil` for all.
+    var admits: (@Sendable (RequestURL) -> Bool)?
 
     /// What it holds of the recorder's credit, in bytes.
     var cost: Int { sources.reduce(512) { $0 + $1.file.utf8.count + $1.text.utf8.count } }

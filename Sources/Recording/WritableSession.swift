@@ -45,14 +45,16 @@ struct WritableSession: Sendable {
 
         /// - Throws: ``SessionError`` where a number is so high that a reader would not take those that follow.
         fileprivate init(_ session: SessionDatabase, isNew: Bool, _ configuration: RecorderConfiguration) throws {
-            func highest(_ table: String) throws -> Int64 {
+            func highest(_ table: String, _ column: String = "id") throws -> Int64 {
                 let bounds = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound / 2
-                let found = try session.rows("SELECT max(id) AS id FROM \(table)", of: table) { row in
+                let found = try session.rows("SELECT max(\(column)) AS id FROM \(table)", of: table) { row in
                     try row.optionalNumber(in: bounds)
                 }
                 return max(0, (found.first ?? nil) ?? 0)
             }
-            nextExchangeID = try highest("exchange") + 1
+            // The row of the highest number outlives its exchange.
+            let annotated = try highest("annotation", "exchange")
+            nextExchangeID = max(try highest("exchange"), annotated) + 1
             nextConnectionID = try highest("connection") + 1
             let payload = try highest("payload")
             _ = (try highest("run"), try highest("rules"))

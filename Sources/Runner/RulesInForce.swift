@@ -286,6 +286,12 @@ actor RulesInForce {
     }
 
     private static func note(_ profile: RuleProfile?, _ off: Set<StageID>, _ recorder: Recorder) {
-        recorder.noteRules(sources: profile?.sources ?? [], switchedOff: off.map(\.name))
+        var admits: (@Sendable (RequestURL) -> Bool)?
+        if let record = profile?.record, !record.isEverything { admits = { record.admits($0) } }
+        recorder.noteRules(
+            sources: profile?.sources ?? [],
+            switchedOff: off.map(\.name),
+            admits: admits
+        )
     }
 }

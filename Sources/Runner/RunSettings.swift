@@ -12,6 +12,8 @@ package struct RunSettings: Sendable {
     /// The session file; `nil` for a new one among the user's sessions.
     package var session: String?
     package var recordsNothing = false
+    /// Whether exchanges are recorded from the start on; it can be switched later.
+    package var isRecording = true
     /// What is given up when the disk is slower than the traffic.
     package var recorder = RecorderConfiguration.Mode.lossless
     /// The files of the rule profile, in the order of their rules.

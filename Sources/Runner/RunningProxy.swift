@@ -61,8 +61,14 @@ package final class RunningProxy: Sendable {
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let log = ExchangeLog(form: settings.output, write: print)
         let problem = RecordingProblem()
+        var recording = RecorderConfiguration(
+            path: session,
+            mode: settings.recorder,
+            sluiceVersion: SluiceVersion.current
+        )
+        recording.isRecording = settings.isRecording
         let recorder = try Recorder(
-            RecorderConfiguration(path: session, mode: settings.recorder, sluiceVersion: SluiceVersion.current),
+            recording,
             onFinished: { records in
                 log.add(records)
                 onFinished?(records)
@@ -144,6 +150,7 @@ package final class RunningProxy: Sendable {
             session: session,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             rules: rules,
+            recorder: recorder,
             holds: holds,
             decryptAgain: { [server] in server.decryptAgain($0, port: $1) },
             undecryptedHosts: { [server] in server.undecryptedHosts },

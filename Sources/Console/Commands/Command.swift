@@ -34,6 +34,9 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case saveBody = "save-body"
     case repeatRequest = "repeat"
     case repeatAdvanced = "repeat-advanced"
+    // The session.
+    case delete, clear, comment, colour, record
+    case saveSession = "save-session"
     // The console.
     case trust, theme, palette, help, messages, status, quiet, verbose, redraw, suspend, quit
 }
@@ -48,6 +51,7 @@ package struct CommandEntry: Sendable {
         case holds = "Messages that wait"
         case share = "Copy, save, export"
         case send = "Send again"
+        case session = "The session"
         case console = "The console"
     }
 

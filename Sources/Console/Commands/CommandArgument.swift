@@ -1,4 +1,5 @@
 import ExchangeCore
+import HTTPModel
 import Rules
 import Sharing
 import Tools
@@ -43,6 +44,17 @@ struct CommandArgument: Sendable {
     static let filter = CommandArgument(name: "EXPRESSION")
     static let host = CommandArgument(name: "HOST")
     static let file = CommandArgument(name: "FILE")
+    static let ids = CommandArgument(name: "[ID …]")
+    static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
+    static let sessionFile = CommandArgument(name: "FILE", prompt: "File for a copy of the session")
+    static let comment = CommandArgument(name: "[ID …] TEXT", prompt: "Comment; empty removes it") {
+        $0.selectedRecord?.extras.annotation.comment ?? ""
+    }
+    static let colour = choice("[ID …] NAME", .text) { model, command in
+        let colours = ExchangeAnnotation.Colour.allCases.map { PickerState.Item($0.rawValue, $0.rawValue) }
+        let title = "Colour of \(model.selectionWords)"
+        return PickerState(command: command, title: title, items: colours + [.init("none", "none: take it away")])
+    }
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
     static let command = CommandArgument(name: "[WORD]")

@@ -4,7 +4,7 @@ package enum CommandTable {
     /// The rows, in the order of help.
     package static let entries: [CommandEntry] = [
         (.move, moving), (.look, looking), (.tools, tools), (.holds, holds), (.share, share), (.send, send),
-        (.console, console),
+        (.session, session), (.console, console),
     ].flatMap { (group: CommandEntry.Group, rows: [CommandEntry]) in rows.map { $0.with { $0.group = group } } }
 
     package static func entry(_ command: Command) -> CommandEntry? { byCommand[command] }

@@ -5,6 +5,8 @@ package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     package var session: String?
     package var control: (any ControlTarget)?
+    /// Changes the session where no proxy does; `nil` where it is only read.
+    package var edits: (any SessionEdits)?
     /// `nil` where no request can be sent.
     package var sender: RequestSender?
     /// Grows whenever the session has changed; `nil` where the session must be polled.

@@ -114,6 +114,9 @@ final class EffectRunner: Sendable {
         case .copy(let form, let id): copy(form, id)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
+        case .edit(let request): edit(request)
+        case .setRecording(let isOn): control { [self] control in say(try await control.setRecording(isOn)) }
+        case .saveSession(let path, let isForced): saveSession(to: path, isForced: isForced)
         case .setTool(let tool, let isOn): setTool(tool, isOn)
         case .loadRules: loadRules()
         case .draftRule(let tool, let origin, let level): draftRule(tool, origin, level)

@@ -46,6 +46,8 @@ package struct ConsoleModel: Sendable {
     /// Marked exchanges, in the order in which they were marked.
     package var marks: [ExchangeID] = []
     package var highlights: [Highlight] = []
+    /// Deletions that can be taken back, the newest last.
+    var deletions: [Deletion] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error
     /// The time of the last tick, in microseconds since 1970.

@@ -66,6 +66,8 @@ package struct ConfirmState: Sendable {
         case repeating(ExchangeID, RepeatPlan)
         case overwriteRules
         case export(ExportRequest)
+        /// Writes a copy of the session over a file.
+        case replaceSession(path: String)
         /// Saves the rules as a copy; the file is asked for.
         case saveRulesElsewhere
         /// Reads the profile's files; the changes made here are lost.

@@ -9,6 +9,10 @@ package struct ProxyState: Sendable {
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
+    /// Whether exchanges are recorded; `nil` where the proxy has not reported it.
+    package var recording: RecordingState?
+    /// The number of edits of the session that the proxy has reported.
+    var edits: Int?
     package var tools: [ToolState] = []
     /// The held messages, oldest first.
     package var holds: [HoldSummary] = []

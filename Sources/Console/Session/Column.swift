@@ -1,8 +1,8 @@
 package enum Column: String, CaseIterable, Sendable, Hashable {
-    case id, start, method, host, path, status, type, size, time, waterfall
+    case id, start, method, host, path, status, type, size, time, waterfall, comment
 
     /// Those that a list can be sorted by.
-    package static let sortable = allCases.filter { $0 != .waterfall }
+    package static let sortable = allCases.filter { $0 != .waterfall && $0 != .comment }
 
     var title: String { self == .id ? "#" : rawValue.uppercased() }
 }

@@ -22,6 +22,10 @@ struct ListFiller {
     private var error: String?
     private var excludedBy: (term: Filter, words: String)?
     private var isOrderStale = false
+    /// The highest number at the moment since when numbers below it have no row, in nanoseconds of the monotonic clock.
+    private var suspicion: (upper: Int64, since: UInt64)?
+    /// How late a row may come, in nanoseconds.
+    private static let lateness: UInt64 = 300_000_000
     private var lastOrder: UInt64 = 0
 
     private var summary: SessionSummary?
@@ -60,11 +64,14 @@ struct ListFiller {
             return
         }
         guard let bounds = followed.bounds else { return }
+        let hasHoles = try reader.summary().exchanges != Int64(bounds.count)
+        suspicion = nil
         let (filter, isSorted) = change { list in
             list.bounds = bounds
+            list.hasHoles = hasHoles
             return (list.filter, list.isSorted)
         }
-        if !filter.matchesEverything { try match(filter, in: bounds, cancellation) }
+        if change(\.isFiltered) { try match(filter, in: bounds, cancellation) }
         if isSorted { try order(cancellation, isFirst: true) }
         if change(\.matchCount) == 0 { excludedBy = try excludingTerm(of: filter) }
     }
@@ -168,9 +175,29 @@ struct ListFiller {
                 return bounds != nil && bounds?.upperBound != list.bounds?.upperBound
             }
             isOrderStale = isOrderStale || hasGrown
+            if let bounds, progress == nil { try lookForHoles(in: bounds) }
         }
         try tellSummary()
     }
+
+    /// Asks for another list where numbers stay without a row: exchanges that were deleted, or passed unrecorded. Others
+    /// are late for some milliseconds, as several loops record.
+    private mutating func lookForHoles(in bounds: ClosedRange<Int64>) throws {
+        let count = try reader.summary().exchanges
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard let (upper, since) = suspicion else {
+            if count != Int64(bounds.count) { suspicion = (bounds.upperBound, now) }
+            return
+        }
+        guard now - since >= Self.lateness else { return }
+        suspicion = nil
+        let newer = upper < bounds.upperBound ? upper + 1...bounds.upperBound : nil
+        let late = try newer.map { try reader.states(of: .range($0)).count } ?? 0
+        if count - Int64(late) < Int64((bounds.lowerBound...upper).count) { deliver(.stale(generation: generation)) }
+    }
+
+    /// Whether the session is to be looked at again soon, though nothing may change until then.
+    var isSuspicious: Bool { suspicion != nil }
 
     /// Reads new exchanges, and again those that were in flight or had no row.
     private mutating func follow() throws {
@@ -254,7 +281,7 @@ struct ListFiller {
 extension Column {
     fileprivate var order: ExchangeOrder {
         switch self {
-        case .id: .number
+        case .id, .comment: .number
         case .start, .waterfall: .startedAt
         case .method: .method
         case .host: .host

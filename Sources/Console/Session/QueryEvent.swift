@@ -14,6 +14,8 @@ package enum QueryEvent: Sendable {
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
     case summary(SessionSummary)
+    /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
+    case stale(generation: Int)
     /// Something could not be read; as text for the user.
     case failed(String)
 }

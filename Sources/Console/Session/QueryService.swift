@@ -156,7 +156,17 @@ package final class QueryService: Sendable {
     /// Checks whether the session has changed; a `.list` event follows where the list has.
     package func refresh() {
         guard !list.wantsRefresh.exchange(true, ordering: .relaxed) else { return }
-        passes.async { [filler] in filler.value.withLock { $0.look() } }
+        passes.async { [passes, filler, list] in
+            let isSuspicious = filler.value.withLock { filler in
+                filler.look()
+                return filler.isSuspicious
+            }
+            guard isSuspicious else { return }
+            passes.asyncAfter(deadline: .now() + 0.35) {
+                list.wantsRefresh.store(true, ordering: .relaxed)
+                filler.value.withLock { $0.look() }
+            }
+        }
     }
 
     /// Ends passes and searches; the list stays as far as it has come.

@@ -10,6 +10,8 @@ struct ResultList: Sendable {
     /// The lowest and the highest number of the session.
     var bounds: ClosedRange<Int64>?
     private(set) var filter = Filter.everything
+    /// Whether numbers of the session have no row, so that those that have one are found as by a filter.
+    var hasHoles = false
     /// Whether the order is another than that of numbers.
     private(set) var isSorted = false
     /// Whether the pass is over or was stopped, so that it adds nothing more.
@@ -33,7 +35,7 @@ struct ResultList: Sendable {
         (self.generation, self.bounds, self.filter) = (generation, bounds, filter)
     }
 
-    var isFiltered: Bool { !filter.matchesEverything }
+    var isFiltered: Bool { hasHoles || !filter.matchesEverything }
     var count: Int { isSorted ? sorted.count : matchCount }
 
     /// The exchanges that belong to the list, in order or not yet.

@@ -1,3 +1,4 @@
+import HTTPModel
 package import Sharing
 package import Terminal
 
@@ -55,6 +56,20 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
         let light: [UInt8] = [194, 225, 189, 230, 195, 224]
         let index = (number - 1) % dark.count
         return style(on: color(dark[index], light[index]), plain: .underline)
+    }
+
+    /// The background of an exchange that was given a colour.
+    func style(_ colour: ExchangeAnnotation.Colour) -> Style {
+        let (dark, light): (UInt8, UInt8) =
+            switch colour {
+            case .red: (52, 224)
+            case .orange: (94, 223)
+            case .yellow: (58, 230)
+            case .green: (22, 194)
+            case .blue: (17, 189)
+            case .purple: (53, 225)
+            }
+        return style(on: color(dark, light), plain: .underline)
     }
 
     /// A style with other attributes where there are no colours.

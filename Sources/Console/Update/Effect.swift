@@ -19,6 +19,10 @@ package enum Effect: Sendable {
     case copy(CopyForm, ExchangeID)
     case saveBody(ExchangeID, path: String)
     case export(ExportRequest)
+    // The session itself.
+    case edit(EditRequest)
+    case setRecording(Bool)
+    case saveSession(path: String, isForced: Bool)
     // Tools, rules, holds.
     case setTool(Tool, isOn: Bool)
     case draftRule(Tool, RuleOrigin?, level: Int)

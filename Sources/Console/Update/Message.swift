@@ -1,4 +1,5 @@
 package import HTTPModel
+package import Recording
 package import Runner
 package import Sharing
 package import Terminal
@@ -41,6 +42,10 @@ package enum Message: Sendable {
     /// The text of an editor was accepted, or refused for a reason.
     case answered(EditorState.Purpose, refusal: String?)
     case exportConflict(ExportRequest)
+    /// Exchanges were deleted, brought back, commented or coloured; with their numbers.
+    case sessionEdited(EditRequest, SessionEditResult, ExchangeNumbers)
+    /// There is a file already where a copy of the session was to be written.
+    case sessionExists(path: String)
     case said(String, Notice.Kind)
     /// A text for the terminal's clipboard, and the notice about it.
     case copied(String, String)

@@ -114,6 +114,7 @@ extension ConsoleModel {
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)
         case .export(let request): return export(request)
+        case .replaceSession(let path): return [.saveSession(path: path, isForced: true)]
         case .overwriteRules:
             rules.endsWhenSaved = ends
             return [.saveRules(isForced: true)]

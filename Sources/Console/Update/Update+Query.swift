@@ -33,6 +33,7 @@ extension ConsoleModel {
         case .summary(let summary):
             proxy.failures = summary.failures
             return []
+        case .stale(let generation): return generation == list.generation ? askAgain() : []
         case .failed(let words): return refuse(words)
         }
     }

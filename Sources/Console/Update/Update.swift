@@ -44,6 +44,8 @@ extension ConsoleModel {
             remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
         case .exportConflict(let request): return askToOverwrite(request)
+        case .sessionEdited(let request, let result, let numbers): return take(result, of: request, numbers)
+        case .sessionExists(let path): return askToReplace(path)
         case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
         case .copied(let text, let words):
@@ -98,6 +100,9 @@ extension ConsoleModel {
         proxy.address = status.address
         proxy.session = status.session
         proxy.recordingProblem = status.recordingProblem
+        proxy.recording = status.recording
+        let wasEdited = proxy.edits.map { $0 != status.edits } ?? false
+        proxy.edits = status.edits
         proxy.tools = status.tools
         proxy.problem = nil
         let known = Set(proxy.holds.map(\.id))
@@ -108,7 +113,7 @@ extension ConsoleModel {
         proxy.holds = holds
         updateHolds()
         tellGoneHolds()
-        return status.rules == rules.revision ? [] : [.loadRules]
+        return (status.rules == rules.revision ? [] : [.loadRules]) + (wasEdited ? askAgain() : [])
     }
 
     private mutating func take(_ event: InputEvent) -> [Effect] {

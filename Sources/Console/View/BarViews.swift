@@ -112,8 +112,10 @@ enum StatusView {
             parts.append(problem)
         } else if !model.proxy.address.isEmpty {
             parts.append(model.proxy.address)
-            let isStopped = model.proxy.recordingProblem != nil
+            let isOff = model.proxy.session != nil && model.proxy.recording?.isOn == false
+            let isStopped = model.proxy.recordingProblem != nil || isOff
             parts.append(isStopped ? "NOT RECORDING" : model.proxy.session == nil ? "not recording" : "recording")
+            if isOff, let passed = model.proxy.recording?.passed, passed > 0 { parts.append("\(passed) passed") }
             if let problem = model.proxy.recordingProblem { parts.append(problem) }
         } else if model.isGrowing {
             parts.append("being recorded elsewhere")

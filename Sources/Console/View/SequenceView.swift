@@ -67,7 +67,8 @@ enum SequenceView {
     /// The columns that fit, with their widths; host and path share what is left.
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10,
+            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: 8, .method: 7,
+            .status: 6, .type: 10,
             .size: 8, .time: 8, .waterfall: 20,
         ]
         let automatic: [Column] =
@@ -108,13 +109,23 @@ enum SequenceView {
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
+        case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
         case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
         }
     }
 
-    /// `*` marked, a number for a highlight.
+    /// `*` marked, `"` commented, a colour's letter, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        (model.marks.contains(record.id) ? "*" : "") + (model.highlight(record).map { "\($0):" } ?? "")
+        let annotation = record.extras.annotation
+        return (model.marks.contains(record.id) ? "*" : "") + (annotation.comment == nil ? "" : "\"")
+            + (annotation.colour?.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
+    }
+
+    /// The room for the signs of comments and colours, where an exchange that is known has any.
+    private static func annotationWidth(_ model: ConsoleModel) -> Int {
+        let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
+        return (annotations.contains { $0.comment != nil } ? 1 : 0)
+            + (annotations.contains { $0.colour != nil } ? 1 : 0)
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
@@ -208,6 +219,8 @@ enum SequenceView {
     // MARK: - Styles
 
     private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
+        let colour = record?.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
+        if let colour { return model.look.theme.style(colour) }
         guard let record, let number = model.highlight(record) else { return .plain }
         return model.look.theme.highlight(number)
     }

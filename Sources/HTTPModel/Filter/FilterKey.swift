@@ -17,7 +17,7 @@ package struct FilterKey: Sendable {
         case address(ConnectionRecord.Leg)
         case field(FilterTest.Side)
         case body(FilterTest.Side)
-        case query, url, status, grpc, mediaType, version, since, before, property
+        case comment, query, url, status, grpc, mediaType, version, since, before, property
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
@@ -68,6 +68,8 @@ package struct FilterKey: Sendable {
         field("header", .either, "a field of request or response: its name, or name and value"),
         field("reqheader", .request, "a field of the request"),
         field("resheader", .response, "a field of the response"),
+        FilterKey("comment", "TEXT", "its comment has the text; with *, is like it", "comment:flaky", .comment),
+        FilterKey("colour", "NAME", "the colour that it was given", "colour:red", .text(.colour)),
         body("body", .either, "a body has the text, in whatever case"),
         body("reqbody", .request, "the request's body has the text"),
         body("resbody", .response, "the response's body has the text"),
@@ -94,6 +96,7 @@ extension FilterValueReader {
         case .address(let leg): .address(leg, try glob(value, ignoringCase: true))
         case .field(let side): try field(value, side)
         case .body(let side): .body(side, Glob(containing: value.plain, ignoringCase: true))
+        case .comment: .text(.comment, try glob(value, ignoringCase: true, isFoundAnywhere: true))
         case .query: .text(.query, try glob(value, ignoringCase: false, isFoundAnywhere: true))
         case .url: .url(try glob(value, ignoringCase: true, isFoundAnywhere: true))
         case .status: .number(.status, try status(value))

@@ -33,7 +33,7 @@ extension FilterTest {
     /// The value that reads back as this test.
     fileprivate func value(ofKey key: String) -> String {
         switch self {
-        case .text(.query, let glob): FilterTest.written(glob, isFoundAnywhere: true)
+        case .text(.query, let glob), .text(.comment, let glob): FilterTest.written(glob, isFoundAnywhere: true)
         case .text(_, let glob), .address(_, let glob): FilterTest.written(glob)
         case .url(let glob):
             key.isEmpty ? FilterTest.writtenWord(glob) : FilterTest.written(glob, isFoundAnywhere: true)

@@ -2,7 +2,8 @@
 package enum FilterProperty: Sendable, Hashable {
     /// A fact about the exchange.
     package enum Fact: String, Sendable, Hashable, CaseIterable {
-        case blocked, changed, complete, error, grpc, held, incomplete, inflight, interrupted, local, malformed
+        case blocked, changed, commented, complete, error, grpc, held, incomplete, inflight, interrupted, local,
+            malformed
         case requestChanged = "request-changed"
         case responseChanged = "response-changed"
         case retried, reused, tunnel, upgraded, websocket
@@ -47,6 +48,8 @@ package enum FilterProperty: Sendable, Hashable {
         case state(ExchangeRecord.State)
         case kinds([ExchangeRecord.Kind])
         case failure(ExchangeFailure.Code)
+        /// It has a comment.
+        case commented
         /// It failed, or has a failure.
         case failed
         /// It has the flag, a gRPC status or ``grpcMediaType``.
@@ -59,6 +62,7 @@ package enum FilterProperty: Sendable, Hashable {
         case .state(let state): record.state == state
         case .kinds(let kinds): kinds.contains(record.kind)
         case .failure(let code): record.failure?.code == code
+        case .commented: record.extras.annotation.comment != nil
         case .failed: record.state == .failed || record.failure != nil
         case .grpc:
             record.flags.contains(.grpc) || record.grpc != nil
@@ -82,6 +86,7 @@ extension FilterProperty.Fact {
         case .blocked:
             (.state(.blocked), "a stage dropped it or answered in the server's place (block list, allow list)")
         case .changed: (.flags([.requestChanged, .responseChanged]), "a stage changed the request or the response")
+        case .commented: (.commented, "it was given a comment")
         case .complete: (.state(.complete), "both messages were passed on whole")
         case .error: (.failed, "it failed, in whatever way; the same as the word error")
         case .grpc: (.grpc, "it was a gRPC call, by its request, its answer or its status")

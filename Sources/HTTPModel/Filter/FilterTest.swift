@@ -2,7 +2,7 @@
 package enum FilterTest: Sendable, Hashable {
     /// A text of the record.
     package enum TextField: Sendable, Hashable {
-        case scheme, host, path, query, method, mediaType
+        case scheme, host, path, query, method, mediaType, comment, colour
     }
 
     /// A number of the record.
@@ -103,6 +103,8 @@ extension FilterTest.TextField {
         case .query: record.url.query ?? ""
         case .method: record.method
         case .mediaType: record.mediaType
+        case .comment: record.extras.annotation.comment ?? ""
+        case .colour: record.extras.annotation.colour ?? ""
         }
     }
 }

@@ -171,6 +171,14 @@ package struct ClientProcess: Sendable, Hashable {
 
 /// What a user noted about an exchange.
 package struct ExchangeAnnotation: Sendable, Hashable {
+    /// The colours that an exchange can be given.
+    package enum Colour: String, Sendable, Hashable, CaseIterable {
+        case red, orange, yellow, green, blue, purple
+    }
+
+    /// The longest comment, in bytes of UTF-8.
+    package static let longestComment = 4_096
+
     package var comment: String?
     /// The name of a colour.
     package var colour: String?

@@ -94,7 +94,7 @@ private struct FilterCompiler {
     private mutating func condition(_ test: FilterTest) -> String {
         switch test {
         case .text(let field, let glob):
-            text(field == .query ? "coalesce(e.query, '')" : "e.\(field.column)", glob)
+            text(field.column, glob)
         case .url(let glob): url(glob)
         case .mediaTypePart(let part):
             "(e.media_type \(like("%", part, "%")) AND sluice_has_part(e.media_type, \(argument(.text(part)))))"
@@ -143,6 +143,8 @@ private struct FilterCompiler {
         case .state(let state): "e.state = \(state.rawValue)"
         case .kinds(let kinds): "e.kind IN (\(kinds.map { "\($0.rawValue)" }.joined(separator: ", ")))"
         case .failure(let code): "coalesce(e.failure, '') = '\(code.rawValue)'"
+        case .commented:
+            "EXISTS (SELECT 1 FROM annotation AS n WHERE n.exchange = e.id AND n.comment IS NOT NULL)"
         case .failed: "(e.state = \(ExchangeRecord.State.failed.rawValue) OR e.failure IS NOT NULL)"
         case .grpc:
             "((e.flags & \(ExchangeRecord.Flags.grpc.rawValue)) <> 0 OR e.grpc_status IS NOT NULL OR "
@@ -258,12 +260,14 @@ private struct FilterCompiler {
 extension FilterTest.TextField {
     fileprivate var column: String {
         switch self {
-        case .scheme: "scheme"
-        case .host: "host"
-        case .path: "path"
-        case .query: "query"
-        case .method: "method"
-        case .mediaType: "media_type"
+        case .scheme: "e.scheme"
+        case .host: "e.host"
+        case .path: "e.path"
+        case .query: "coalesce(e.query, '')"
+        case .method: "e.method"
+        case .mediaType: "e.media_type"
+        case .comment: "coalesce((SELECT n.comment FROM annotation AS n WHERE n.exchange = e.id), '')"
+        case .colour: "coalesce((SELECT n.colour FROM annotation AS n WHERE n.exchange = e.id), '')"
         }
     }
 }

@@ -63,7 +63,8 @@ private struct ExchangeStatement {
             place = "e.id IN (SELECT value FROM json_each(\(SQLDialect.sqlite.placeholder(arguments.count))))"
         }
         sql =
-            "SELECT \(columns) FROM exchange AS e\(joins + condition.joins) WHERE \(place) AND \(condition.sql) \(more)"
+            "SELECT \(columns) FROM exchange AS e\(joins + condition.joins) WHERE \(place)"
+            + " AND \(Schema.isKept("e.id")) AND \(condition.sql) \(more)"
     }
 }
 

@@ -7,6 +7,8 @@ package struct ExplainedRequest: Sendable {
     package let exchange: DryRunExchange
     package let explanation: Explanation
     fileprivate let request: DryRunRequest
+    /// Whether the exchange would be recorded.
+    package let isRecorded: Bool
 
     /// Some lines for each tool, then what goes out and what is answered.
     ///
@@ -17,7 +19,8 @@ package struct ExplainedRequest: Sendable {
             text += "\(request.url.host) is not decrypted ('intercept'), so just host and port are known.\n\n"
         }
         text += explanation.text(isWhole: isWhole) + "\n"
-        return text + exchange.outcomeText(request)
+        text += exchange.outcomeText(request)
+        return isRecorded ? text : text + "not recorded: 'record' in the profile leaves it out\n"
     }
 }
 
@@ -40,7 +43,12 @@ extension DryRunRequest {
             clientAddress: ""
         )
         let explanation = Explanation(exchange.trace, of: opening, by: profile, without: off)
-        return ExplainedRequest(exchange: exchange, explanation: explanation, request: self)
+        return ExplainedRequest(
+            exchange: exchange,
+            explanation: explanation,
+            request: self,
+            isRecorded: profile.record.admits(record.url)
+        )
     }
 }
 

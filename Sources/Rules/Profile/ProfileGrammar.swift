@@ -23,6 +23,12 @@ enum ProfileGrammar {
                 example: "{ except: [ \"*.bank.example\" ] }",
                 fallback: "all"
             ).means("Which hosts are decrypted."),
+            GrammarKey(
+                "record",
+                .mapping(RecordRules.keys),
+                example: "{ except: [ \"*.telemetry.example\" ] }",
+                fallback: "all"
+            ).means("Which exchanges are recorded; the others pass, and tools act on them."),
         ]
     }
 

@@ -5,13 +5,16 @@ struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules
 
-    init(_ tools: [ToolOutline], intercept: InterceptRules) {
+    init(_ tools: [ToolOutline], intercept: InterceptRules, record: RecordRules) {
         self.intercept = intercept
         for tool in tools {
             lintNames(tool)
             lintShadows(tool)
-            for heading in tool.rules where heading.isEnabled { lintUndecrypted(heading) }
+            for heading in tool.rules where heading.isEnabled {
+                lintUndecrypted(heading.scope.locations ?? [], at: heading.place)
+            }
         }
+        for entry in (record.only ?? []) + record.except { lintUndecrypted([entry.location], at: entry.place) }
     }
 
     private mutating func lint(_ place: ProfilePlace, _ message: String) {
@@ -40,8 +43,8 @@ struct ProfileLints {
     }
 
     /// Where nothing is decrypted, only host and port are known.
-    private mutating func lintUndecrypted(_ heading: RuleHeading) {
-        for location in heading.scope.locations ?? [] {
+    private mutating func lintUndecrypted(_ locations: [Location], at place: ProfilePlace) {
+        for location in locations {
             let pattern = location.pattern
             let scheme = pattern.protocol.lowercased()
             guard !pattern.path.isEmpty || !pattern.query.isEmpty, !["http", "ws"].contains(scheme),
@@ -49,7 +52,7 @@ struct ProfileLints {
             else { continue }
             let rest = ["https", "wss"].contains(scheme) ? "it matches nothing" : "it matches plain http only"
             let host = "'intercept' does not have \(pattern.host) decrypted"
-            lint(heading.place, "\(location) asks for a path or query, but \(host): \(rest)")
+            lint(place, "\(location) asks for a path or query, but \(host): \(rest)")
         }
     }
 }

@@ -14,6 +14,7 @@ package struct RuleProfile: Sendable {
     /// The tools that are switched off at first.
     package let off: Set<StageID>
     package let intercept: InterceptRules
+    package let record: RecordRules
     /// Further networks that may use the proxy, as CIDR.
     package let access: [String]
     package let expectations: [Expectation]
@@ -63,10 +64,13 @@ package struct RuleProfile: Sendable {
         try compiler.add(sources)
         try ProfileError.check(compiler.issues)
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
-        (intercept, access) = (compiler.intercept, compiler.access)
+        (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
-        lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, intercept: intercept).issues, by: sources)
+        lints = RuleProfile.sorted(
+            compiler.issues + ProfileLints(tools, intercept: intercept, record: record).issues,
+            by: sources
+        )
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
             let headings = tool.actsWithoutMatch ? nil : rules.map(\.heading)
             return Compiled(tool: tool, stage: tool.stage(rules), headings: headings)

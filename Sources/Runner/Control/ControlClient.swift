@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 package import HTTPModel
+package import Recording
 
 /// A Sluice that runs in another process, asked over its control socket.
 ///
@@ -156,6 +157,23 @@ extension ControlClient: ControlTarget {
 
     package func decrypt(_ place: String) async throws -> String {
         try await ask(.init(command: .decrypt, host: place), \.message)
+    }
+
+    package func setRecording(_ isOn: Bool) async throws -> String {
+        try await ask(.init(command: .recordSet, on: isOn), \.message)
+    }
+
+    package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
+        var request: ControlRequest
+        switch edit {
+        case .delete(let numbers): request = .init(command: .delete, exchanges: numbers.description)
+        case .restore(let mark): request = .init(command: .restore, mark: mark)
+        case .annotate(let numbers, .comment(let text)):
+            request = .init(command: .annotate, exchanges: numbers.description, comment: text ?? "")
+        case .annotate(let numbers, .colour(let colour)):
+            request = .init(command: .annotate, exchanges: numbers.description, colour: colour?.rawValue ?? "")
+        }
+        return try await ask(request, \.result)
     }
 
     package func reloadProfile(discardsEdits: Bool) async throws -> String {

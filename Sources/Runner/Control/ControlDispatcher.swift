@@ -1,4 +1,6 @@
 import Foundation
+import HTTPModel
+import Recording
 import Synchronization
 
 /// Carries out what clients of the control socket ask: reads a line, asks the target, writes a line.
@@ -40,6 +42,12 @@ final class ControlDispatcher: Sendable {
         case .holdAbort: return try await decide(request, .abort)
         case .decrypt:
             return ControlReply(message: try await target.decrypt(try request.needed(request.host, "a 'host'")))
+        case .recordSet:
+            let isOn = try request.needed(request.on, "whether it is to be 'on'")
+            return ControlReply(message: try await target.setRecording(isOn))
+        case .delete: return try await edit(.delete(try exchanges(request)))
+        case .restore: return try await edit(.restore(mark: request.mark))
+        case .annotate: return try await annotate(request)
         case .profileReload: return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
         case .profileShow: return ControlReply(try await target.profile())
         case .profileApply:
@@ -48,6 +56,28 @@ final class ControlDispatcher: Sendable {
             return ControlReply(profile, message: message)
         case .profileSave: return ControlReply(saved: try await target.saveProfile(request.files, isForced: isForced))
         }
+    }
+
+    private func edit(_ edit: SessionEdit) async throws -> ControlReply { ControlReply(try await target.edit(edit)) }
+
+    /// Sets a comment, a colour, or both.
+    private func annotate(_ request: ControlRequest) async throws -> ControlReply {
+        let notes = [
+            try request.comment.map { try ExchangeNote(comment: $0) },
+            try request.colour.map { try ExchangeNote(colour: $0) },
+        ].compactMap { $0 }
+        _ = try request.needed(notes.first, "a 'comment' or a 'colour'")
+        var result = SessionEditResult()
+        for note in notes { result = try await target.edit(.annotate(try exchanges(request), note)) }
+        return ControlReply(result)
+    }
+
+    private func exchanges(_ request: ControlRequest) throws -> ExchangeNumbers {
+        let text = try request.needed(request.exchanges, "'exchanges', numbers and ranges such as \"1-5,9\"")
+        guard let numbers = ExchangeNumbers(text) else {
+            throw ControlError("'\(text.prefix(40))' is no list of exchanges.", hint: "For example \"1-5,9\".")
+        }
+        return numbers
     }
 
     private func decide(_ request: ControlRequest, _ decision: HoldDecision) async throws -> ControlReply {

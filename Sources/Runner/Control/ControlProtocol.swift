@@ -15,6 +15,10 @@ import Text
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
 /// {"command":"decrypt","host":"api.example.com:443"}            without a port for all of them
+/// {"command":"record.set","on":false}                            new exchanges pass unrecorded
+/// {"command":"delete","exchanges":"1-5,9"}                       undone by "restore" until Sluice ends
+/// {"command":"restore","mark":1763850000000000}                  without "mark" the last deletion
+/// {"command":"annotate","exchanges":"12","comment":"flaky"}      likewise "colour":"red"; "" removes either
 /// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
 /// {"command":"profile.show"}
 /// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
@@ -22,7 +26,7 @@ import Text
 /// ```
 ///
 /// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
-/// `profiles`, `saved`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Clients ignore members of a reply
+/// `profiles`, `saved`, `changed`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Clients ignore members of a reply
 /// that they do not know; an unknown member of a request is an error. ``HoldEdit`` says what an edit may have.
 package enum ControlProtocol {
     /// The version in a `status`; it rises with every change that an older client does not understand.
@@ -46,6 +50,8 @@ struct ControlRequest: Codable, Sendable, Hashable {
         case holdCancel = "hold.cancel"
         case holdAbort = "hold.abort"
         case decrypt
+        case recordSet = "record.set"
+        case delete, restore, annotate
         case profileReload = "profile.reload"
         case profileShow = "profile.show"
         case profileApply = "profile.apply"
@@ -62,7 +68,8 @@ struct ControlRequest: Codable, Sendable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case command, tool, tools, on, id, ids, edit, host, profiles, files, rules, force
+        case command, tool, tools, on, id, ids, edit, host, exchanges, mark, comment, colour
+        case profiles, files, rules, force
     }
 
     var command: Command
@@ -73,6 +80,11 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var ids: [String]?
     var edit: HoldEdit?
     var host: String?
+    /// Numbers and ranges: `1-5,9`.
+    var exchanges: String?
+    var mark: Int64?
+    var comment: String?
+    var colour: String?
     var profiles: [ProfileSource]?
     var files: [String]?
     /// The ``ProfileInForce/rules`` that `profiles` were made from.
@@ -116,7 +128,15 @@ struct ControlReply: Codable, Sendable {
     /// The ``ProfileInForce/rules`` of `profiles`.
     var rules: String?
     var saved: [String]?
+    var changed: Changed?
     var message: String?
+
+    /// A ``SessionEditResult``.
+    struct Changed: Codable, Sendable {
+        var exchanges: Int
+        var inFlight: Int
+        var mark: Int64?
+    }
 
     var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
 
@@ -148,12 +168,34 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
+    /// What is recorded; `nil` from an older Sluice.
+    package var recording: RecordingState?
+    /// Grows whenever exchanges are deleted, brought back, commented or coloured; `nil` from an older Sluice.
+    package var edits: Int?
     /// The profile's files, included ones too.
     package var profiles: [String] = []
     package var tools: [ToolState] = []
     package var holds = 0
     /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
     package var rules: String?
+}
+
+/// Whether exchanges are recorded.
+package struct RecordingState: Codable, Sendable, Hashable {
+    enum CodingKeys: String, CodingKey {
+        case isOn = "on"
+        case passed, leftOut
+    }
+
+    package var isOn: Bool
+    /// Exchanges that have begun while it was off.
+    package var passed: Int
+    /// Exchanges that the profile's `record` has kept out.
+    package var leftOut: Int
+
+    package init(isOn: Bool, passed: Int = 0, leftOut: Int = 0) {
+        (self.isOn, self.passed, self.leftOut) = (isOn, passed, leftOut)
+    }
 }
 
 package struct AuthorityInUse: Codable, Sendable, Hashable {

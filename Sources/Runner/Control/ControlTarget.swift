@@ -5,7 +5,7 @@ package import HTTPModel
 /// its control socket (``ControlClient``).
 ///
 /// Called on any thread, by several callers at once. A refusal is a ``ControlError``.
-package protocol ControlTarget: Sendable {
+package protocol ControlTarget: SessionEdits {
     func status() async throws -> ControlStatus
     /// The tools in their fixed order.
     func tools() async throws -> [ToolState]
@@ -26,6 +26,8 @@ package protocol ControlTarget: Sendable {
     /// Decrypts a host, or host and port, again for the clients that refused our certificate for it; returns a sentence
     /// that says so.
     func decrypt(_ place: String) async throws -> String
+    /// Records exchanges that begin from now on, or lets them pass unrecorded; returns a sentence that says so.
+    func setRecording(_ isOn: Bool) async throws -> String
     func profile() async throws -> ProfileInForce
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///

@@ -3,6 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
+import Recording
 import Rules
 
 /// The running proxy of this process.
@@ -13,6 +14,7 @@ struct RunningTarget: LocalHolds {
     /// Why the recording stopped.
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
+    let recorder: Recorder
     let holds: HoldBoard
     /// Decrypts a host again, at one port or at all; returns for how many clients.
     var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
@@ -29,6 +31,8 @@ struct RunningTarget: LocalHolds {
             authority: authority,
             session: session,
             recordingProblem: recordingProblem(),
+            recording: RecordingState(isOn: recorder.isRecording, passed: recorder.passed, leftOut: recorder.leftOut),
+            edits: recorder.edits,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,
             holds: holds.all.count,
@@ -81,6 +85,27 @@ struct RunningTarget: LocalHolds {
         }
         let clients = count == 1 ? "" : " for \(count) clients"
         return "\(place) is decrypted again\(clients), from the next connection on; open tunnels stay."
+    }
+
+    func setRecording(_ isOn: Bool) async throws -> String {
+        guard session != nil else {
+            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session; start it without.")
+        }
+        recorder.setRecording(isOn)
+        return isOn
+            ? "Recording is on: exchanges that begin from now on are recorded."
+            : "Recording is off: what begins from now on passes unrecorded, rules and holds act."
+    }
+
+    func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
+        guard session != nil else {
+            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session; start it without.")
+        }
+        do {
+            return try await recorder.edit(edit)
+        } catch let error as SessionError {
+            throw ControlError(error.message, hint: error.hint)
+        }
     }
 
     func profile() async -> ProfileInForce { await rules.current }

@@ -11,7 +11,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     package private(set) var shadowed = 0
     /// Other new warnings.
     package private(set) var lints = 0
-    /// What else has changed: `intercept`, `access`, and tools that were switched off or on.
+    /// What else has changed: `intercept`, `record`, `access`, and tools that were switched off or on.
     package private(set) var others: [String] = []
 
     /// Compares two profiles; `nil` is an empty one.
@@ -22,6 +22,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         lints = max(0, (after?.lints ?? []).count { !known.contains($0.message) } - shadowed)
         let none = InterceptRules()
         if before?.intercept ?? none != after?.intercept ?? none { others.append("intercept changed") }
+        if before?.record.text != after?.record.text { others.append("record changed") }
         if before?.access ?? [] != after?.access ?? [] { others.append("access changed") }
         let (offBefore, offAfter) = (before?.off ?? [], after?.off ?? [])
         others += offAfter.subtracting(offBefore).sorted().map { "\($0.name) switched off" }

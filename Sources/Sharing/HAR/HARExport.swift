@@ -94,6 +94,7 @@ package struct HARExport: ExchangeExport {
         writer.member("_connectionId", record.clientConnection.description)
         writer.member("_resourceType", HARExport.resourceType(exchange))
         try streams(exchange, into: &writer)
+        writer.optionalMember("comment", exchange.record.extras.annotation.comment)
         try writer.object("_sluice") { try extras(exchange, into: &$0) }
     }
 
@@ -103,6 +104,7 @@ package struct HARExport: ExchangeExport {
         writer.member("kind", record.kind.exportName)
         writer.member("state", record.state.exportName)
         writer.optionalMilliseconds("duration", record.timings.total)
+        writer.optionalMember("colour", record.extras.annotation.colour)
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)

@@ -30,6 +30,10 @@ package struct HAREntry {
     package var serverAddress = ""
     package var serverPort = ""
     package var error = ""
+    /// What a user said of the exchange.
+    package var comment = ""
+    /// The colour that a user gave it in Sluice.
+    package var colour = ""
     var messages: [SocketMessage] = []
 
     /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
@@ -92,6 +96,12 @@ package struct HARReader {
             case ("time", .number): entry.time = try reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)
+            case ("comment", .string): entry.comment = reader.json.string(first)
+            case ("_sluice", .objectBegin):
+                try reader.members { reader, name, first in
+                    guard name == "colour", first.kind == .string else { return try reader.json.skip(first) }
+                    entry.colour = reader.json.string(first)
+                }
             case ("request", .objectBegin): try reader.request(&entry)
             case ("response", .objectBegin): try reader.response(&entry)
             case ("_webSocketMessages", .arrayBegin): entry.messages = try reader.messages()

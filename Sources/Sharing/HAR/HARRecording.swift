@@ -32,6 +32,7 @@ package struct HARRecording {
         record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
         record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
         record.timings = HARRecording.timings(entry)
+        record.extras.annotation = HARRecording.annotation(entry)
         if !entry.error.isEmpty || record.status == 0 {
             record.state = .failed
             record.failure = HARRecording.failure(entry.error)
@@ -73,6 +74,14 @@ package struct HARRecording {
         events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
         events.append(.finished(record, messages))
         return events
+    }
+
+    private static func annotation(_ entry: HAREntry) -> ExchangeAnnotation {
+        var annotation = ExchangeAnnotation()
+        let comment = String(decoding: entry.comment.utf8.prefix(ExchangeAnnotation.longestComment), as: UTF8.self)
+        annotation.comment = comment.isEmpty ? nil : comment
+        annotation.colour = ExchangeAnnotation.Colour(rawValue: entry.colour)?.rawValue
+        return annotation
     }
 
     // MARK: - Connections

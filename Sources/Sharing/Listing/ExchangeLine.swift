@@ -32,7 +32,7 @@ package enum ExchangeLine {
         return notes.isEmpty ? line : line + "  [\(notes.joined(separator: ", "))]"
     }
 
-    /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `failure`.
+    /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `colour`.
     package static func json(_ record: ExchangeRecord) -> String {
         var writer = JSONWriter()
         // The writer throws only what its sink does, and this one has none.
@@ -89,7 +89,10 @@ package enum ExchangeLine {
         if let failure = record.failure { notes.append(failure.code.rawValue) }
         if let sent = record.sentURL { notes.append("sent to \(VisibleText.of(sent.description))") }
         let flags = record.flags.subtracting(unremarkable)
-        return flags.isEmpty ? notes : notes + flags.exportNames
+        if !flags.isEmpty { notes += flags.exportNames }
+        if let colour = record.extras.annotation.colour { notes.append(VisibleText.of(colour)) }
+        if let comment = record.extras.annotation.comment { notes.append("\"\(VisibleText.of(comment))\"") }
+        return notes
     }
 
     /// `grpc OK`, or what went wrong and what the server says of it.

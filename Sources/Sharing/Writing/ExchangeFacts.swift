@@ -22,6 +22,8 @@ extension JSONWriter {
         try strings("flags", record.flags.exportNames)
         try streamMembers(record)
         try failure(record.failure)
+        optionalMember("comment", record.extras.annotation.comment)
+        optionalMember("colour", record.extras.annotation.colour)
     }
 
     /// Writes what only streams of messages and gRPC calls have.

@@ -6,7 +6,8 @@ import NIOCore
 ///
 /// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`,
 /// `status`, versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their
-/// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`), then
+/// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`; the
+/// user's `comment` and `colour`), then
 /// `timings` (milliseconds, phases that happened), `client` and `upstream` (addresses, TLS), `request` and `response`,
 /// and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
 /// `headers` in order. `body` is the body as received, `bodySent` the one sent on where a stage changed it: `text` is

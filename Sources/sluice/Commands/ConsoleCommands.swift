@@ -48,7 +48,21 @@ struct Open: AsyncParsableCommand {
         let isArchive = try RequestArchive.isHAR(session)
         let path = isArchive ? session : try SessionQuery.open(session).path
         try await Screen.run(.recorded(name: path), linear) { stopping in
-            guard isArchive else { return ConsoleServices(session: path) }
+            guard isArchive else {
+                let edits = RecordedSessionEdits(path: path)
+                await stopping.add {
+                    do {
+                        try await edits.close()
+                        return true
+                    } catch {
+                        StandardStreams.error("sluice: \(error)\n")
+                        return false
+                    }
+                }
+                var services = ConsoleServices(session: path)
+                services.edits = edits
+                return services
+            }
             // Read into a session that lasts as long as the console.
             let archive = try ImportedArchive(path)
             await stopping.add {

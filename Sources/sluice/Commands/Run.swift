@@ -22,6 +22,9 @@ struct Run: AsyncParsableCommand {
 
     @Flag(help: "Record nothing.") var noSession = false
 
+    @Option(help: "Whether exchanges are recorded from the start: 'on' or 'off'; 'sluice record' switches it later.")
+    var record: RecordingSwitch = .on
+
     @Option(
         help: "What gives way when the disk is too slow: 'lossless' lets the traffic wait, 'lossy' cuts bodies short."
     )
@@ -47,6 +50,7 @@ struct Run: AsyncParsableCommand {
             throw ValidationError("There is no command after '--'.")
         }
         if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
+        if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
     }
 
@@ -57,6 +61,7 @@ struct Run: AsyncParsableCommand {
         var settings = try proxy.settings(port: child == nil ? 8080 : 0)
         settings.session = session
         settings.recordsNothing = noSession
+        settings.isRecording = record == .on
         settings.recorder = recorder
         settings.profiles = profile
         // The command has the standard output to itself.
@@ -126,7 +131,11 @@ struct Run: AsyncParsableCommand {
         let address = "\(host.contains(":") ? "[\(host)]" : host):\(running.address.port ?? 0)"
         var text = "sluice: listening on \(address)\n"
         text +=
-            running.session.map { "sluice: recording to \($0)\n" } ?? "sluice: not recording, as --no-session says\n"
+            running.session.map { session in
+                record == .on
+                    ? "sluice: recording to \(session)\n"
+                    : "sluice: not recording before 'sluice record on', then to \(session)\n"
+            } ?? "sluice: not recording, as --no-session says\n"
         if let recovered = running.recovered {
             let ids = recovered.first.map(\.description).joined(separator: ", ")
             text +=

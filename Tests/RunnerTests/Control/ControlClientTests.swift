@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Recording
 import Support
 import Testing
 
@@ -122,6 +123,17 @@ struct ControlClientTests {
         #expect(try await client.decide(["all"], .cancel) == HoldsDecided())
         #expect(target.decided == ["7.1 abort"])
         #expect(try await client.decrypt("h.example:443") == "h.example:443 is decrypted again")
+        #expect(try await client.setRecording(false) == "recording is off")
+        let edits: [SessionEdit] = [
+            .delete(ExchangeNumbers(ranges: [1...5, 9...9])), .restore(mark: 17), .restore(mark: nil),
+            .annotate(ExchangeNumbers([1]), .comment("it's \"flaky\"")), .annotate(ExchangeNumbers([1]), .comment(nil)),
+            .annotate(ExchangeNumbers([1]), .colour(.red)), .annotate(ExchangeNumbers([1]), .colour(nil)),
+        ]
+        for edit in edits {
+            let result = try await client.edit(edit)
+            #expect((result.changed, result.inFlight, result.mark) == (3, 1, 17))
+        }
+        #expect(target.state.withLock { $0.edits } == edits)
         let texts = [ProfileSource(file: "p.yaml", text: "version: 1\n")]
         let applied = try await client.applyProfile(texts, madeFrom: "r1")
         #expect(applied.message == "1 rule added" && applied.profile.profiles.map(\.file) == ["p.yaml"])

@@ -84,6 +84,26 @@ struct ControlServerTests {
         }
     }
 
+    @Test(
+        "deletes and annotates exchanges, and says what is missing",
+        arguments: [
+            (#"{"command":"delete"}"#, "needs 'exchanges'"),
+            (#"{"command":"delete","exchanges":"1-"}"#, "'1-' is no list of exchanges."),
+            (#"{"command":"delete","exchanges":"9-2"}"#, "'9-2' is no list of exchanges."),
+            (#"{"command":"delete","exchanges":"1-99999999999999999999"}"#, "is no list of exchanges."),
+            (#"{"command":"annotate","exchanges":"1"}"#, "needs a 'comment' or a 'colour'"),
+            (#"{"command":"annotate","exchanges":"1","colour":"pink"}"#, "There is no colour 'pink'."),
+            (#"{"command":"record.set"}"#, "needs whether it is to be 'on'"),
+            (
+                #"{"command":"delete","exchanges":"1-3,7"}"#,
+                #""changed":{"exchanges":3,"inFlight":1,"mark":17},"ok":true"#
+            ),
+        ]
+    )
+    func edits(request: String, reply: String) async throws {
+        try await run { server async throws in #expect(try await ask(server, request).contains(reply)) }
+    }
+
     @Test("has a host decrypted again, or says why that cannot be")
     func decrypt() async throws {
         try await run { server async throws in

@@ -2,6 +2,7 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import Recording
 import Rules
 import Synchronization
 
@@ -16,6 +17,7 @@ final class FakeTarget: LocalHolds {
         ]
         var holds: [WaitingHold] = []
         var profiles: [ProfileSource] = []
+        var edits: [SessionEdit] = []
         var decisions: [(id: String, resolution: HoldResolution)] = []
     }
 
@@ -70,6 +72,15 @@ final class FakeTarget: LocalHolds {
     func decrypt(_ place: String) async throws -> String {
         guard place == "h.example:443" else { throw ControlError("No client has refused it.", hint: "Try another.") }
         return "\(place) is decrypted again"
+    }
+
+    func setRecording(_ isOn: Bool) async throws -> String { "recording is \(isOn ? "on" : "off")" }
+
+    func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
+        state.withLock { $0.edits.append(edit) }
+        var result = SessionEditResult()
+        (result.changed, result.inFlight, result.mark) = (3, 1, 17)
+        return result
     }
 
     func profile() async -> ProfileInForce { ProfileInForce(profiles: state.withLock { $0.profiles }, rules: "r1") }

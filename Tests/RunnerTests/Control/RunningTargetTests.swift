@@ -262,6 +262,7 @@ private final class Running: Sendable {
             authority: AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])),
             session: session,
             rules: rules,
+            recorder: recorder,
             holds: server.holds
         )
         control = try await ControlServer.start(target, in: [directory + "/run"])

@@ -39,12 +39,10 @@ extension CommandTable {
             .unless(\.noSteering),
         Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
             .unless(\.noSteering),
-        Row(.undo, "Take back the last change of rules", ["u"], do: .plain { $0.undoRules() })
-            .at([.list, .detail, .panel]).unless(\.noSteering),
         Row(
             .decrypt,
             "Decrypt a host again whose client refused the certificate",
-            ["d"],
+            ["ctrl-d"],
             .host,
             do: .with { $0.decrypt($1) }
         ).unless(\.noSteering),

@@ -55,6 +55,9 @@ struct OverviewPage {
             writer.fact("so far", Measures.duration(max(0, now - record.startedAt)))
         }
         if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
+        let annotation = record.extras.annotation
+        if let comment = annotation.comment { writer.fact("comment", comment, .warning) }
+        if let colour = annotation.colour { writer.fact("colour", colour) }
         let remarks = flagWords
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }

@@ -1,0 +1,88 @@
+import GRDB
+import HTTPModel
+
+/// Removes what was marked as deleted, when nothing waits for the session any more.
+enum DeletedRows {
+    /// How many numbers a transaction is for.
+    private static let slice: Int64 = 2_048
+    /// The largest rest of a session that is written anew to give pages back, in bytes; more would take too long.
+    private static let largestRest: Int64 = 512 << 20
+
+    /// Removes the rows of marked exchanges and overwrites them with zeros, then gives the pages back. The highest number
+    /// stays known, so that no number is used again.
+    static func remove(in database: Database) throws {
+        guard let marked = try range(in: database) else { return }
+        try database.execute(sql: "PRAGMA secure_delete = ON")
+        let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
+        var start = marked.lowerBound
+        while start <= marked.upperBound {
+            let part = start...min(marked.upperBound, start + slice - 1)
+            try database.inTransaction {
+                try remove(part, in: database)
+                if part.contains(highest), try !hasExchange(highest, in: database) {
+                    try database.execute(
+                        sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)",
+                        arguments: [highest]
+                    )
+                }
+                return .commit
+            }
+            start = try next(after: part.upperBound, in: database) ?? marked.upperBound + 1
+        }
+        try removeConnections(in: database)
+        try giveBack(database)
+    }
+
+    private static func range(in database: Database) throws -> ClosedRange<Int64>? {
+        let sql = "SELECT min(exchange), max(exchange) FROM annotation WHERE deleted_at IS NOT NULL"
+        guard let row = try Row.fetchOne(database, sql: sql), let first = row[0] as Int64?, let last = row[1] as Int64?,
+            first > 0, first <= last, RecordedRange.numbers.contains(last)
+        else { return nil }
+        return first...last
+    }
+
+    private static func next(after number: Int64, in database: Database) throws -> Int64? {
+        let sql =
+            "SELECT exchange FROM annotation WHERE exchange > ? AND deleted_at IS NOT NULL ORDER BY exchange LIMIT 1"
+        return try Int64.fetchOne(database, sql: sql, arguments: [number])
+    }
+
+    private static func hasExchange(_ number: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS(SELECT 1 FROM exchange WHERE id = ?)", arguments: [number])
+            ?? false
+    }
+
+    private static func remove(_ part: ClosedRange<Int64>, in database: Database) throws {
+        let marked = "SELECT exchange FROM annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NOT NULL"
+        let payloads = "SELECT payload FROM exchange WHERE id IN (\(marked))"
+        for condition in [
+            "payload WHERE id IN (\(payloads))", "chunk WHERE exchange IN (\(marked))",
+            "arrival WHERE exchange IN (\(marked))", "exchange WHERE id IN (\(marked))",
+            "annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NOT NULL",
+        ] {
+            try database.cachedStatement(sql: "DELETE FROM \(condition)")
+                .execute(arguments: [part.lowerBound, part.upperBound])
+        }
+    }
+
+    /// Removes the connections that no exchange is left of: they name hosts and addresses.
+    private static func removeConnections(in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM connection WHERE id NOT IN (
+                SELECT client_connection FROM exchange
+                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL)
+                """
+        )
+    }
+
+    /// Writes a session anew that is not too large, which gives back the pages and leaves nothing between rows. Others
+    /// keep their empty pages, all zeros, for what is recorded next.
+    private static func giveBack(_ database: Database) throws {
+        func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
+        let rest = (try pragma("page_count") - pragma("freelist_count")) * Int64(Schema.pageSize)
+        guard rest <= largestRest else { return }
+        // A reader that has the file open may prevent it, or a disk that is full: then the empty pages stay.
+        try? database.execute(sql: "VACUUM")
+    }
+}

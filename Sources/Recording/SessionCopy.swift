@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+import HTTPModel
+
+/// Copies of sessions under another name.
+package enum SessionCopy {
+    /// Writes a whole copy of a session, of this moment where it is still recorded, without what is marked as deleted. It
+    /// is a file that only its owner may read.
+    ///
+    /// What is in flight counts as interrupted in the copy. Throws ``SessionError``; its code is `exists` where there is
+    /// a file of that name and it is not to be replaced.
+    package static func write(session path: String, to target: String, overwrites: Bool = false) throws {
+        if let there = FileFacts(path: target) {
+            guard there.isRegular else { throw SessionError.directory(target) }
+            guard there.identity != FileFacts(path: path)?.identity else {
+                throw SessionError(.cannotOpen, "\(target) is the session itself.", hint: "Give another name.")
+            }
+            guard overwrites else { throw SessionError.exists(target) }
+        }
+        let part = "\(target).part-\(getpid())"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SessionError.cannotOpen(target, errno) }
+        close(descriptor)
+        defer { for file in [part] + SessionPath.companions(of: part) { unlink(file) } }
+        do {
+            try copy(path, to: part)
+            try finish(part)
+        } catch let error as DatabaseError {
+            throw SessionError.copying(path, target, error)
+        }
+        // A link fails where somebody has made the file meanwhile; a rename would replace it.
+        guard (overwrites ? rename(part, target) : link(part, target)) == 0 else {
+            throw errno == EEXIST ? SessionError.exists(target) : SessionError.cannotOpen(target, errno)
+        }
+    }
+
+    private static func copy(_ path: String, to part: String) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let source = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
+        try source.unsafeRead { database in
+            // The reader's own guard against writing would refuse the copy as well.
+            try database.execute(sql: "PRAGMA query_only = OFF")
+            try database.execute(sql: "VACUUM INTO ?", arguments: [SessionPath.plain(part)])
+        }
+        try source.close()
+    }
+
+    /// Ends the copied runs, and removes what was marked as deleted.
+    private static func finish(_ part: String) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: configuration)
+        try copy.writeWithoutTransaction { database in
+            _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: part))
+            try database.execute(sql: "UPDATE run SET ended_at = ? WHERE ended_at IS NULL", arguments: [wallClock()])
+            try DeletedRows.remove(in: database)
+        }
+        try copy.close()
+    }
+}

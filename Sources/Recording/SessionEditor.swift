@@ -1,0 +1,86 @@
+import Dispatch
+import GRDB
+import HTTPModel
+import Synchronization
+
+/// Edits a session that nobody records: it holds the session's lock from the first edit until it is closed, so that
+/// nobody else removes what can still be taken back.
+package final class SessionEditor: Sendable {
+    private let path: String
+    private let lock: SessionLock
+    private let database: DatabaseQueue
+    private let history = Mutex(DeletionHistory())
+
+    /// Throws ``SessionError`` where the session cannot be written, or is being recorded.
+    package init(path: String) throws {
+        self.path = path
+        guard FileFacts(path: path) != nil else { throw SessionError.missing(path) }
+        lock = try SessionLock(path: path)
+        do {
+            guard !lock.isEmpty else { throw SessionError.notASession(path) }
+            try lock.checkHeader()
+            database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.configuration)
+            try database.writeWithoutTransaction { database in
+                let session = SessionDatabase(connection: database, path: path)
+                try WritableSession.checkTables(in: session)
+                try database.execute(sql: "PRAGMA trusted_schema = OFF")
+                // Nobody records it, so nothing is still to come.
+                _ = try WritableSession.interruptOpenExchanges(in: session)
+            }
+        } catch {
+            lock.release()
+            throw (error as? DatabaseError).map { SessionError.opening(path, $0) } ?? error
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        configuration.label = "sluice.editor"
+        // Readers of this process look at the file for some 50 ms at a time.
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+
+    /// Makes an edit, and waits for it.
+    package func edit(_ edit: SessionEdit) throws -> SessionEditResult {
+        do {
+            return try database.writeWithoutTransaction { database in
+                let session = SessionDatabase(connection: database, path: path)
+                let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
+                var editing = try history.withLock {
+                    try SessionEditing(edit, highest: highest, &$0, path: path)
+                }
+                var totals = try SessionSummary.read(session)
+                while !editing.isDone {
+                    try database.inTransaction(.immediate) {
+                        let deadline = DispatchTime.now().uptimeNanoseconds + RecorderLimits.editNanoseconds
+                        try editing.step(in: database, &totals, until: deadline)
+                        try totals.write(in: database)
+                        return .commit
+                    }
+                }
+                return editing.result
+            }
+        } catch let error as DatabaseError {
+            throw SessionError.editing(path, error)
+        }
+    }
+
+    /// Removes what is marked as deleted, and leaves one file. Throws ``SessionError`` where it stays marked.
+    package func close() throws {
+        defer { lock.release() }
+        do {
+            try database.writeWithoutTransaction { database in
+                try DeletedRows.remove(in: database)
+                try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                try? database.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+            try database.close()
+        } catch let error as DatabaseError {
+            try? database.close()
+            throw SessionError.removing(path, error)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import Recording
+import Runner
+
+enum RecordingSwitch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+}
+
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Switch the recording of a running Sluice on or off.",
+        discussion:
+            "Off: traffic flows, rules and holds act, and what begins from then on is not written. What began before is recorded to its end."
+    )
+
+    @OptionGroup var options: ControlOptions
+    @Argument(help: "'on' or 'off'.") var state: RecordingSwitch
+
+    func run() async throws {
+        StandardStreams.out(try await options.target().setRecording(state == .on) + "\n")
+    }
+}
+
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete exchanges of a session for good.",
+        discussion: """
+            Of a session that nobody records they are removed and overwritten at once. Of one that a running Sluice records \
+            they are hidden at once, and removed when it ends. \(FilterHelp.text)
+            """
+    )
+
+    @OptionGroup var options: ControlOptions
+    @Argument(help: "The session file, or 'last' for the newest one.") var session: String
+    @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all.")) var filter: [String]
+
+    func run() async throws {
+        let query = try SessionQuery(session: session, filter: filter == ["*"] ? [] : filter)
+        guard try !RequestArchive.isHAR(query.path) else {
+            throw StartError("\(query.path) is an archive, which is only read.", isUsage: true)
+        }
+        var numbers: [Int64] = []
+        try query.forEachMatch { numbers.append($0.id.number) }
+        guard !numbers.isEmpty else { throw StartError("No exchange of \(query.path) fits, so nothing was deleted.") }
+        let edit = SessionEdit.delete(ExchangeNumbers(numbers))
+        let result: SessionEditResult
+        if let target = try await recorder(of: query.path) {
+            result = try await target.edit(edit)
+        } else {
+            let edits = RecordedSessionEdits(path: query.path)
+            do {
+                result = try await edits.edit(edit)
+            } catch {
+                try? await edits.close()
+                throw error
+            }
+            try await edits.close()
+        }
+        var text = "\(result.changed) exchange\(result.changed == 1 ? " is" : "s are") deleted.\n"
+        if result.inFlight > 0 { text += "\(result.inFlight) in flight stay.\n" }
+        StandardStreams.out(text)
+    }
+
+    /// The running Sluice that records the session; `nil` where none does.
+    private func recorder(of path: String) async throws -> (any ControlTarget)? {
+        if options.control != nil { return try options.target() }
+        guard let target = try? options.target(), let recorded = try await target.status().session else { return nil }
+        func file(_ path: String) -> URL { URL(fileURLWithPath: path).resolvingSymlinksInPath() }
+        return file(recorded) == file(path) ? target : nil
+    }
+}
