@@ -86,7 +86,9 @@ struct SessionEditing {
 
     /// Goes on until the time, of the monotonic clock, or the end; within a transaction.
     mutating func step(in database: Database, _ totals: inout SessionSummary, until deadline: UInt64) throws {
-        while let range = rest.popLast() {
+        while let numbers = rest.popLast() {
+            // Numbers without a row are passed over at once, however many they are.
+            guard let range = try Self.rows(numbers, in: database) else { continue }
             let part = range.lowerBound...min(range.upperBound, range.lowerBound + Self.slice - 1)
             if part.upperBound < range.upperBound { rest.append(part.upperBound + 1...range.upperBound) }
             switch change {
@@ -98,12 +100,18 @@ struct SessionEditing {
         }
     }
 
+    /// The part of some numbers that begins with the first one that has a row; `nil` where none has.
+    private static func rows(_ range: ClosedRange<Int64>, in database: Database) throws -> ClosedRange<Int64>? {
+        let first = try database.cachedStatement(sql: "SELECT min(id) FROM exchange WHERE id BETWEEN ? AND ?")
+        return try Int64.fetchOne(first, arguments: [range.lowerBound, range.upperBound]).map { $0...range.upperBound }
+    }
+
     /// What the counters of the session say of some rows: those that ended, of which an interrupted one was never added.
     private static let counts = {
         let ended = "FILTER (WHERE state <> \(ExchangeRecord.State.interrupted.rawValue))"
         return """
-            count(*), count(failure) \(ended), coalesce(sum(request_body_size) \(ended), 0), \
-            coalesce(sum(response_body_size) \(ended), 0)
+            count(*), count(failure) \(ended), CAST(total(request_body_size) \(ended) AS INTEGER), \
+            CAST(total(response_body_size) \(ended) AS INTEGER)
             """
     }()
 
@@ -154,8 +162,8 @@ struct SessionEditing {
     ) throws {
         guard let row = try Row.fetchOne(try database.cachedStatement(sql: sql), arguments: arguments) else { return }
         func sum(_ now: Int64, _ column: Int) -> Int64 {
-            let amount: Int64 = row[column]
-            return min(max(0, now + sign * amount), RecordedRange.amounts.upperBound)
+            let amount = (row[column] as Int64).clamped(to: RecordedRange.amounts)
+            return (now + sign * amount).clamped(to: RecordedRange.amounts)
         }
         result.changed += row[0]
         totals.exchanges = sum(totals.exchanges, 0)
@@ -190,5 +198,11 @@ struct SessionEditing {
                 AND EXISTS (SELECT 1 FROM exchange WHERE id = annotation.exchange)
                 """
         ).execute(arguments: [part.lowerBound, part.upperBound])
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

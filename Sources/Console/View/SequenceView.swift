@@ -118,7 +118,12 @@ enum SequenceView {
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let annotation = record.extras.annotation
         return (model.marks.contains(record.id) ? "*" : "") + (annotation.comment == nil ? "" : "\"")
-            + (annotation.colour?.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
+            + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
+    }
+
+    /// The colour that it was given, where there is one of that name.
+    private static func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
+        record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
 
     /// The room for the signs of comments and colours, where an exchange that is known has any.
@@ -219,8 +224,7 @@ enum SequenceView {
     // MARK: - Styles
 
     private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
-        let colour = record?.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
-        if let colour { return model.look.theme.style(colour) }
+        if let colour = record.flatMap(colour) { return model.look.theme.style(colour) }
         guard let record, let number = model.highlight(record) else { return .plain }
         return model.look.theme.highlight(number)
     }

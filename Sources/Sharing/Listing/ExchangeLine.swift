@@ -91,7 +91,7 @@ package enum ExchangeLine {
         let flags = record.flags.subtracting(unremarkable)
         if !flags.isEmpty { notes += flags.exportNames }
         if let colour = record.extras.annotation.colour { notes.append(VisibleText.of(colour)) }
-        if let comment = record.extras.annotation.comment { notes.append("\"\(VisibleText.of(comment))\"") }
+        if let comment = record.extras.annotation.comment { notes.append("\"\(cut(VisibleText.of(comment)))\"") }
         return notes
     }
 
@@ -100,8 +100,11 @@ package enum ExchangeLine {
         let outcome = "grpc \(grpc.name ?? String(grpc.status))"
         guard !grpc.message.isEmpty else { return outcome }
         let message = VisibleText.of(grpc.message)
-        let isCut = message.count > messageWidth
-        return "\(outcome): \(isCut ? message.prefix(messageWidth - 1) + "…" : message[...])"
+        return "\(outcome): \(cut(message))"
+    }
+
+    private static func cut(_ message: String) -> String {
+        message.count > messageWidth ? message.prefix(messageWidth - 1) + "…" : message
     }
 
     /// How many messages each side has sent; `nil` where the exchange is not a stream, or a call of one message each

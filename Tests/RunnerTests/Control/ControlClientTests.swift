@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import Recording
 import Support
+import Synchronization
 import Testing
 
 @testable import Runner

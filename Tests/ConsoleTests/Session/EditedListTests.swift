@@ -1,0 +1,39 @@
+import Console
+import HTTPModel
+import Recording
+import Testing
+
+@Suite("A list of a session that is edited")
+struct EditedListTests {
+    @Test("has no rows for what was deleted or never recorded, and follows what comes")
+    func holes() async throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...6))
+        try fixture.ask()
+        _ = try await fixture.recorder.edit(.delete(ExchangeNumbers([2, 3, 6])))
+        #expect(try fixture.ask().total == 3)
+        #expect(try fixture.numbers() == [1, 4, 5])
+        #expect(try fixture.ask("id:1..4").total == 2)
+        try fixture.ask { $0.sort = SortOrder(column: .start, isDescending: true) }
+        #expect(try fixture.numbers().count == 3)
+        try fixture.ask()
+        fixture.record(QuerySamples.records(9...9))
+        fixture.service.refresh()
+        _ = try fixture.status { $0.total == 4 }
+        #expect(try fixture.numbers() == [1, 4, 5, 9])
+        _ = try await fixture.recorder.edit(.restore(mark: nil))
+        #expect(try fixture.ask().total == 7)
+    }
+
+    @Test("is asked for again where numbers stay without a row")
+    func stale() throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
+        try fixture.ask()
+        // Four to six passed unrecorded.
+        fixture.record(QuerySamples.records(7...7))
+        fixture.service.refresh()
+        let generation = try fixture.events.next { if case .stale(let generation) = $0 { generation } else { nil } }
+        #expect(generation == 1)
+        #expect(try fixture.ask().total == 4)
+        #expect(try fixture.numbers() == [1, 2, 3, 7])
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPModel
+import Recording
+import Runner
+import Sharing
+import Terminal
+import Testing
+
+@testable import Console
+
+struct SessionUpdateTests {
+    private func console(_ source: ConsoleModel.Source = .live) -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 80, height: 24))
+        model.source = source
+        _ = model.update(.proxy(status(isOn: true), []))
+        return model
+    }
+
+    private func status(isOn: Bool, passed: Int = 0, edits: Int = 0) -> ControlStatus {
+        var status = ModelFixture.status()
+        status.session = "/tmp/s.sluice"
+        status.recording = RecordingState(isOn: isOn, passed: passed)
+        status.edits = edits
+        return status
+    }
+
+    private func result(_ changed: Int, inFlight: Int = 0, mark: Int64? = 17) -> SessionEditResult {
+        var result = SessionEditResult()
+        (result.changed, result.inFlight, result.mark) = (changed, inFlight, mark)
+        return result
+    }
+
+    @Test func `what is selected is deleted: the exchange, the marked ones, or named ones`() {
+        var model = console()
+        model.press("k")
+        #expect(model.press("d").words == ["delete 8"])
+        model.press("space", "k", "space")
+        #expect(model.press("d").words == ["delete 8 7"])
+        #expect(model.perform(.delete, "1 3-4").words == ["delete 1 3 4"])
+        #expect(model.perform(.delete, "x").isEmpty)
+        #expect(model.told == "'x' is no list of exchanges; for example: 3 5-8")
+        #expect(model.press("Z").words == ["clear "])
+    }
+
+    @Test func `a deletion is said, unmarks, closes what is gone, and is undone before older changes of rules`() {
+        var model = console()
+        model.rules.past = [[]]
+        model.press("space", "enter")
+        let id = model.detail.id
+        let request = EditRequest.delete(.exchanges([ExchangeID(9)]), model.list.query)
+        let effects = model.update(.sessionEdited(request, result(1, inFlight: 2), ExchangeNumbers([9])))
+        #expect(effects.words.first == "query  #1")
+        #expect(model.told == "1 exchange deleted; u brings it back. 2 that are in flight stay.")
+        #expect(id == ExchangeID(9) && !model.detail.isOpen && model.marks.isEmpty && model.context == .list)
+        #expect(model.press("u").words == ["restore 17"])
+        _ = model.update(.sessionEdited(.restore(Deletion(mark: 17, rulesBefore: 1)), result(1), ExchangeNumbers([])))
+        #expect(model.told == "1 exchange is back." && model.deletions.isEmpty)
+        #expect(model.press("u").words == ["apply rules"])
+        // A change of rules after a deletion comes first.
+        _ = model.update(.sessionEdited(request, result(1), ExchangeNumbers([9])))
+        model.rules.past = [[]]
+        #expect(model.press("u").words == ["apply rules"])
+        #expect(model.press("u").words == ["restore 17"])
+    }
+
+    @Test func `nothing is deleted where all is in flight`() {
+        var model = console()
+        _ = model.update(.sessionEdited(.clear(model.list.query), result(0, inFlight: 1), ExchangeNumbers([9])))
+        #expect(model.told == "1 that is in flight stays." && model.deletions.isEmpty)
+    }
+
+    @Test func `a comment is asked for with the present one, on lines it has the numbers first`() {
+        var model = console()
+        model.press(";")
+        model.type("flaky, 404")
+        #expect(
+            model.press("enter").words == [
+                "note \(Selection.exchanges([ExchangeID(9)])) \(ExchangeNote.comment("flaky, 404"))"
+            ]
+        )
+        #expect(model.perform(.comment, "").words.first?.contains("comment(nil)") == true)
+        model.isLinear = true
+        let named = Selection.exchanges([ExchangeID(2), ExchangeID(3)])
+        #expect(model.perform(.comment, "2-3 see  12").words == ["note \(named) \(ExchangeNote.comment("see  12"))"])
+        #expect(model.perform(.colour, "2-3 red").words == ["note \(named) \(ExchangeNote.colour(.red))"])
+        #expect(model.perform(.colour, "2 pink").isEmpty)
+        #expect(model.told.hasPrefix("There is no colour 'pink'. There are: red, "))
+    }
+
+    @Test func `a colour is chosen, and shown with its letter beside the number`() {
+        var model = console()
+        model.press(",")
+        model.type("gre")
+        #expect(
+            model.press("enter").words == [
+                "note \(Selection.exchanges([ExchangeID(9)])) \(ExchangeNote.colour(.green))"
+            ]
+        )
+        var record = ModelFixture.record(1)
+        record.extras.annotation.colour = "green"
+        record.extras.annotation.comment = "slow\non Mondays"
+        model = ModelFixture.listing([record], Size(width: 80, height: 24))
+        #expect(ConsoleView.draw(model).text.contains("\"g1"))
+        _ = model.perform(.columns, "id comment path")
+        #expect(ConsoleView.draw(model).text.contains("slow on Mondays"))
+    }
+
+    @Test func `the recording goes off and on, and the status line says so`() {
+        var model = console()
+        #expect(model.press("ctrl-r").words == ["record off"])
+        #expect(StatusView.left(model).contains("· recording"))
+        _ = model.update(.proxy(status(isOn: false, passed: 12), []))
+        #expect(StatusView.left(model).contains("NOT RECORDING · 12 passed"))
+        #expect(model.press("ctrl-r").words == ["record on"])
+        #expect(model.perform(.record, "off").words == ["record off"])
+        #expect(model.perform(.record, "maybe").isEmpty)
+    }
+
+    @Test func `what others edit has the list filled again`() {
+        var model = console()
+        #expect(model.update(.proxy(status(isOn: true, edits: 1), [])).words.contains("query  #1"))
+        #expect(model.update(.proxy(status(isOn: true, edits: 1), [])).isEmpty)
+        #expect(model.update(.query(.stale(generation: 0))).isEmpty)
+        #expect(model.update(.query(.stale(generation: 1))).words.contains("query  #2"))
+    }
+
+    @Test func `a copy of the session asks before it replaces a file`() {
+        var model = console()
+        model.press("ctrl-w")
+        model.type("a.sluice")
+        #expect(model.press("enter").words == ["save session a.sluice"])
+        _ = model.update(.sessionExists(path: "a.sluice"))
+        #expect(model.press("o").words == ["save session a.sluice over"])
+    }
+
+    @Test func `a recording can be edited, a view cannot, and a proxy that records nothing has nothing to edit`() {
+        var model = console(.recorded(name: "old.sluice"))
+        #expect(model.press("d").words == ["delete 9"])
+        #expect(model.press("u").isEmpty)
+        #expect(model.told == "Nothing was deleted that could be brought back.")
+        model = console(.attached(canSteer: false))
+        #expect(model.press("d").isEmpty && model.told == "Attached with --view: looking only.")
+        model = console()
+        model.proxy.session = nil
+        #expect(model.press("Z").isEmpty && model.told == "Nothing is recorded here.")
+    }
+}
