@@ -191,7 +191,7 @@ extension SessionSummary {
             row.skip()
             var summary = SessionSummary()
             summary.exchanges = try row.number()
-            summary.failures = try row.number()
+            summary.errors = try row.number()
             summary.requestBodyBytes = try row.number()
             summary.responseBodyBytes = try row.number()
             return summary
