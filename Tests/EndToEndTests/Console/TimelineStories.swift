@@ -14,7 +14,7 @@ extension EndToEnd.Consoles {
             for path in ["/files/a.json", "/fails/b", "/fails/c"] { try await console.visit(nginx, path) }
             try await console.screen.send(Keys.tab + Keys.tab, waitFor: "all, 1 host")
             let sum = try await console.screen.row(containing: "all, 1 host")
-            #expect(sum.contains(/all, 1 host +3 +2 /), "\(sum)")
+            #expect(sum.contains(/all, 1 host +3 +2\b/), "\(sum)")
             let host = try await console.screen.row(containing: "localhost", "3", "2")
             #expect(host.contains("ms"), "\(host)")
             try await console.screen.send(Keys.enter, waitFor: "UTC;")
