@@ -67,14 +67,15 @@ let package = Package(
 
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("Text"),
-        module("HTTPModel", [nioCore]),
+        module("Expressions", ["CPCRE2"]),
+        module("HTTPModel", ["Expressions", nioCore]),
         module("Files", [nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
-        module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", nioCore]),
-        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel"]),
+        module("Rules", ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]),
+        module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions", nioCore]),
+        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Expressions"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),
@@ -130,7 +131,10 @@ let package = Package(
         ),
         tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
-        tests("RulesTests", ["Rules", "Tools", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
+        tests(
+            "RulesTests",
+            ["Rules", "Tools", "ExchangeCore", "Content", "Support", "HTTPModel", "Expressions", nioCore]
+        ),
         tests("ToolsTests", ["Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(
             "CharlesFilesTests",

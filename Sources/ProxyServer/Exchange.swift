@@ -11,6 +11,7 @@ final class Exchange {
     private var machine: ExchangeMachine
     private let loop: LoopContext
     private var client: (any ClientLeg)?
+    private let identity: ClientIdentity
     private var upstream: (any UpstreamLeg)?
     /// What is read in place of a server's response body.
     private var file: AnswerFileReader? { didSet { oldValue?.exchange = nil } }
@@ -22,9 +23,16 @@ final class Exchange {
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
 
-    init(machine: consuming ExchangeMachine, client: any ClientLeg, loop: LoopContext, connector: UpstreamConnector) {
+    init(
+        machine: consuming ExchangeMachine,
+        client: any ClientLeg,
+        identity: ClientIdentity,
+        loop: LoopContext,
+        connector: UpstreamConnector
+    ) {
         self.machine = machine
         self.client = client
+        self.identity = identity
         self.loop = loop
         self.connector = connector
         lastActivity = loop.eventLoop.now
@@ -236,7 +244,7 @@ final class Exchange {
             if clientHasUnflushed { client?.flush() }
             clientHasUnflushed = false
             client?.abort(code)
-        case .finished: machine.effectsFinished()
+        case .finished: machine.effectsFinished(process: identity.process)
         }
     }
 

@@ -108,9 +108,10 @@ struct SessionEditing {
 
     /// What the counters of the session say of some rows: those that ended, of which an interrupted one was never added.
     private static let counts = {
-        let ended = "FILTER (WHERE state <> \(ExchangeRecord.State.interrupted.rawValue))"
+        let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
+        let ended = "FILTER (WHERE \(hasEnded))"
         return """
-            count(*), count(failure) \(ended), CAST(total(request_body_size) \(ended) AS INTEGER), \
+            count(*), count(*) FILTER (WHERE \(hasEnded) AND \(SQLCondition.error)), CAST(total(request_body_size) \(ended) AS INTEGER), \
             CAST(total(response_body_size) \(ended) AS INTEGER)
             """
     }()
@@ -123,8 +124,8 @@ struct SessionEditing {
         in database: Database,
         _ totals: inout SessionSummary
     ) throws {
-        let rows = "exchange WHERE id BETWEEN ? AND ?"
-        let chosen = "\(rows) AND \(Self.hasEnded) AND NOT \(Schema.isDeleted("exchange.id"))"
+        let rows = "exchange AS e WHERE id BETWEEN ? AND ?"
+        let chosen = "\(rows) AND \(Self.hasEnded) AND NOT \(Schema.isDeleted("e.id"))"
         let ends: StatementArguments = [part.lowerBound, part.upperBound]
         try add(-1, "SELECT \(Self.counts) FROM \(chosen)", ends, in: database, &totals)
         try database.cachedStatement(
@@ -144,7 +145,7 @@ struct SessionEditing {
         _ totals: inout SessionSummary
     ) throws {
         let ends: StatementArguments = [part.lowerBound, part.upperBound]
-        let rows = "exchange JOIN annotation AS a ON a.exchange = id WHERE id BETWEEN ? AND ? AND a.deleted_at = ?"
+        let rows = "exchange AS e JOIN annotation AS a ON a.exchange = id WHERE id BETWEEN ? AND ? AND a.deleted_at = ?"
         try add(1, "SELECT \(Self.counts) FROM \(rows)", ends + [mark], in: database, &totals)
         try database.cachedStatement(
             sql: "UPDATE annotation SET deleted_at = NULL WHERE exchange BETWEEN ? AND ? AND deleted_at = ?"
@@ -167,7 +168,7 @@ struct SessionEditing {
         }
         result.changed += row[0]
         totals.exchanges = sum(totals.exchanges, 0)
-        totals.failures = sum(totals.failures, 1)
+        totals.errors = sum(totals.errors, 1)
         totals.requestBodyBytes = sum(totals.requestBodyBytes, 2)
         totals.responseBodyBytes = sum(totals.responseBodyBytes, 3)
     }

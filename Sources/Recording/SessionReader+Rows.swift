@@ -191,7 +191,7 @@ extension SessionSummary {
             row.skip()
             var summary = SessionSummary()
             summary.exchanges = try row.number()
-            summary.failures = try row.number()
+            summary.errors = try row.number()
             summary.requestBodyBytes = try row.number()
             summary.responseBodyBytes = try row.number()
             return summary
@@ -203,7 +203,7 @@ extension SessionSummary {
     func write(in database: Database) throws {
         try database.execute(
             sql: "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
-            arguments: [exchanges, failures, requestBodyBytes, responseBodyBytes]
+            arguments: [exchanges, errors, requestBodyBytes, responseBodyBytes]
         )
     }
 }

@@ -13,8 +13,8 @@ package struct SessionIdentity: Sendable, Hashable {
 package struct SessionSummary: Sendable, Hashable {
     /// Exchanges in the session, those in flight included.
     package var exchanges: Int64 = 0
-    /// Those that ended with a failure.
-    package var failures: Int64 = 0
+    /// Those that ended and are errors: they failed, or have a status from 400 up or of gRPC other than OK.
+    package var errors: Int64 = 0
     /// Request body bytes as received, over all exchanges that have ended.
     package var requestBodyBytes: Int64 = 0
     /// Response body bytes as received, over all exchanges that have ended.

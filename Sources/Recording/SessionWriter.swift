@@ -66,7 +66,7 @@ final class SessionWriter {
     func commit() throws {
         if totals != storedTotals {
             summary.bind(totals.exchanges)
-            summary.bind(totals.failures)
+            summary.bind(totals.errors)
             summary.bind(totals.requestBodyBytes)
             summary.bind(totals.responseBodyBytes)
             try summary.run()
@@ -216,7 +216,7 @@ final class SessionWriter {
 
         if isNew { totals.exchanges += 1 }
         if record.state != .inFlight {
-            if record.failure != nil { totals.failures += 1 }
+            if record.isError { totals.errors += 1 }
             totals.requestBodyBytes += record.sizes.requestBody
             totals.responseBodyBytes += record.sizes.responseBody
         }

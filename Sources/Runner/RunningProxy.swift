@@ -263,6 +263,7 @@ package final class RunningProxy: Sendable {
         configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
         configuration.http2 = settings.http2
         configuration.timeouts = settings.timeouts
+        configuration.clientProcesses = ClientProcesses()
         configuration.firstExchange = recorder.nextExchangeID
         configuration.firstConnection = recorder.nextConnectionID
         if let path = ProcessInfo.processInfo.environment["SSLKEYLOGFILE"], !path.isEmpty {

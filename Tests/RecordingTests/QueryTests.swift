@@ -209,7 +209,7 @@ struct QueryTests {
                 let members = sites[group.name] ?? []
                 #expect(group.count == members.count && group.newest == members.map(\.id.number).max())
                 let errors = members.filter {
-                    $0.status >= 400 || $0.grpc?.status ?? 0 > 0 || $0.failure != nil
+                    $0.status >= 400 || $0.grpc?.status ?? 0 > 0 || $0.failure != nil || $0.state == .failed
                 }
                 #expect(group.errors == errors.count)
                 #expect(group.further == members.filter { !$0.url.path.isEmpty }.count)
@@ -281,6 +281,9 @@ private struct Whole {
             record.state = .failed
             record.failure = ExchangeFailure(one(ExchangeFailure.Code.allCases), "gone")
         }
+        if random.next() % 3 == 0 {
+            record.extras.process = ClientProcess(id: one([1, 4_321]), name: one(["sluice", "é x"]))
+        }
         if random.next() % 6 == 0 { record.grpc = GRPCOutcome(status: one([0, 2, 10])) }
         if random.next() % 4 != 0 { record.startedAt = one([1_772_236_800_000_000, 1_709_164_800_000_000]) }
 
@@ -341,6 +344,10 @@ private enum FilterText {
         "scheme:tunnel", "port:80", "status:4xx,5xx", "status:0", "type:json", "type:text/*", "size:>1kb", "80",
         "time:>100ms", "!time:>1ms", "messages:>5", "id:10..20", "version:h2", "version:1.0", "grpc:*", "grpc:>0",
         "error or id:3", "!(method:get or status:200)", "ip:10.0.*", "!ip:*", "client:ayb", "header:x-y",
+        "path:/^\\/x\\/\\d$/", "!host:/^a\\./", "header:x-y:/y[ab]/", "!resheader:x-*:/^y/", "body:/n..dle|[^a-z]ya/",
+        "!resbody:/^(?:ya)+/", "url:/:\\d+\\/x/", "query:/^q=|^$/", "method:/^(GET|PUT)$/", "process:sluice*",
+        "!process:/./",
+        "process:>1", "error", "!error", "is:failed",
         "!resheader:\"x-*: ya\"", "body:needle", "!body:hay", "resbody:needle or reqbody:ya", "ip:2001:db8::7",
     ]
 
@@ -365,8 +372,14 @@ private enum FilterText {
         switch random.next() % 7 {
         case 0: return text
         case 1, 2:
+            if random.next() % 4 == 0 {
+                return one(["host", "path", "query", "url", "scheme", "method"]) + ":"
+                    + one(["/^.\\W/", "/[xy]$/", "/(?:a|é)+/", "/^$/", "/\\d{2}/"])
+            }
             return one(["host", "path", "query", "url", "scheme", "method", "type", "ip", "client"]) + ":" + text
-        case 3: return one(["body", "reqbody", "resbody"]) + ":" + one(["ya", "needle", "\"a(b\"", "é*x", "..ya"])
+        case 3:
+            return one(["body", "reqbody", "resbody"]) + ":"
+                + one(["/y.{1,3}a/", "/(?s)^.{3}y/", "ya", "needle", "\"a(b\"", "é*x", "..ya"])
         case 4:
             if random.next() % 5 == 0 { return "time:" + one([">5us", "<7.25s", "3..8ms", "4..", ">=0", "1ms..1s"]) }
             return one(["id:", "port:", "status:", "grpc:", "messages:"])
@@ -374,7 +387,7 @@ private enum FilterText {
                 + one(["", "", " size:>1kb"])
         case 5:
             return one(["header", "reqheader", "resheader"]) + ":"
-                + one(["x-y", "*y", "\"x-y: ya\"", "\"*: *b\"", "a-b"])
+                + one(["x-y:/a|b/", "*:/^[^y]+$/", "x-y", "*y", "\"x-y: ya\"", "\"*: *b\"", "a-b"])
         default:
             return one([
                 "error", "is:tls,held", "version:h1", "version:1.0,h2", "grpc:aborted,*", "since:2026-02-28",

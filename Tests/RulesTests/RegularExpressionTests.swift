@@ -1,3 +1,4 @@
+import Expressions
 import NIOCore
 import Rules
 import Support

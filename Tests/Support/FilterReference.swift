@@ -31,17 +31,35 @@ extension FilterTest {
             return Self.sections(of: exchange.messages, side).contains { section in
                 section.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) }
             }
-        case .body(let side, let glob):
-            var sides: [BodySide] = side == .response ? [] : [.requestReceived]
-            if side != .response, exchange.record.flags.contains(.requestChanged) { sides.append(.requestSent) }
-            if side != .request { sides.append(.responseReceived) }
-            if side != .request, exchange.record.flags.contains(.responseChanged) { sides.append(.responseSent) }
-            return sides.contains { side in
-                body(side).map { glob.matches($0.readableBytesView) } ?? false
+        case .expression(.field(let side, let name), let expression):
+            return Self.sections(of: exchange.messages, side).contains { section in
+                section.contains { field in
+                    name.matches(field.nameBytes)
+                        && Array(field.valueBytes).withUnsafeBytes { expression.matches($0) }
+                }
             }
+        case .expression(.body(let side), let expression):
+            return Self.bodies(side, exchange, body).contains { bytes in
+                bytes.withUnsafeReadableBytes { expression.matches($0) }
+            }
+        case .body(let side, let glob):
+            return Self.bodies(side, exchange, body).contains { glob.matches($0.readableBytesView) }
         default:
             return decides(exchange.record) == true
         }
+    }
+
+    /// The bodies of a side, as received and as sent.
+    private static func bodies(
+        _ side: Side,
+        _ exchange: RecordedExchange,
+        _ body: (BodySide) -> ByteBuffer?
+    ) -> [ByteBuffer] {
+        var sides: [BodySide] = side == .response ? [] : [.requestReceived]
+        if side != .response, exchange.record.flags.contains(.requestChanged) { sides.append(.requestSent) }
+        if side != .request { sides.append(.responseReceived) }
+        if side != .request, exchange.record.flags.contains(.responseChanged) { sides.append(.responseSent) }
+        return sides.compactMap(body)
     }
 
     /// The fields of all heads and trailers of a side, as received and as sent.

@@ -7,7 +7,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case switchView = "view"
     case goTo = "go"
     // Looking.
-    case list, filter, page, version, fold, sort, columns, highlight, mark, compare, next, previous, why, stop
+    case list, filter, stats, page, version, fold, sort, columns, highlight, mark, compare, next, previous, why, stop
     case clearFilter = "clear-filter"
     case searchBodies = "search"
     case findInDetail = "find"

@@ -42,6 +42,7 @@ struct CommandArgument: Sendable {
     static let goal = CommandArgument(name: "ID", form: .exchange, prompt: "Number of the exchange")
     static let count = CommandArgument(name: "[COUNT]")
     static let filter = CommandArgument(name: "EXPRESSION")
+    static let optionalFilter = CommandArgument(name: "[EXPRESSION]")
     static let host = CommandArgument(name: "HOST")
     static let file = CommandArgument(name: "FILE")
     static let ids = CommandArgument(name: "[ID …]")
@@ -67,11 +68,7 @@ struct CommandArgument: Sendable {
     static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
     static let shownText = CommandArgument(name: "TEXT", prompt: "Text to find here") { $0.detail.sought }
     static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }
-    static let columns = CommandArgument(
-        name: "NAMES",
-        form: .words("column", words(Column.self)),
-        prompt: "Columns, for example: id method path status"
-    ) { $0.list.columns.map(\.rawValue).joined(separator: " ") }
+    static let columns = choice("NAMES", .words("column", words(Column.self))) { model, _ in model.columnChoice() }
     static let plan = CommandArgument(
         name: "TIMES x PARALLEL, DELAY",
         prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"
@@ -79,11 +76,16 @@ struct CommandArgument: Sendable {
     static let tool = choice("TOOL", .tool) { $0.toolChoices($1) }
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
     static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
-        $0.choices($1, "\($0.way(to: .next)) and \($0.way(to: .previous)) go to", words(JumpChoice.self))
+        let items = JumpChoice.allCases.map { PickerState.Item($0.rawValue, $0.rawValue, detail: $0.meaning) }
+        return PickerState(command: $1, title: "\($0.way(to: .next)) and \($0.way(to: .previous)) go to", items: items)
     }
-    static let order = choice("COLUMN [asc|desc]", .word("column", Column.sortable.map(\.rawValue))) {
-        $0.choices($1, "Sort by", Column.sortable.map(\.rawValue))
+    static let order = choice("COLUMN [asc|desc]", .word("column", sortable)) {
+        let columns = $0.isTimelineInUse ? words(TimelineState.Column.self) : Column.sortable.map(\.rawValue)
+        return $0.choices($1, "Sort by", columns)
     }
+    private static let sortable =
+        Column.sortable.map(\.rawValue)
+        + words(TimelineState.Column.self).filter { name in !Column.sortable.contains { $0.rawValue == name } }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
     static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
         PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })

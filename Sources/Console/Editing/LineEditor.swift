@@ -74,6 +74,13 @@ package struct LineEditor: Sendable, Hashable {
         return .moved
     }
 
+    /// Replaces the characters before the cursor.
+    package mutating func replace(last count: Int, by text: String) {
+        remove(max(0, cursor - count)..<cursor)
+        insert(text)
+    }
+
+    @discardableResult
     private mutating func remove(_ range: Range<Int>) -> Outcome {
         let range = range.clamped(to: 0..<characters.count)
         guard !range.isEmpty else { return .moved }

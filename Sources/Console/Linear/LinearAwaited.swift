@@ -5,8 +5,9 @@ struct LinearAwaited {
     private var positions = 0
     private var finds = 0
     private var nodes: Set<StructureNode> = []
+    private var statistics = false
 
-    var isEmpty: Bool { !list && rows == 0 && positions == 0 && finds == 0 && nodes.isEmpty }
+    var isEmpty: Bool { !list && rows == 0 && positions == 0 && finds == 0 && nodes.isEmpty && !statistics }
 
     mutating func add(_ effect: Effect) {
         switch effect {
@@ -18,6 +19,7 @@ struct LinearAwaited {
         case .locate: positions += 1
         case .find: finds = 1
         case .structure(let node, _): nodes.insert(node)
+        case .statistics: statistics = true
         default: break
         }
     }
@@ -32,6 +34,8 @@ struct LinearAwaited {
         case .found(generation, _): finds = 0
         case .structure(let level) where level.generation == generation && level.progress == nil:
             nodes.remove(level.node)
+        case .statistics(let answer) where answer.generation == generation && answer.progress == nil:
+            statistics = false
         case .failed: self = LinearAwaited()
         default: break
         }

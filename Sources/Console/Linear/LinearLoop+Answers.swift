@@ -67,6 +67,7 @@ extension LinearLoop {
             for line in document.matches(of: model.detail.sought) { say("\(line + 1). \(document.lines[line].plain)") }
         case .selected: model.list.selectedRecord.map { say(sentence($0)) }
         case .counts where model.view == .structure: writeStructure()
+        case .counts where model.view == .timeline: for line in model.timelineLines { say(line) }
         case .counts: for line in model.counts { say(line) }
         }
     }

@@ -203,8 +203,9 @@ final class LinearLoop {
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
-        case .query(.rows(let generation, 0, let records)) where generation == model.list.generation:
-            if answer == .rows, records.count >= min(wantedRows, model.list.total) {
+        case .query(.rows(let generation, let first, let records)) where generation == model.list.generation:
+            let listed = model.listed(max(0, wantedRows))
+            if answer == .rows, first == listed.lowerBound, records.count >= listed.count {
                 rows = Array(records.prefix(wantedRows))
             }
         default: break

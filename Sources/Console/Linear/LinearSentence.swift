@@ -16,6 +16,7 @@ enum LinearSentence {
         if record.flags.contains(.held) { parts.append("was held") }
         if record.flags.contains(.certificateRefused) { parts.append("not decrypted: certificate refused") }
         if record.flags.contains(.notIntercepted) { parts.append("not decrypted: left out by intercept") }
+        if record.isEncrypted { parts.append("TLS") }
         if isMarked { parts.append("marked") }
         if let highlight { parts.append("highlight \(highlight)") }
         return VisibleText.of(parts.filter { !$0.isEmpty }.joined(separator: ", "))

@@ -105,6 +105,8 @@ final class EffectRunner: Sendable {
         case .find(let kind, let from, let forward, let generation):
             queries?.find(kind, from: from, forward: forward, generation: generation)
         case .structure(let node, let generation): queries?.loadStructure(node, generation: generation)
+        case .statistics(let scope, let generation): queries?.loadStatistics(scope, generation: generation)
+        case .statisticsReport(let filter, let numbers, let title): showStatistics(filter, numbers, title)
         case .cancelJobs:
             cancellations.add(1, ordering: .relaxed)
             queries?.cancel()

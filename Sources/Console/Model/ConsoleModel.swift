@@ -21,6 +21,8 @@ package struct ConsoleModel: Sendable {
         case sequence
         /// A tree by host and path.
         case structure
+        /// Requests over time, and what hosts amount to.
+        case timeline
     }
 
     package var source: Source
@@ -34,6 +36,9 @@ package struct ConsoleModel: Sendable {
     package var isDetailFocused = false
     package var list = ListState()
     package var structure = StructureState()
+    package var timeline = TimelineState()
+    /// Values that rows of the session had, for completion.
+    var seen = SeenValues()
     package var detail = DetailState()
     package var filter = FilterState()
     /// What lies over the list and the detail; the last has the keys.
@@ -191,6 +196,21 @@ package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     case held, marked
     case sameEndpoint = "same endpoint"
     case sameHost = "same host"
+
+    /// In microseconds.
+    static let slowFrom: Int64 = 1_000_000
+    /// In bytes.
+    static let largeFrom: Int64 = 1_000_000
+
+    /// What counts as such; empty where the word says it.
+    var meaning: String {
+        switch self {
+        case .error: "failed, or a status from 400 up"
+        case .slow: "\(Measures.duration(Self.slowFrom)) and more in all"
+        case .large: "\(Measures.size(Self.largeFrom)) and more of bodies"
+        case .changed, .held, .marked, .sameEndpoint, .sameHost: ""
+        }
+    }
 }
 
 extension ConsoleModel {

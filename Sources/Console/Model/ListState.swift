@@ -28,6 +28,8 @@ package struct ListState: Sendable {
     var readAt: Int64 = 0
     /// Whether the newest exchange stays selected.
     package var isFollowing = true
+    /// Whether the first row is selected once the list is sorted.
+    var beginsAtTop = false
     /// In their order; empty for those that fit.
     package var columns: [Column] = []
 
@@ -80,6 +82,8 @@ package struct FilterState: Sendable {
     /// The filter in force, as it was typed.
     package var applied = ""
     package var error: FilterError?
+    /// What could stand at the cursor, after a key asked for it.
+    package var candidates: [String] = []
     /// Earlier filters, the newest last.
     package var history: [String] = []
     /// The index of the history entry in the line; its count for none.

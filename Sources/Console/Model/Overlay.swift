@@ -47,6 +47,8 @@ package struct PickerState: Sendable {
     package var line = LineEditor()
     /// The selected one of ``matches``.
     package var selected = 0
+    /// Whether it chooses the list's columns: keys then show, hide and move them.
+    var isColumnChoice = false
 
     package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }

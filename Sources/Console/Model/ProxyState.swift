@@ -16,7 +16,8 @@ package struct ProxyState: Sendable {
     package var tools: [ToolState] = []
     /// The held messages, oldest first.
     package var holds: [HoldSummary] = []
-    package var failures: Int64 = 0
+    /// Exchanges of the session that failed, or have a status from 400 up or of gRPC other than OK.
+    package var errors: Int64 = 0
     /// Exchanges per second, the newest last.
     package var rates: [Int] = []
     /// The number of exchanges at the newest rate.

@@ -290,6 +290,11 @@ extension Column {
         case .type: .mediaType
         case .size: .responseBody
         case .time: .total
+        case .scheme: .scheme
+        case .version: .version
+        case .process: .process
+        case .server: .server
+        case .comment: .number
         }
     }
 }

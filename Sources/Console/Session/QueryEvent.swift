@@ -13,6 +13,8 @@ package enum QueryEvent: Sendable {
     case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
+    /// What the list amounts to, as far as it is counted.
+    case statistics(StatisticsAnswer)
     case summary(SessionSummary)
     /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
     case stale(generation: Int)

@@ -15,6 +15,8 @@ package final class QueryService: Sendable {
         var counting = Cancellation()
         var search: (generation: Int, cancellation: Cancellation)?
         var places: Set<StructureNode> = []
+        /// The newest question for statistics that is not being answered yet, with its list's generation.
+        var statistics: (scope: StatisticsScope?, generation: Int)?
         /// The last reported failure, so that a damaged row is not reported with every page.
         var lastFailure = ""
 
@@ -45,6 +47,7 @@ package final class QueryService: Sendable {
     private let questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
     private let questionReader: SessionReader
     private let counter: Owned<StructureCounter>
+    private let statistics: Owned<StatisticsCounter>
 
     /// Opens a session; the list is that of all exchanges, generation 0.
     ///
@@ -59,6 +62,7 @@ package final class QueryService: Sendable {
         self.list = list
         filler = Owned(ListFiller(reader: try SessionReader(path: path), list: list, deliver: deliver))
         counter = Owned(StructureCounter(reader: questionReader, list: list, deliver: deliver))
+        statistics = Owned(StatisticsCounter(reader: questionReader, list: list, deliver: deliver))
         passes.async { [filler] in filler.value.withLock { $0.open() } }
     }
 
@@ -150,6 +154,24 @@ package final class QueryService: Sendable {
         questions.async { [running, counter] in
             running.value.withLock { _ = $0.places.remove(node) }
             counter.value.withLock { $0.load(node, generation: generation, cancellation) }
+        }
+    }
+
+    /// Counts the exchanges of the list by host and over time, and those of a part of it; answered by `.statistics`, several
+    /// times. Of questions that wait only the newest is answered; asking again later is cheap.
+    package func loadStatistics(_ scope: StatisticsScope?, generation: Int) {
+        let isNew = running.value.withLock { running in
+            defer { running.statistics = (scope, generation) }
+            return running.statistics == nil
+        }
+        guard isNew else { return }
+        questions.async { [running, statistics] in
+            let (question, cancellation) = running.value.withLock { running in
+                defer { running.statistics = nil }
+                return (running.statistics, running.counting)
+            }
+            guard let question else { return }
+            statistics.value.withLock { $0.load(question.scope, generation: question.generation, cancellation) }
         }
     }
 

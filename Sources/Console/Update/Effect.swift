@@ -11,6 +11,9 @@ package enum Effect: Sendable {
     case locate(ExchangeID, generation: Int)
     case find(JumpKind, from: Int, forward: Bool, generation: Int)
     case structure(StructureNode, generation: Int)
+    case statistics(StatisticsScope?, generation: Int)
+    /// Statistics as a text; of exchanges by their numbers, `nil` for all that the filter leaves.
+    case statisticsReport(filter: Filter, numbers: [Int64]?, title: String)
     case cancelJobs
     // One exchange, or two.
     case detail(ExchangeID, DetailOptions, generation: Int)

@@ -51,6 +51,7 @@ extension ConsoleModel {
     }
 
     mutating func type(_ key: Key, into picker: PickerState) -> [Effect] {
+        if picker.isColumnChoice { return typeColumns(key, picker) }
         var picker = picker
         let last = max(0, picker.matches.count - 1)
         switch (key.code, key.modifiers) {

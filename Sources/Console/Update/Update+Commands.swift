@@ -48,12 +48,15 @@ extension ConsoleModel {
 
     mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
     var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
-    var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
-    var noBranch: String? { isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil }
+    var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
+    var noBranch: String? {
+        if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table: down goes there." }
+        return isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
+    }
     var noPage: String? { detail.isOpen ? nil : noSelection }
     var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
     var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
-    var noRows: String? { isTreeInUse ? noSequence : nil }
+    var noRows: String? { isTreeInUse || isTimelineInUse ? noSequence : nil }
     var noJump: String? { noRows ?? noList }
     var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
     var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
@@ -67,7 +70,7 @@ extension ConsoleModel {
     }
 
     var noSequence: String? {
-        view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
+        view != .sequence ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }
 
     var noSending: String? {
@@ -81,6 +84,9 @@ extension ConsoleModel {
     /// Why no exchange is selected; `nil` where one is.
     var noSelection: String? {
         guard selectedID == nil else { return nil }
+        if isTimelineInUse, list.total > 0 {
+            return "A time or a host is no exchange; \(way(to: .open)) shows its exchanges."
+        }
         guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
@@ -130,6 +136,7 @@ extension ConsoleModel {
     /// leaf of the structure its newest; `nil` for a branch.
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
+        if isTimelineInUse { return nil }
         if isTreeInUse { return structure.selectedRow.flatMap { $0.child.isLeaf ? $0.child.newest : nil } }
         // On lines, nobody would see another exchange take the row's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
@@ -137,12 +144,13 @@ extension ConsoleModel {
 
     /// `nil` where its row is not known.
     var selectedRecord: ExchangeRecord? {
-        let id = selectedID
+        guard let id = selectedID else { return nil }
         return list.selectedRecord?.id == id ? list.selectedRecord : list.rows.values.first { $0.id == id }
     }
 
     var selectedHost: String? {
-        isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
+        if isTimelineInUse { return selectedStatisticsHost }
+        return isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
     }
 
     /// What a rule is made from: the selected exchange, or all below the selected branch.

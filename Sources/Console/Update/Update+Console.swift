@@ -66,7 +66,7 @@ extension ConsoleModel {
         case .some: return move(by: lines)
         case nil: break
         }
-        if view == .structure { return move(by: lines) }
+        if view != .sequence { return move(by: lines) }
         let rows = max(1, layout.listRows)
         let bottom = min(max(0, list.bottom - lines), max(0, list.total - rows))
         guard bottom != list.bottom else { return [] }
@@ -86,6 +86,7 @@ extension ConsoleModel {
         guard layout.list.contains(x: mouse.x, y: mouse.y), mouse.y > layout.list.y else { return [] }
         isDetailFocused = false
         let row = mouse.y - layout.list.y - 1
+        if view == .timeline { return pressTimeline(mouse) }
         if view == .structure {
             let index = structure.top + row
             guard structure.rows.indices.contains(index) else { return [] }

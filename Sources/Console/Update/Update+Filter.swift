@@ -16,7 +16,12 @@ extension ConsoleModel {
     }
 
     mutating func typeFilter(_ key: Key) -> [Effect] {
+        let wasCompleting = !filter.candidates.isEmpty
+        filter.candidates = []
         switch (key.code, key.modifiers) {
+        case (.tab, []): return completeFilter()
+        case _ where wasCompleting && key.code == .escape: return []
+        case (.function(1), _): return report("The filter language", HelpDocument.filterLanguage)
         case (.enter, _):
             guard filter.error == nil else { return [] }
             filter.isEditing = false
@@ -55,6 +60,7 @@ extension ConsoleModel {
             let new = try Filter(text)
             filter.applied = text
             filter.error = nil
+            if let remark = new.remark { tell("\(remark.capitalizedFirst).") }
             return new == list.query.filter ? loadRows() : ask { $0.filter = new }
         } catch {
             return refuse("Filter: \(error)")
@@ -119,7 +125,8 @@ extension ConsoleModel {
             return []
         }
         jump = choice
-        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue).")
+        let meaning = choice.meaning.isEmpty ? "" : ", \(choice.meaning)"
+        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue)\(meaning).")
         return []
     }
 
@@ -134,8 +141,8 @@ extension ConsoleModel {
     private var jumpKind: JumpKind? {
         switch jump {
         case .error: .matching(.errors)
-        case .slow: .matching(.slow(from: 1_000_000))
-        case .large: .matching(.large(from: 1_000_000))
+        case .slow: .matching(.slow(from: JumpChoice.slowFrom))
+        case .large: .matching(.large(from: JumpChoice.largeFrom))
         case .changed: .matching(.changedByRule)
         case .held: .matching(.held)
         case .marked: .marked(Set(marks.map(\.number)))

@@ -22,7 +22,13 @@ extension ConsoleModel {
         guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
             return refuse("list takes a number from 1 to 100000.")
         }
-        return list.total > 0 ? [.load(0..<min(count, list.total), generation: list.generation)] : []
+        return list.total > 0 ? [.load(listed(count), generation: list.generation)] : []
+    }
+
+    /// The rows that `list` says: the newest; where the list is sorted, those that come first.
+    func listed(_ count: Int) -> Range<Int> {
+        let count = min(count, list.total)
+        return list.query.sort == nil ? 0..<count : list.total - count..<list.total
     }
 
     mutating func applyDraft() -> [Effect] {
@@ -85,6 +91,10 @@ extension ConsoleModel {
         lines += counts
         if !filter.applied.isEmpty { lines.append("Filter \(filter.applied).") }
         if let text = list.query.bodyText { lines.append("Bodies with '\(text)'.") }
+        if let period = list.query.period { lines.append("Begun \(TimelineView.words(period)).") }
+        if proxy.errors > 0 {
+            lines.append("\(LinearSentence.count(Int(clamping: proxy.errors), "error")) in the session.")
+        }
         if !marks.isEmpty { lines.append("Marked: \(marks.map(\.description).joined(separator: ", ")).") }
         for tool in Tool.all where proxy.tool(tool).map({ $0.rules > 0 }) == true {
             lines.append("\(tool.title): \(describe(tool)).")

@@ -17,7 +17,12 @@ extension ConsoleModel {
             moveInHolds(from: selected, by: lines)
             return []
         case .picker, .prompt, .confirm, .editor, .report: return []
-        case nil: return view == .structure ? moveInStructure(lines) : select(list.selected - lines)
+        case nil:
+            switch view {
+            case .sequence: return select(list.selected - lines)
+            case .structure: return moveInStructure(lines)
+            case .timeline: return moveInTimeline(lines)
+            }
         }
     }
 
@@ -110,6 +115,7 @@ extension ConsoleModel {
         }
         if context == .detail { return toggleFold() }
         if view == .structure { return openBranch() }
+        if view == .timeline { return openInTimeline() }
         guard list.total > 0 else { return [] }
         if jobs.contains(where: { $0.id == .find }) {
             // Keys are faster than a search: its result is meant, not where it began.
@@ -169,7 +175,10 @@ extension ConsoleModel {
     /// Sorts by a column; the same one again reverses the order.
     mutating func sort(_ word: String) -> [Effect] {
         let words = word.lowercased().split(separator: " ")
-        guard let column = words.first.flatMap({ Column(rawValue: String($0)) }) else { return [] }
+        if isTimelineInUse { return sortTimeline(words) }
+        guard let column = words.first.flatMap({ Column(rawValue: String($0)) }) else {
+            return refuse("'\(word.prefix(40))' sorts the timeline's table of hosts; \(way(to: .switchView)) shows it.")
+        }
         var query = list.query
         let isSame = query.sort?.column == column
         if let other = words.dropFirst().first(where: { !["asc", "desc"].contains($0) }) {
@@ -180,7 +189,14 @@ extension ConsoleModel {
         // The screen has a sign for it beside the column's name.
         if isLinear { tell("Sorted by \(column.rawValue), \(isDescending ? "descending" : "ascending").") }
         query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
-        return ask(query)
+        guard query.sort != nil else { return ask(query) }
+        // What comes first by the order is what one wants to see.
+        list.isFollowing = false
+        list.selectedID = nil
+        let effects = ask(query)
+        list.isFollowing = false
+        list.beginsAtTop = true
+        return effects
     }
 
     mutating func setColumns(_ words: String) -> [Effect] {
@@ -203,7 +219,11 @@ extension ConsoleModel {
     mutating func switchView(_ argument: String?) -> [Effect] {
         view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
         isDetailFocused = false
-        return view == .structure ? loadStructure() : loadRows()
+        switch view {
+        case .sequence: return loadRows()
+        case .structure: return loadStructure()
+        case .timeline: return loadStatistics()
+        }
     }
 
     func loadStructure() -> [Effect] {
@@ -219,6 +239,7 @@ extension ConsoleModel {
 
     mutating func moveSideways(_ by: Int) -> [Effect] {
         if context == .detail { return turnPage(by) }
+        if view == .timeline { return moveInChart(by) }
         guard view == .structure, let row = structure.selectedRow else { return [] }
         if by > 0 { return row.isOpen || row.child.isLeaf ? [] : openBranch() }
         if row.isOpen { return openBranch() }

@@ -30,8 +30,9 @@ extension ConsoleModel {
             structure.levels[level.node] = level
             revealBranch()
             return []
+        case .statistics(let answer): return take(answer)
         case .summary(let summary):
-            proxy.failures = summary.failures
+            proxy.errors = summary.errors
             return []
         case .stale(let generation): return generation == list.generation ? askAgain() : []
         case .failed(let words): return refuse(words)
@@ -92,7 +93,9 @@ extension ConsoleModel {
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
         list.progress = status.progress
-        list.excludedBy = status.excludedBy
+        list.excludedBy = status.excludedBy.map {
+            FilterWords.asTyped($0, in: filter.isEditing ? filter.line.text : filter.applied)
+        }
         if let error = status.error { tell(error, .error) }
         take(progress: status.progress)
         // The visible rows move away from the end by as many rows as came.
@@ -106,7 +109,12 @@ extension ConsoleModel {
         // Where there is room, the newest rows are visible as well, though another one is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
-        return loadRows(always: true) + structure + (isFilled ? locateAgain() : [])
+        if isFilled, list.beginsAtTop {
+            list.beginsAtTop = false
+            return select(list.total - 1, keepsFollowing: true) + structure
+        }
+        let counts = isFilled && view == .timeline ? loadStatistics() : []
+        return loadRows(always: true) + structure + counts + (isFilled ? locateAgain() : [])
     }
 
     private mutating func take(progress: Double?) {
@@ -118,6 +126,7 @@ extension ConsoleModel {
     private mutating func take(_ records: [ExchangeRecord?], from first: Int) {
         if list.rows.count > 2_000 { list.rows.removeAll(keepingCapacity: true) }
         for (offset, record) in records.enumerated() { list.rows[first + offset] = record }
+        for case let record? in records { seen.add(record) }
     }
 
     /// Begins another query, where the change makes one.
@@ -140,11 +149,14 @@ extension ConsoleModel {
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
         (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
+        list.beginsAtTop = false
         list.isFollowing = list.isFollowing || kept == nil
         structure.levels = [:]
         var effects: [Effect] = [.setQuery(query, generation: generation)]
         if let kept, !list.isFollowing { effects.append(.locate(kept, generation: generation)) }
         if view == .structure { effects += loadStructure() }
+        (timeline.moment, timeline.host, timeline.top) = (nil, 0, 0)
+        if view == .timeline { effects += loadStatistics() }
         return effects
     }
 }

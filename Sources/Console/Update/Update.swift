@@ -73,7 +73,7 @@ extension ConsoleModel {
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
         }
         if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
-        return readOn() + readUnfinishedRows()
+        return readOn() + readUnfinishedRows() + refreshStatistics()
     }
 
     /// Reads the rows on the screen again, at most five times a second, while one of them is in flight.

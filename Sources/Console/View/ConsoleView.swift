@@ -22,6 +22,8 @@ package enum ConsoleView {
             EmptyView.draw(model, in: layout.list, on: &screen)
         } else if model.view == .sequence {
             SequenceView.draw(model, in: layout.list, on: &screen)
+        } else if model.view == .timeline {
+            TimelineView.draw(model, in: layout.list, on: &screen)
         } else {
             StructureView.draw(model, in: layout.list, on: &screen)
         }

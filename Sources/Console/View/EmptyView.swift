@@ -89,6 +89,9 @@ enum EmptyView {
 
     private static func emptyResult(_ model: ConsoleModel) -> [Block] {
         var blocks: [Block] = [[[Span("No exchange fits, of \(model.list.sessionTotal).", .heading)]]]
+        if model.filter.isEditing, model.filter.error != nil {
+            return [[[Span("The filter is not finished; the list stays as it was.", .faint)]]]
+        }
         if let term = model.list.excludedBy {
             blocks[0].append([Span("This term alone excludes every one:")])
             blocks[0].append([Span("  \(term)", .warning)])

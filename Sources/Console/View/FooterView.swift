@@ -96,22 +96,31 @@ enum FooterView {
                 }
             let scope = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "wider")] : []
             return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
+        case .picker(let picker) where picker.isColumnChoice:
+            return [("space", "show/hide"), ("J K", "move"), ("a", "as fits"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt: return [("enter", "do it"), ("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
         case .report: return [("↑ ↓", "move"), ("f", "find"), ("esc", "close")]
         case nil: break
         }
-        if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }
+        if model.filter.isEditing {
+            return [
+                ("enter", "keep"), ("tab", "complete"), ("↑ ↓", "history"), ("f1", "the language"),
+                ("esc", "as before"),
+            ]
+        }
         let context = model.context
-        let usual: [Hint] = CommandTable.entries.compactMap { entry in
+        let times: [Hint] = model.isTimelineInUse && context == .list ? [("← →", "time"), ("↑ ↓", "host")] : []
+        let commands: [Hint] = CommandTable.entries.compactMap { entry in
             guard !entry.short.isEmpty, model.whyNot(entry.command) == nil,
                 let key = model.keymap.keys(for: entry.command, in: context).first
             else { return nil }
             if entry.command == .ruleFromExchange { return ("a …", entry.short) }
-            if entry.command == .switchView { return (key, model.view == .sequence ? "structure" : "sequence") }
+            if entry.command == .switchView { return (key, model.view.next.rawValue) }
             return (key, entry.short)
         }
+        let usual = times + commands
         guard model.refusedRecord?.flags.contains(.certificateRefused) == true, model.whyNot(.decrypt) == nil,
             let key = model.keymap.keys(for: .decrypt, in: context).first
         else { return usual }

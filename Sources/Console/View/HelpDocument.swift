@@ -1,3 +1,4 @@
+import HTTPModel
 import Sharing
 
 /// Help, made from the table of commands and the keys in force.
@@ -27,6 +28,26 @@ enum HelpDocument {
         }
         heading("Filter language")
         for (expression, text) in filters { line(expression, text, nil) }
+        line("f1", "all of it, while a filter is typed", nil)
+        return DetailDocument(lines: lines)
+    }
+
+    /// Every key of the filter language, what `is:` takes, and how regular expressions are written.
+    static var filterLanguage: DetailDocument {
+        var lines: [DetailLine] = []
+        func line(_ name: String, _ text: String, _ remark: String = "") {
+            let more = remark.isEmpty ? [] : [Span("  \(remark)", .faint)]
+            lines.append(DetailLine([Span(name.padding(to: 24), .key), Span(text)] + more, indent: 2))
+        }
+        func heading(_ text: String) { lines.append(DetailLine([Span(text, .heading)])) }
+        heading("Examples")
+        for (expression, text) in filters { line(expression, text) }
+        heading("Keys")
+        for key in Filter.reference { line("\(key.name):\(key.argument)", key.summary, key.example) }
+        heading("Regular expressions")
+        lines.append(DetailLine([Span(Filter.expressionNote)], indent: 2))
+        heading("What is: takes")
+        for property in Filter.properties { line("is:\(property.name)", property.summary) }
         return DetailDocument(lines: lines)
     }
 
@@ -34,7 +55,8 @@ enum HelpDocument {
     static let filters = [
         ("users", "a word in the URL"), ("status:404", "the status; also status:4xx, status:>=400"),
         ("host:api.example.com", "the host"), ("host:*.example.com", "any host like that"), ("path:/v1/*", "the path"),
-        ("method:POST", "the method"), ("is:error", "what failed"), ("time:>500ms", "slow ones"),
+        ("method:POST", "the method"), ("is:error", "failed, or a status from 400 up; is:failed for no answer"),
+        ("path:/^\\/v[12]\\//", "a regular expression"), ("time:>500ms", "slow ones"),
         ("size:>1mb", "large ones"), ("header:\"server: nginx\"", "a field with that in its value"),
         ("body:token", "text in a body"), ("-host:cdn.example.com", "not that host"),
         ("status:5xx or (method:POST time:>1s)", "or, and"),

@@ -31,9 +31,9 @@ package struct Layout: Sendable, Hashable {
         if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
         let showsFilter =
             model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil
-            || !model.list.query.focusedHosts.isEmpty
+            || !model.list.query.focusedHosts.isEmpty || model.list.query.period != nil
         if showsFilter {
-            let rows = model.filter.error == nil || model.size.height < 10 ? 1 : 2
+            let rows = model.size.height < 10 ? 1 : FilterView.rows(model, width: rest.width)
             (rest, filter) = rest.splitBottom(rows)
         }
         if model.size.height >= 12 { (title, rest) = rest.splitTop(1) }

@@ -35,7 +35,12 @@ enum SequenceView {
                 let cell = cell(column, record, model, span)
                 let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base, isSelected: isSelected)
                 let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
-                screen.write(text, x: x, y: line.y, style: style, limit: min(column.width, line.maxX - x))
+                let limit = min(column.width, line.maxX - x)
+                screen.write(text, x: x, y: line.y, style: style, limit: limit)
+                if column.column == .host, let slashes = text.firstRange(of: "://") {
+                    let faint = merged(theme.style(.faint), onto: base, isSelected: isSelected)
+                    screen.write(text[..<slashes.upperBound], x: x, y: line.y, style: faint, limit: limit)
+                }
                 x += column.width + 1
             }
             if isSelected, !model.look.isUnicode || theme == .plain { screen[line.x, line.y] = Cell(">", style: base) }
@@ -52,6 +57,10 @@ enum SequenceView {
         var x = rect.x
         for column in columns {
             var title = column.column.title
+            // The sign's legend.
+            if column.column == .host, showsTLS(model), column.width > 8, column.width < schemeFrom {
+                title = "+TLS HOST"
+            }
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
                 title += sort.isDescending ? "▼" : "▲"
             }
@@ -67,9 +76,9 @@ enum SequenceView {
     /// The columns that fit, with their widths; host and path share what is left.
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: 8, .method: 7,
-            .status: 6, .type: 10,
-            .size: 8, .time: 8, .waterfall: 20,
+            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: 9, .method: 7,
+            .scheme: 6, .status: 6, .type: 10,
+            .size: 8, .time: 8, .version: 7, .process: 16, .server: 21, .comment: 24, .waterfall: 20,
         ]
         let automatic: [Column] =
             switch width {
@@ -103,12 +112,18 @@ enum SequenceView {
         case .id: return (signs(record, model) + record.id.description, .faint, true)
         case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint, false)
         case .method: return (record.method, .keyword, false)
-        case .host: return (host(record, drawn.width), nil, false)
+        case .scheme: return (record.url.scheme, .faint, false)
+        case .host: return (host(record, drawn.width, model), nil, false)
         case .path: return (path(record), nil, false)
         case .status: return status(record, isLive: model.isLive)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
+        case .version: return (version(record), .faint, false)
+        case .process:
+            let process = record.extras.process.map { "\($0.name) \($0.id)" } ?? ""
+            return (TextWidth.cutMiddle(process, to: drawn.width), .faint, false)
+        case .server: return (record.serverAddress ?? "", .faint, false)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
         case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
         }
@@ -131,6 +146,30 @@ enum SequenceView {
         let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
         return (annotations.contains { $0.comment != nil } ? 1 : 0)
             + (annotations.contains { $0.colour != nil } ? 1 : 0)
+    }
+
+    /// The narrowest column in which hosts have their scheme before them; in a narrower one TLS has a sign.
+    private static let schemeFrom = 28
+
+    /// Whether hosts show by themselves what is encrypted.
+    private static func showsTLS(_ model: ConsoleModel) -> Bool { !model.list.columns.contains(.scheme) }
+
+    /// The host, after its scheme or the sign for TLS.
+    private static func host(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> String {
+        guard showsTLS(model), width > 8 else { return host(record, width) }
+        if width >= schemeFrom, record.kind != .tunnel {
+            let scheme = "\(record.url.scheme)://"
+            return scheme + host(record, width - scheme.count)
+        }
+        return (record.isEncrypted ? "+" : " ") + host(record, width - 1)
+    }
+
+    /// The versions of HTTP on both legs, one where they are equal: `1.1`, `2`, `2>1.1`.
+    private static func version(_ record: ExchangeRecord) -> String {
+        func short(_ version: HTTPVersion) -> String { version.description.replacing("HTTP/", with: "") }
+        let client = short(record.clientVersion)
+        guard let upstream = record.upstreamVersion.map(short), upstream != client else { return client }
+        return "\(client)>\(upstream)"
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {

@@ -101,8 +101,12 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete.
-    package mutating func effectsFinished() { sink.record(.finished(record, messages)) }
+    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete, also with the
+    /// client's process, where that became known meanwhile.
+    package mutating func effectsFinished(process: ClientProcess? = nil) {
+        if let process { record.extras.process = process }
+        sink.record(.finished(record, messages))
+    }
 
     mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
 

@@ -1,10 +1,7 @@
 /// Filters for kinds of exchanges.
 extension Filter {
     /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    package static let errors = any([
-        ("is", .property(.fact(.error))), ("status", .number(.status, 400...Int64.max)),
-        ("grpc", .number(.grpc, 1...Int64.max)),
-    ])
+    package static let errors = any([("is", .property(.fact(.error)))])
 
     /// Exchanges whose request or response a stage changed, or that a stage answered or dropped.
     package static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
@@ -17,6 +14,15 @@ extension Filter {
 
     /// Exchanges with this many bytes of bodies or more.
     package static func large(from size: Int64) -> Filter { any([("size", .number(.size, size...Int64.max))]) }
+
+    /// Exchanges that began in a span of time, in microseconds since 1970.
+    package static func begun(in span: Range<Int64>) -> Filter {
+        let tests = [
+            ("since", FilterTest.number(.startedAt, span.lowerBound...Int64.max)),
+            ("before", FilterTest.number(.startedAt, Int64.min...max(Int64.min + 1, span.upperBound) - 1)),
+        ]
+        return Filter(root: .and(tests.map { .term(FilterTerm(key: $0, tests: [$1])) }))
+    }
 
     private static func any(_ tests: [(key: String, test: FilterTest)]) -> Filter {
         Filter(root: .any(tests.map { .term(FilterTerm(key: $0.key, tests: [$0.test])) }))

@@ -17,7 +17,7 @@ package struct FilterKey: Sendable {
         case address(ConnectionRecord.Leg)
         case field(FilterTest.Side)
         case body(FilterTest.Side)
-        case comment, query, url, status, grpc, mediaType, version, since, before, property
+        case comment, query, url, status, grpc, mediaType, version, since, before, property, process
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
@@ -41,7 +41,8 @@ package struct FilterKey: Sendable {
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
     private static let messages = "messages of both directions of a stream, by now"
-    private static let property = "a fact or a kind of failure; the word error alone means any failure"
+    private static let process = "the program on this machine that asked, by its name or its process number"
+    private static let property = "a fact or a kind of failure; the word error alone is is:error"
     private static let version = "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2"
     private static let url = "the URL has the text, as for a bare word; with *, is like it"
 
@@ -62,6 +63,7 @@ package struct FilterKey: Sendable {
         FilterKey("id", "N", "the number in the session", "id:10..20", .number(.id, .count)),
         FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
         FilterKey("client", "GLOB", "the client's address", "client:192.168.1.7", .address(.client)),
+        FilterKey("process", "GLOB", process, "process:curl", .process),
         FilterKey("version", "h1|h2", version, "version:h2", .version),
         FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
         FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),
@@ -81,6 +83,13 @@ extension Filter {
     /// Every key, in the order in which help should show them.
     package static let reference = FilterKey.all
 
+    /// How values are written as regular expressions.
+    package static let expressionNote = """
+        /…/ in host:, path:, url:, query:, header:, body: and process: is a regular expression (PCRE2), found anywhere: \
+        path:/^\\/v[12]\\//, header:server:/nginx|apache/. A / within is written \\/. Case counts in path: and query: \
+        only; (?i) and (?-i) change that. A path such as /users or /users/ stays a path, and "/…/" in quotes is plain text.
+        """
+
     /// What `is:` takes, with a line on each.
     package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }
@@ -90,7 +99,8 @@ extension Filter {
 extension FilterValueReader {
     /// Reads the value of a term with this key.
     func test(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest {
-        switch reading {
+        if let test = try expression(value, reading) { return test }
+        return switch reading {
         case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
         case .number(let field, let quantity): .number(field, try range(value, quantity))
         case .address(let leg): .address(leg, try glob(value, ignoringCase: true))
@@ -106,6 +116,7 @@ extension FilterValueReader {
         case .since: .number(.startedAt, try time(value)...Int64.max)
         case .before: .number(.startedAt, Int64.min...(try time(value) - 1))
         case .property: .property(try property(value))
+        case .process: try process(value)
         }
     }
 }

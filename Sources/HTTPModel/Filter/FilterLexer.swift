@@ -14,8 +14,12 @@ struct FilterText: Sendable, Hashable {
     var hasWildcard: Bool { !wildcards.isEmpty }
     /// Whether a `*` is among the wildcards.
     private(set) var hasStar = false
+    /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` where there is none.
+    private(set) var expressionStart: Int?
 
     init(at column: Int) { endColumn = column }
+
+    mutating func beginExpression() { expressionStart = columns.count }
 
     mutating func append(_ character: Unicode.Scalar, isLiteral: Bool, at column: Int) {
         plain.unicodeScalars.append(character)
@@ -34,6 +38,7 @@ extension FilterText {
     func part(_ range: Range<Int>) -> FilterText {
         var part = FilterText(at: range.lowerBound < columns.count ? columns[range.lowerBound] : endColumn)
         for (offset, character) in plain.unicodeScalars.enumerated() where range.contains(offset) {
+            if offset == expressionStart { part.beginExpression() }
             part.append(character, isLiteral: !wildcards.contains(offset), at: columns[offset])
         }
         return part
@@ -97,10 +102,11 @@ struct FilterLexer {
 
     private mutating func wordOrTerm() throws(FilterError) -> FilterToken.Kind {
         if let key = takeKey() {
-            var alternatives = [try text(endsAtComma: true)]
+            let form = Filter.key(key.lowercased())?.expressionForm
+            var alternatives = [try text(endsAtComma: true, form)]
             while position < characters.count, characters[position] == "," {
                 position += 1
-                alternatives.append(try text(endsAtComma: true))
+                alternatives.append(try text(endsAtComma: true, form))
             }
             return .term(key: key, alternatives: alternatives)
         }
@@ -131,8 +137,12 @@ struct FilterLexer {
         "a"..."z" ~= scalar || "A"..."Z" ~= scalar || scalar == "-"
     }
 
-    private mutating func text(endsAtComma: Bool) throws(FilterError) -> FilterText {
+    private mutating func text(
+        endsAtComma: Bool,
+        _ form: FilterKey.ExpressionForm? = nil
+    ) throws(FilterError) -> FilterText {
         var text = FilterText(at: columns[position])
+        if let form, form != .field, takeExpression(into: &text, form) { return text }
         while position < characters.count {
             let character = characters[position]
             let isEnd = character.properties.isWhitespace || character == "(" || character == ")"
@@ -146,11 +156,23 @@ struct FilterLexer {
                 text.append(characters[position + 1], isLiteral: true, at: columns[position])
                 position += 2
             default:
+                let endsName = form == .field && character == ":" && !text.isEmpty
+                let isFirst = endsName && !text.plain.unicodeScalars.dropFirst().contains(":")
                 text.append(character, isLiteral: false, at: columns[position])
                 position += 1
+                if isFirst, takeExpression(into: &text, .field) { return text }
             }
         }
         return text
+    }
+
+    /// Takes the regular expression that begins here, if one does, with its slashes.
+    private mutating func takeExpression(into text: inout FilterText, _ form: FilterKey.ExpressionForm) -> Bool {
+        guard let end = form.end(from: position, in: characters) else { return false }
+        text.beginExpression()
+        for index in position...end { text.append(characters[index], isLiteral: true, at: columns[index]) }
+        position = end + 1
+        return true
     }
 
     private mutating func quoted(into text: inout FilterText) throws(FilterError) {

@@ -51,6 +51,9 @@ extension FilterTest {
         case .field(_, let name, .some(let value)):
             FilterTest.written(name) + ":" + FilterTest.written(value, isFoundAnywhere: true)
         case .body(_, let glob): FilterTest.quoted(glob.infix ?? "")
+        case .expression(.field(_, let name), let expression):
+            FilterTest.written(name) + ":/\(expression.pattern)/"
+        case .expression(_, let expression): "/\(expression.pattern)/"
         }
     }
 
@@ -59,7 +62,7 @@ extension FilterTest {
             switch field {
             case .size: .size
             case .time: .time
-            case .id, .port, .status, .startedAt, .messages, .grpc: .count
+            case .id, .port, .status, .startedAt, .messages, .grpc, .process: .count
             }
         if field == .startedAt {
             return FilterClock.write(range.lowerBound == .min ? range.upperBound + 1 : range.lowerBound)

@@ -2,7 +2,7 @@
 package enum FilterProperty: Sendable, Hashable {
     /// A fact about the exchange.
     package enum Fact: String, Sendable, Hashable, CaseIterable {
-        case blocked, changed, commented, complete, error, grpc, held, incomplete, inflight, interrupted, local,
+        case blocked, changed, commented, complete, error, failed, grpc, held, incomplete, inflight, interrupted, local,
             malformed
         case requestChanged = "request-changed"
         case responseChanged = "response-changed"
@@ -52,6 +52,8 @@ package enum FilterProperty: Sendable, Hashable {
         case commented
         /// It failed, or has a failure.
         case failed
+        /// See ``ExchangeRecord/isError``.
+        case error
         /// It has the flag, a gRPC status or ``grpcMediaType``.
         case grpc
     }
@@ -63,7 +65,8 @@ package enum FilterProperty: Sendable, Hashable {
         case .kinds(let kinds): kinds.contains(record.kind)
         case .failure(let code): record.failure?.code == code
         case .commented: record.extras.annotation.comment != nil
-        case .failed: record.state == .failed || record.failure != nil
+        case .failed: record.hasFailed
+        case .error: record.isError
         case .grpc:
             record.flags.contains(.grpc) || record.grpc != nil
                 || record.mediaType.utf8.starts(with: FilterProperty.grpcMediaType.utf8)
@@ -88,7 +91,8 @@ extension FilterProperty.Fact {
         case .changed: (.flags([.requestChanged, .responseChanged]), "a stage changed the request or the response")
         case .commented: (.commented, "it was given a comment")
         case .complete: (.state(.complete), "both messages were passed on whole")
-        case .error: (.failed, "it failed, in whatever way; the same as the word error")
+        case .error: (.error, "it failed, or has a status from 400 up or of gRPC other than OK; also the word error")
+        case .failed: (.failed, "no answer came, or not all of it; a status is not looked at")
         case .grpc: (.grpc, "it was a gRPC call, by its request, its answer or its status")
         case .held: (.flags(.held), "it was held at a breakpoint")
         case .incomplete:
@@ -109,4 +113,17 @@ extension FilterProperty.Fact {
         case .websocket: (.kinds([.webSocket]), "it became a WebSocket")
         }
     }
+}
+
+extension ExchangeRecord {
+    /// Whether no answer came, or not all of it.
+    package var hasFailed: Bool { state == .failed || failure != nil }
+
+    /// Whether what it carried came by TLS from the client, decrypted or not.
+    package var isEncrypted: Bool {
+        ["https", "wss"].contains(url.scheme) || flags.contains(.tunnelledTLS) || kind == .failedHandshake
+    }
+
+    /// Whether it failed, or has a status from 400 up, or a gRPC status other than OK.
+    package var isError: Bool { hasFailed || status >= 400 || (grpc?.status ?? 0) > 0 }
 }

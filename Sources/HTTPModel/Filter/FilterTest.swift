@@ -2,12 +2,12 @@
 package enum FilterTest: Sendable, Hashable {
     /// A text of the record.
     package enum TextField: Sendable, Hashable {
-        case scheme, host, path, query, method, mediaType, comment, colour
+        case scheme, host, path, query, method, mediaType, process, comment, colour
     }
 
     /// A number of the record.
     package enum NumberField: Sendable, Hashable {
-        case id, port, status, size, time, startedAt, messages, grpc
+        case id, port, status, size, time, startedAt, messages, grpc, process
     }
 
     /// Whose messages are searched.
@@ -30,12 +30,14 @@ package enum FilterTest: Sendable, Hashable {
     case address(ConnectionRecord.Leg, Glob)
     case field(Side, name: Glob, value: Glob?)
     case body(Side, Glob)
+    case expression(FilterExpression.Subject, FilterExpression)
 
     package var needs: Needs {
         switch self {
-        case .text, .url, .mediaTypePart, .number, .version, .property: .record
-        case .address, .field: .messages
-        case .body: .bodies
+        case .text, .url, .mediaTypePart, .number, .version, .property, .expression(.text, _), .expression(.url, _):
+            .record
+        case .address, .field, .expression(.field, _): .messages
+        case .body, .expression(.body, _): .bodies
         }
     }
 
@@ -44,8 +46,11 @@ package enum FilterTest: Sendable, Hashable {
         case .number, .version, .property: 0
         case .text, .mediaTypePart: 1
         case .url: 2
-        case .address, .field: 3
-        case .body: 4
+        case .expression(.text, _), .expression(.url, _): 3
+        case .address, .field: 4
+        case .expression(.field, _): 5
+        case .body: 6
+        case .expression(.body, _): 7
         }
     }
 }
@@ -63,7 +68,9 @@ extension FilterTest {
         case .version(let range):
             range.contains(record.clientVersion) || record.upstreamVersion.map(range.contains) ?? false
         case .property(let property): property.holds(for: record)
-        case .address, .field, .body: nil
+        case .expression(.text(let field), let expression): expression.matches(field.text(of: record))
+        case .expression(.url, let expression): expression.matches(record.url.description)
+        case .address, .field, .body, .expression: nil
         }
     }
 
@@ -105,6 +112,7 @@ extension FilterTest.TextField {
         case .mediaType: record.mediaType
         case .comment: record.extras.annotation.comment ?? ""
         case .colour: record.extras.annotation.colour ?? ""
+        case .process: record.extras.process?.name ?? ""
         }
     }
 }
@@ -120,6 +128,7 @@ extension FilterTest.NumberField {
         case .startedAt: record.startedAt
         case .messages: record.tally.fromClient &+ record.tally.fromServer
         case .grpc: (record.grpc?.status).map(Int64.init)
+        case .process: (record.extras.process?.id).map(Int64.init)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Expressions
+
 /// Reads the values of terms, and reports where one is wrong.
 struct FilterValueReader {
     let expression: String
@@ -17,6 +19,43 @@ struct FilterValueReader {
             // Whatever could be malformed was escaped, so only the length is left.
             throw self.error(value, error.message)
         }
+    }
+
+    /// Reads a value between slashes as a regular expression; `nil` where it is not one.
+    func expression(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest? {
+        guard let start = value.expressionStart else { return nil }
+        switch reading {
+        case .text(let field, let ignoringCase):
+            return .expression(.text(field), try expression(value, ignoringCase: ignoringCase))
+        case .query: return .expression(.text(.query), try expression(value, ignoringCase: false))
+        case .url: return .expression(.url, try expression(value, ignoringCase: true))
+        case .process: return .expression(.text(.process), try expression(value, ignoringCase: true))
+        case .body(let side): return .expression(.body(side), try expression(value, ignoringCase: true))
+        case .field(let side):
+            // The name ends with the colon before the expression.
+            let name = value.part(0..<max(0, start - 1))
+            let pattern = value.part(start..<value.columns.count)
+            let subject = FilterExpression.Subject.field(side, name: try glob(name, ignoringCase: true))
+            return .expression(subject, try expression(pattern, ignoringCase: true))
+        default: return nil
+        }
+    }
+
+    private func expression(_ value: FilterText, ignoringCase: Bool) throws(FilterError) -> FilterExpression {
+        let pattern = String(String.UnicodeScalarView(value.plain.unicodeScalars.dropFirst().dropLast()))
+        do {
+            return try FilterExpression(pattern, ignoringCase: ignoringCase)
+        } catch {
+            // PCRE2 counts bytes, columns count characters; the slash is before them.
+            let before = String(decoding: pattern.utf8.prefix(error.offset), as: UTF8.self).unicodeScalars.count
+            throw self.error(value, at: 1 + before, "the regular expression is wrong: \(error.message)")
+        }
+    }
+
+    func process(_ value: FilterText) throws(FilterError) -> FilterTest {
+        let isNumber = !value.plain.isEmpty && value.plain.utf8.allSatisfy { $0 &- 0x30 < 10 }
+        if isNumber { return .number(.process, try range(value, .count)) }
+        return .text(.process, try glob(value, ignoringCase: true))
     }
 
     func mediaType(_ value: FilterText) throws(FilterError) -> FilterTest {

@@ -13,6 +13,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     let loop: LoopContext
     private(set) var record: ConnectionRecord
+    let identity = ClientIdentity()
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private(set) var lastActivity: NIODeadline
@@ -107,6 +108,7 @@ final class ClientConnection: ChannelDuplexHandler {
         output = ConnectionOutput(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
         loop.add(self)
         loop.recorder.record(.connection(record))
+        if let source = loop.configuration.clientProcesses { identity.ask(source, for: context.channel) }
         layer = SniffLayer(connection: self, scope: .proxy)
     }
 

@@ -108,6 +108,7 @@ struct RequestIntake {
         var record = record(arrival.kind, arrival.method, url, isNumbered: arrival.guess == nil)
         record.clientVersion = arrival.version
         record.flags = arrival.flags
+        if let process = connection.identity.process { record.extras.process = process }
         let machine = ExchangeMachine(
             record: record,
             destination: destination,
@@ -119,7 +120,13 @@ struct RequestIntake {
             now: loop.eventLoop.now
         )
         let connector = arrival.connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
-        return Exchange(machine: machine, client: leg, loop: loop, connector: connector)
+        return Exchange(
+            machine: machine,
+            client: leg,
+            identity: connection.identity,
+            loop: loop,
+            connector: connector
+        )
     }
 
     // MARK: - Records

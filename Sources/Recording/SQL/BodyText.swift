@@ -49,17 +49,36 @@ struct BodyText: Sendable {
     }
 }
 
+/// What is looked for in a body.
+enum BodyQuestion: Sendable {
+    case text(BodyText)
+    case expression(FilterExpression)
+
+    /// `nil` where nothing is looked for in bodies.
+    init?(_ search: SearchedText) {
+        if let expression = search.expression {
+            self = .expression(expression)
+        } else if let text = search.bodyText {
+            self = .text(text)
+        } else {
+            return nil
+        }
+    }
+}
+
 /// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces.
 struct BodySearch {
     /// How many bytes of the body, as stored, have come.
     private(set) var end: Int64 = 0
-    private let text: BodyText
+    private let question: BodyQuestion
     private let decoder: ContentDecoder?
     /// What came last of the decoded bytes, one byte less than a match has.
     private var tail: [UInt8] = []
+    /// All that came of the decoded bytes, for an expression, which needs the whole: at most ``FilterFunctions/searchLimit``.
+    private var whole: [UInt8] = []
 
-    init(_ text: BodyText, coding: String? = nil) {
-        self.text = text
+    init(_ question: BodyQuestion, coding: String? = nil) {
+        self.question = question
         decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
     }
 
@@ -75,7 +94,17 @@ struct BodySearch {
         return isFound
     }
 
+    /// Whether the body as a whole is a match, after its last piece.
+    mutating func findsAtEnd() -> Bool {
+        guard case .expression(let expression) = question else { return false }
+        return whole.withUnsafeBytes { expression.matches($0) }
+    }
+
     private mutating func search(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard case .text(let text) = question else {
+            whole += piece.prefix(max(0, FilterFunctions.searchLimit - whole.count))
+            return false
+        }
         let overlap = max(0, text.bytes.count - 1)
         if !tail.isEmpty {
             let seam = tail + piece.prefix(overlap)

@@ -15,13 +15,31 @@ package struct SQLCondition: Sendable, Hashable {
         arguments = compiler.arguments
         joins = ""
         let tests = filter.root.tests
-        if tests.contains(where: { if case .field = $0 { true } else { $0.needs == .bodies } }) {
+        if tests.contains(where: { $0.readsPayload }) {
             joins += " LEFT JOIN payload AS p ON p.id = e.payload"
         }
         for (leg, table, column) in [
             (ConnectionRecord.Leg.client, "c", "client_connection"), (.upstream, "u", "upstream_connection"),
         ] where tests.contains(where: { if case .address(leg, _) = $0 { true } else { false } }) {
             joins += " LEFT JOIN connection AS \(table) ON \(table).id = e.\(column)"
+        }
+    }
+}
+
+extension SQLCondition {
+    /// What ``ExchangeRecord/hasFailed`` is in SQL.
+    static let failed = "(e.state = \(ExchangeRecord.State.failed.rawValue) OR e.failure IS NOT NULL)"
+
+    /// What ``ExchangeRecord/isError`` is in SQL.
+    static let error = "(\(failed) OR e.status >= 400 OR coalesce(e.grpc_status, 0) > 0)"
+}
+
+extension FilterTest {
+    /// Whether its answer needs the exchange's row of heads and bodies.
+    fileprivate var readsPayload: Bool {
+        switch self {
+        case .field, .expression(.field, _): true
+        default: needs == .bodies
         }
     }
 }
@@ -106,7 +124,15 @@ private struct FilterCompiler {
         case .address(let leg, let glob):
             "sluice_has_address(\(argument(.search(SearchedText(glob)))), \(leg == .client ? "c" : "u").peer_address)"
         case .field(let side, let name, let value): field(side, SearchedText(name, value: value))
-        case .body(let side, let glob): body(side, glob)
+        case .body(let side, let glob):
+            glob.shape == .infix ? body(side, SearchedText(glob, bodyText: BodyText(glob))) : "TRUE"
+        case .expression(.text(let field), let expression):
+            "sluice_matches(\(argument(.search(SearchedText(expression)))), \(field.column))"
+        case .expression(.url, let expression):
+            "sluice_has_url(\(argument(.search(SearchedText(expression)))), e.scheme, e.host, e.port, e.path, e.query)"
+        case .expression(.field(let side, let name), let expression):
+            field(side, SearchedText(expression, name: name))
+        case .expression(.body(let side), let expression): body(side, SearchedText(expression))
         }
     }
 
@@ -122,6 +148,7 @@ private struct FilterCompiler {
         case .startedAt: between("e.started_at", range)
         case .messages: between("e.client_messages + e.server_messages", range)
         case .grpc: "(e.grpc_status IS NOT NULL AND \(between("e.grpc_status", range)))"
+        case .process: "(e.process_id IS NOT NULL AND \(between("e.process_id", range)))"
         }
     }
 
@@ -145,7 +172,8 @@ private struct FilterCompiler {
         case .failure(let code): "coalesce(e.failure, '') = '\(code.rawValue)'"
         case .commented:
             "EXISTS (SELECT 1 FROM annotation AS n WHERE n.exchange = e.id AND n.comment IS NOT NULL)"
-        case .failed: "(e.state = \(ExchangeRecord.State.failed.rawValue) OR e.failure IS NOT NULL)"
+        case .failed: SQLCondition.failed
+        case .error: SQLCondition.error
         case .grpc:
             "((e.flags & \(ExchangeRecord.Flags.grpc.rawValue)) <> 0 OR e.grpc_status IS NOT NULL OR "
                 + "substr(e.media_type, 1, \(FilterProperty.grpcMediaType.count)) = '\(FilterProperty.grpcMediaType)')"
@@ -229,9 +257,8 @@ private struct FilterCompiler {
     }
 
     /// Asks for bodies in the payload row or, where there may be chunks, by the exchange's number.
-    private mutating func body(_ side: FilterTest.Side, _ glob: Glob) -> String {
-        guard glob.shape == .infix else { return "TRUE" }
-        let place = argument(.search(SearchedText(glob, bodyText: BodyText(glob))))
+    private mutating func body(_ side: FilterTest.Side, _ search: SearchedText) -> String {
+        let place = argument(.search(search))
         let inFlight = "e.state = \(ExchangeRecord.State.inFlight.rawValue)"
         let messages: [(String, BodySide, ExchangeRecord.Flags)] = [
             ("request", .requestReceived, .requestBodyChanged), ("response", .responseReceived, .responseBodyChanged),
@@ -268,6 +295,7 @@ extension FilterTest.TextField {
         case .mediaType: "e.media_type"
         case .comment: "coalesce((SELECT n.comment FROM annotation AS n WHERE n.exchange = e.id), '')"
         case .colour: "coalesce((SELECT n.colour FROM annotation AS n WHERE n.exchange = e.id), '')"
+        case .process: "coalesce(e.process_name, '')"
         }
     }
 }

@@ -15,7 +15,7 @@ enum FilterFunctions {
     static func register(on connection: OpaquePointer) {
         add("sluice_matches", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
-            arguments.answer(arguments.search(0)?.glob.matches(arguments.text(1)) ?? false)
+            arguments.answer(arguments.search(0)?.matches(arguments.text(1)) ?? false)
         }
         add("sluice_has_part", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
@@ -31,7 +31,8 @@ enum FilterFunctions {
                 path: arguments.string(4),
                 query: arguments.isNull(5) ? nil : arguments.string(5)
             )
-            arguments.answer(arguments.search(0)?.glob.matches(url.description) ?? false)
+            var text = url.description
+            arguments.answer(arguments.search(0).map { search in text.withUTF8 { search.matches($0) } } ?? false)
         }
         add("sluice_has_address", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
@@ -102,7 +103,8 @@ private struct FunctionArguments {
         let isFound = bytes.withMemoryRebound(to: UInt8.self) {
             StoredHead.hasField(section, in: $0, name: name, value: value)
         }
-        if let isFound { return isFound }
+        // With an expression, this has only shown whether the field is there at all.
+        if let isFound, !isFound || search.expression == nil { return isFound }
         let buffer = ByteBuffer(bytes: bytes)
         let fields: FieldSection? =
             switch section {
@@ -110,13 +112,21 @@ private struct FunctionArguments {
             case .response: StoredHead.response(buffer)?.fields
             case .trailers: StoredHead.fields(buffer)
             }
-        return fields?.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) } ?? false
+        return fields?.contains { field in
+            guard name.matches(field.nameBytes) else { return false }
+            if let expression = search.expression {
+                return Array(field.valueBytes).withUnsafeBytes { expression.matches($0) }
+            }
+            return value?.matches(field.valueBytes) ?? true
+        } ?? false
     }
 
     /// Searches a message's body as received and, where a stage changed it, as sent. A body is among the arguments, or
     /// else in chunks.
     func searchBodies() {
-        guard let text = search(0)?.bodyText, let received = BodySide(rawValue: UInt8(clamping: number(2))) else {
+        guard let text = search(0).flatMap(BodyQuestion.init),
+            let received = BodySide(rawValue: UInt8(clamping: number(2)))
+        else {
             return answer(false)
         }
         let coding = coding(3)
@@ -125,7 +135,7 @@ private struct FunctionArguments {
             if isFound { return answer(true) }
         } else {
             var search = BodySearch(text, coding: coding)
-            if search.finds(bytes(4)) { return answer(true) }
+            if search.finds(bytes(4)) || search.findsAtEnd() { return answer(true) }
         }
         guard let sent = BodySide(rawValue: received.rawValue + 1), number(7) != 0 || !isNull(6) else {
             return answer(false)
@@ -135,7 +145,7 @@ private struct FunctionArguments {
             if let isFound = searchChunks(of: sent, text, sentCoding) { answer(isFound) }
         } else {
             var search = BodySearch(text, coding: sentCoding)
-            answer(search.finds(bytes(6)))
+            answer(search.finds(bytes(6)) || search.findsAtEnd())
         }
     }
 
@@ -149,7 +159,7 @@ private struct FunctionArguments {
     }
 
     /// Whether a body in chunks has the text; `nil` where they cannot be read, which is the answer then.
-    private func searchChunks(of side: BodySide, _ text: BodyText, _ coding: String?) -> Bool? {
+    private func searchChunks(of side: BodySide, _ text: BodyQuestion, _ coding: String?) -> Bool? {
         let sql = "SELECT offset, data FROM chunk WHERE exchange = ?1 AND side = ?2 ORDER BY offset"
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
@@ -165,9 +175,9 @@ private struct FunctionArguments {
             if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 1), count: count)) {
                 return true
             }
-            if search.end >= FilterFunctions.searchLimit { return false }
+            if search.end >= FilterFunctions.searchLimit { return search.findsAtEnd() }
         }
-        if code == SQLITE_DONE || code == SQLITE_ROW { return false }
+        if code == SQLITE_DONE || code == SQLITE_ROW { return search.findsAtEnd() }
         sqlite3_result_error_code(context, code)
         return nil
     }

@@ -28,19 +28,31 @@ package final class SearchedText: Sendable, Hashable {
     let value: Glob?
     /// Text in bodies.
     let bodyText: BodyText?
+    /// What a text, the value of a field or a body must match in place of the others; `nil` for no expression.
+    let expression: FilterExpression?
 
-    init(_ glob: Glob, value: Glob? = nil, bodyText: BodyText? = nil) {
+    init(_ glob: Glob, value: Glob? = nil, bodyText: BodyText? = nil, expression: FilterExpression? = nil) {
         self.glob = glob
         self.value = value
         self.bodyText = bodyText
+        self.expression = expression
+    }
+
+    convenience init(_ expression: FilterExpression, name: Glob? = nil) {
+        self.init(name ?? Glob(literal: ""), expression: expression)
+    }
+
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        expression?.matches(UnsafeRawBufferPointer(text)) ?? glob.matches(text)
     }
 
     package static func == (left: SearchedText, right: SearchedText) -> Bool {
-        left.glob == right.glob && left.value == right.value
+        left.glob == right.glob && left.value == right.value && left.expression == right.expression
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(glob)
         hasher.combine(value)
+        hasher.combine(expression)
     }
 }

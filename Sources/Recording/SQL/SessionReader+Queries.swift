@@ -19,6 +19,10 @@ package enum ExchangeOrder: String, Sendable {
     case status = "e.status"
     case mediaType = "e.media_type"
     case responseBody = "e.response_body_size"
+    case scheme = "e.scheme"
+    case version = "e.client_version"
+    case process = "e.process_name"
+    case server = "e.server_address"
     /// Those in flight first.
     case total = "e.total"
 }
@@ -140,8 +144,7 @@ extension SessionReader {
         watch: StatementWatch? = nil
     ) throws -> [StructureGroup] {
         let state = "e.state \(isInFlight ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)"
-        let errors = "e.status >= 400 OR e.grpc_status > 0 OR e.failure IS NOT NULL"
-        let counts = "count(*), count(*) FILTER (WHERE \(errors)), max(e.id), count(*) FILTER"
+        let counts = "count(*), count(*) FILTER (WHERE \(SQLCondition.error)), max(e.id), count(*) FILTER"
         var statement: ExchangeStatement
         if let site {
             let prefix = segments.map { "/" + $0 }.joined()
@@ -183,6 +186,32 @@ extension SessionReader {
             )
         }
         return groups
+    }
+
+    /// Adds exchanges to statistics: those in flight, the others, or with `nil` both. Throws `CancellationError` where the
+    /// watch ends it, else ``SessionError``.
+    package func add(
+        _ rows: ExchangeRows,
+        matching filter: Filter,
+        inFlight isInFlight: Bool? = nil,
+        to statistics: inout SessionStatistics,
+        watch: StatementWatch? = nil
+    ) throws {
+        let state = isInFlight.map { "AND e.state \($0 ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)" } ?? ""
+        let statement = ExchangeStatement(SessionStatistics.Entry.columns, rows, filter, state)
+        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0)) }
+    }
+
+    /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
+    /// Throws ``SessionError``.
+    package func statistics(matching filter: Filter) throws -> SessionStatistics {
+        var statistics = SessionStatistics()
+        guard let bounds = try bounds() else { return statistics }
+        try forEachBlock(of: bounds, for: filter) { block in
+            try add(.range(block), matching: filter, to: &statistics)
+            return true
+        }
+        return statistics
     }
 
     private func run(

@@ -1,4 +1,5 @@
 import Content
+package import Expressions
 import HTTPModel
 
 /// What a rule looks for in a text: plain, or a regular expression written `/…/`.

@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import Expressions
 import HTTPModel
 package import NIOCore
 
@@ -18,6 +19,7 @@ package struct ProfileReader {
     private static let mostIssues = 200
 
     package typealias Definitions = [String: [String: any Sendable]]
+    package typealias ExpressionError = RegularExpression.SyntaxError
 
     package init(file: String, tools: ToolRegistry = ToolRegistry([]), _ definitions: Definitions = [:]) {
         (self.file, self.tools, self.definitions) = (file, tools, definitions)
@@ -189,7 +191,7 @@ package struct ProfileReader {
 
     /// What a rule looks for in a text.
     package mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
-        expression(text, at: node) { () throws(RegularExpression.SyntaxError) in
+        expression(text, at: node) { () throws(ExpressionError) in
             try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         }
     }
@@ -199,9 +201,9 @@ package struct ProfileReader {
         _ text: String,
         at node: Node,
         after skipped: Int = 0,
-        _ compile: () throws(RegularExpression.SyntaxError) -> Pattern
+        _ compile: () throws(ExpressionError) -> Pattern
     ) -> Pattern? {
-        do throws(RegularExpression.SyntaxError) {
+        do throws(ExpressionError) {
             return try compile()
         } catch {
             let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count

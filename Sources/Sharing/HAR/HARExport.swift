@@ -108,6 +108,7 @@ package struct HARExport: ExchangeExport {
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)
+        try writer.process(record.extras.process)
         try writer.streamMembers(record)
         try writer.failure(record.failure)
         try writer.sizes(record.sizes)

@@ -20,10 +20,19 @@ extension JSONWriter {
         optionalMilliseconds("duration", record.timings.total)
         try sizes(record.sizes)
         try strings("flags", record.flags.exportNames)
+        try process(record.extras.process)
         try streamMembers(record)
         try failure(record.failure)
         optionalMember("comment", record.extras.annotation.comment)
         optionalMember("colour", record.extras.annotation.colour)
+    }
+
+    mutating func process(_ process: ClientProcess?) throws {
+        guard let process else { return }
+        try object("process") {
+            $0.member("id", process.id)
+            $0.member("name", process.name)
+        }
     }
 
     /// Writes what only streams of messages and gRPC calls have.

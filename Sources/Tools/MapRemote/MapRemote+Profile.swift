@@ -1,4 +1,5 @@
 import ExchangeCore
+import Expressions
 import HTTPModel
 import NIOCore
 package import Rules

@@ -1,5 +1,6 @@
 import Content
 import ExchangeCore
+import Expressions
 import HTTPModel
 import NIOCore
 import Rules

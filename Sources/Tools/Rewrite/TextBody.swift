@@ -1,4 +1,5 @@
 import Content
+import Expressions
 import HTTPModel
 import NIOCore
 import Rules

@@ -220,6 +220,8 @@ enum FilterHelp {
             word is looked for in the URL. For example: host:*.example.com status:5xx time:>500ms
 
             \((keys + facts).joined(separator: "\n"))
+
+            \(wrapped(Filter.expressionNote, to: 78).joined(separator: "\n"))
             """
     }
 

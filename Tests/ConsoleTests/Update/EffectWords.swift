@@ -44,6 +44,9 @@ extension Effect {
         case .export(let request): "export \(request.form.rawValue) \(request.path)"
         case .openRequest(let id): "open request \(id.number)"
         case .structure(let node, _): "structure \(node.site ?? "root")"
+        case .statistics: "statistics"
+        case .statisticsReport(let filter, let numbers, _):
+            "statistics of \(numbers.map { "\($0)" } ?? filter.description)"
         case .cancelJobs: "cancel jobs"
         case .trust(let proxy, _): "trust \(proxy)"
         case .externalEditor: "editor"

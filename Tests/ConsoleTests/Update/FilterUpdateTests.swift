@@ -91,7 +91,7 @@ struct FilterUpdateTests {
     {
         var model = list()
         model.press("up", "up")
-        _ = model.perform(.sort, "size")
+        _ = model.perform(.filter, "status:200")
         func fill() -> [String] {
             _ = model.update(.query(.list(ListStatus(generation: 1, total: 0, sessionTotal: 10, progress: 0.5))))
             _ = model.update(.query(.position(generation: 1, id: ExchangeID(8), .unknown)))

@@ -93,7 +93,7 @@ extension EndToEnd.Consoles {
             }
             let detail = { (path: String) in "https://localhost:\(nginx.secure)\(path)" }
             try await console.screen.send("J", waitFor: "] and [ go to")
-            try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors.")
+            try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors, failed")
             try await console.screen.send(Keys.enter, waitFor: detail("/three"))
             try await console.screen.send("\u{1B}", waitFor: "space mark")
             try await console.screen.send("[", waitFor: detail("/fails/second"))
@@ -130,6 +130,7 @@ extension EndToEnd.Consoles {
             #expect(fails.contains(/fails +2 +2\s*$/), "\(fails)")
             let files = try await console.screen.row(containing: "files")
             #expect(files.contains(/files +1\s*$/), "\(files)")
+            try await console.screen.send(Keys.tab, waitFor: "all, 1 host")
             try await console.screen.send(Keys.tab, waitFor: "/fails/c")
         }
 

@@ -78,6 +78,8 @@ struct FilterErrorTests {
             ("and a", 1, "a term is missing before the operator", "quote the word to search for it"),
             ("a or or b", 6, "a term is missing before the operator", "quote the word to search for it"),
             ("é \"ab", 3, "the quotation mark is not closed", nil),
+            ("path:/a(b/", 10, "the regular expression is wrong: missing closing parenthesis", nil),
+            ("x body:/é[z-a]/", 13, "the regular expression is wrong: range out of order in character class", nil),
             ("ab\\", 3, "'\\' ends the expression", "write \\\\ for a backslash"),
         ]
     )

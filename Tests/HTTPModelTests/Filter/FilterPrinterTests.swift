@@ -24,6 +24,10 @@ struct FilterPrinterTests {
             ("grpc:<=0", "grpc:0"), ("messages:>10", "messages:>=11"), ("\"status=404\"", "\"status=404\""),
             ("\"size>1\"", "\"size>1\""), ("url:status=404", "url:status=404"), ("id=5", "id=5"),
             ("*status=4*", "\"status=4\""), ("*status=?", "*status=?"), ("is:websocket,grpc", "is:websocket,grpc"),
+            ("path:/a\\/b|c/", "path:/a\\/b|c/"), ("path:/users/", "path:/users/"), ("path:/v1/a+/", "path:/v1/a+/"),
+            ("host:/A,b/,c", "host:/A,b/,c"), ("header:\"X-A\":/a b/ c", "c header:x-a:/a b/"),
+            ("body:/a (b)/ or x", "body:/a (b)/ or x"), ("body:\"/a/\"", "body:\"/a/\""),
+            ("process:7,cURL", "process:7,curl"), ("path:/a", "path:/a"),
         ]
     )
     func canonical(expression: String, expected: String) throws {

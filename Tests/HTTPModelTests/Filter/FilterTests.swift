@@ -78,7 +78,10 @@ enum FilterFixture {
 struct FilterTests {
     private func passes(_ expression: String, _ change: (inout ExchangeRecord) -> Void = { _ in }) throws -> Bool {
         let filter = try Filter(expression, clock: FilterFixture.clock)
-        let record = FilterFixture.record(change)
+        let record = FilterFixture.record { record in
+            record.extras.process = ClientProcess(id: 1_234, name: "curl")
+            change(&record)
+        }
         return filter.matches(FilterFixture.exchange(record), body: FilterFixture.body)
     }
 
@@ -111,6 +114,10 @@ struct FilterTests {
             "!host:nope",
             "-host:nope", "not not users", "!!users", "(host:nope or users) status:4xx", "host:nope status:1 or users",
             "users (status:500 or (method:POST !is:error))", "nope or HOST:api*", "(users)and(v1)",
+            "path:/^\\/v[0-9]+\\//", "path:/(?i)users$/", "path:/x|Us/,/y", "host:/^api\\./", "host:/API/",
+            "(host:/example/)", "header:x-team:/blue birds/", "header:x-te*:/^blue|RED$/", "body:/no such\\s+user/",
+            "resbody:/(?-i)No such/", "url:/\\?page=\\d/", "query:/page=[0-9]+/ users", "!host:/^example/",
+            "is:error", "error", "process:curl", "process:CU*", "process:1234", "process:>1000", "process:/^c.rl$/",
         ]
     )
     func passing(expression: String) throws {
@@ -126,8 +133,9 @@ struct FilterTests {
             "query:Page=2", "url:nope", "scheme:http", "port:80", "id:13..",
             "id:..11",
             "ip:192.168.1.7", "client:10.*", "version:1.0", "header:x-tea", "header:x-team:red", "resheader:x-team",
-            "reqheader:content-type", "body:grace", "resbody:ada", "reqbody:such", "body:sorry?", "is:error", "error",
-            "is:tls",
+            "reqheader:content-type", "body:grace", "resbody:ada", "reqbody:such", "body:sorry?", "is:failed",
+            "is:tls", "path:/users$/", "path:/v1/", "path:/v1", "path:\"/Users$/\"", "host:/^example/",
+            "header:x-team:/^birds/", "body:/^such$/", "process:cur", "process:123", "process:/^url/",
             "is:changed", "nope", "since:30s", "before:10m", "before:2026-11-21", "users !status:404",
             "not users or nope",
             "not (users or nope)", "host:nope or nope or status:1", "users and nope", "\"users\" \"and\" nope",

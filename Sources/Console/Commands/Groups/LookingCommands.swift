@@ -4,8 +4,15 @@ extension CommandTable {
             .onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
             .short("filter").says(.counts),
-        Row(.clearFilter, "Take the filter, the search and the focus away", ["\\"], do: .plain { $0.clearFilter() })
-            .says(.counts),
+        Row(.stats, "Count, errors, bytes and times by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
+            .unless(\.noList),
+        Row(
+            .clearFilter,
+            "Take the filter, the search, the time and the focus away",
+            ["\\"],
+            do: .plain { $0.clearFilter() }
+        )
+        .says(.counts),
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
             .says(.counts),
         Row(.findInDetail, "Find text in what is open", ["f"], .shownText, do: .asking { $0.find($1) })

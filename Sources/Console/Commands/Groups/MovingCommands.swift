@@ -20,7 +20,7 @@ extension CommandTable {
             .onLines.says(.detail).unless(\.noExchange),
         Row(.back, "Back to the list; close", ["esc", "q"], do: .plain { $0.goBack() })
             .at([.detail, .panel, .report]).onScreen,
-        Row(.switchView, "Sequence or structure", ["tab"], .view, do: .with { $0.switchView($1) })
+        Row(.switchView, "Sequence, structure or timeline", ["tab"], .view, do: .with { $0.switchView($1) })
             .short("structure").says(.counts),
         Row(.follow, "Follow the newest exchange, or stop", ["F"], do: .plain { $0.toggleFollow() })
             .short("follow").onScreen.unless(\.noNews),

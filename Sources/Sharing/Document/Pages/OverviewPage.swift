@@ -14,7 +14,10 @@ struct OverviewPage {
         writer.section("Exchange \(record.id)") { outcome(&$0) }
         writer.section("Times") { Waterfall(timings: record.timings).write(into: &$0) }
         writer.section("Sizes") { sizes(&$0) }
-        writer.section("Client") { connection(exchange.client, version: record.clientVersion, &$0) }
+        writer.section("Client") {
+            if let process = record.extras.process { $0.fact("process", "\(process.name), number \(process.id)") }
+            connection(exchange.client, version: record.clientVersion, &$0)
+        }
         writer.section("Server") { writer in
             if let upstream = exchange.upstream {
                 connection(upstream, version: record.upstreamVersion, &writer)

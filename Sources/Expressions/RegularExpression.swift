@@ -11,6 +11,11 @@ package final class RegularExpression: Sendable {
         package let offset: Int
         /// Without a full stop.
         package let message: String
+
+        package init(offset: Int, message: String) {
+            self.offset = offset
+            self.message = message
+        }
     }
 
     /// Matching was given up: it took more than the limits allow.
@@ -33,11 +38,14 @@ package final class RegularExpression: Sendable {
     private static let memoryLimit: UInt32 = 64 << 10
 
     /// Compiles a pattern, which must match the whole subject or only a part of it; a literal one is plain text.
+    ///
+    /// - Parameter takesAnyBytes: whether a subject may have bytes that are not UTF-8, which then are part of no match.
     package init(
         _ pattern: String,
         isCaseSensitive: Bool,
         isWhole: Bool = false,
-        isLiteral: Bool = false
+        isLiteral: Bool = false,
+        takesAnyBytes: Bool = false
     ) throws(SyntaxError) {
         let bytes = Array(pattern.utf8)
         guard bytes.count <= RegularExpression.longestPattern else {
@@ -46,6 +54,7 @@ package final class RegularExpression: Sendable {
         }
         var options = UInt32(PCRE2_UTF)
         if !isCaseSensitive { options |= UInt32(PCRE2_CASELESS) }
+        if takesAnyBytes { options |= UInt32(PCRE2_MATCH_INVALID_UTF) }
         if isWhole { options |= UInt32(PCRE2_ANCHORED) | UInt32(PCRE2_ENDANCHORED) }
         // Callouts are where the work is counted; finding a literal is never much.
         options |= isLiteral ? UInt32(PCRE2_LITERAL) : UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)
@@ -118,10 +127,25 @@ package final class RegularExpression: Sendable {
         }
     }
 
+    /// Whether there is a match in `subject`.
+    ///
+    /// - Throws: ``MatchLimitError`` where the limits were passed.
+    package func matches(_ subject: UnsafeRawBufferPointer) throws(MatchLimitError) -> Bool {
+        var isFound = false
+        try forEachMatch(in: subject) { _ in
+            isFound = true
+            return false
+        }
+        return isFound
+    }
+
     /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     ///
     /// - Throws: ``MatchLimitError`` where the limits were passed.
-    func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(MatchLimitError) {
+    package func forEachMatch(
+        in text: String,
+        _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
+    ) throws(MatchLimitError) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes throws(MatchLimitError) in
             let subject = UnsafeRawBufferPointer(bytes)
             try forEachMatch(in: subject) { body($0, subject) }

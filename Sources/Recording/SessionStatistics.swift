@@ -1,0 +1,295 @@
+package import HTTPModel
+
+/// What a set of exchanges amounts to: in all, by host, and over time. Its memory does not grow with the exchanges.
+package struct SessionStatistics: Sendable, Hashable {
+    /// What the exchanges of a row amount to.
+    package struct Totals: Sendable, Hashable {
+        package private(set) var count: Int64 = 0
+        /// Those that failed, or have a status from 400 up or of gRPC other than OK.
+        package private(set) var errors: Int64 = 0
+        /// Bytes of both bodies together, as received.
+        package private(set) var bytes: Int64 = 0
+        /// How long those took that have ended.
+        package private(set) var times = TimeHistogram()
+        package private(set) var slowest: Slowest?
+
+        package struct Slowest: Sendable, Hashable {
+            package var id: ExchangeID
+            /// In microseconds.
+            package var time: Int64
+        }
+
+        package init() {}
+    }
+
+    /// The hosts that have a row of their own; exchanges with further ones are counted together.
+    package static let mostHosts = 1_000
+
+    package private(set) var all = Totals()
+    package private(set) var hosts: [String: Totals] = [:]
+    /// The exchanges with hosts beyond ``mostHosts``.
+    package private(set) var others = Totals()
+    package private(set) var timeline = Timeline()
+
+    package init() {}
+}
+
+extension SessionStatistics {
+    /// What is counted of an exchange.
+    package struct Entry: Sendable {
+        package var id: ExchangeID
+        package var startedAt: Int64
+        package var host: String
+        package var result: ResultClass
+        package var isError: Bool
+        package var bytes: Int64
+        /// In microseconds; `nil` while it has not ended.
+        package var time: Int64?
+
+        package init(_ record: ExchangeRecord) {
+            id = record.id
+            startedAt = record.startedAt
+            host = record.url.host
+            result = ResultClass(status: Int64(record.status), hasFailed: record.hasFailed)
+            isError = record.isError
+            bytes = record.sizes.requestBody &+ record.sizes.responseBody
+            time = record.timings.total
+        }
+
+        init(_ row: inout RowReader) throws {
+            id = ExchangeID(try row.number(in: RecordedRange.numbers))
+            startedAt = try row.number(in: RecordedRange.moments)
+            host = try row.text()
+            result = ResultClass(status: try row.number(), hasFailed: try row.number() != 0)
+            isError = try row.number() != 0
+            bytes = try row.number()
+            time = try row.optionalNumber()
+        }
+
+        static let columns = """
+            e.id, e.started_at, e.host, e.status, \(SQLCondition.failed), \(SQLCondition.error), \
+            e.request_body_size + e.response_body_size, e.total
+            """
+    }
+
+    package mutating func add(_ entry: Entry) {
+        all.add(entry)
+        if hosts[entry.host]?.add(entry) == nil {
+            if hosts.count < Self.mostHosts {
+                hosts[entry.host] = Totals()
+                hosts[entry.host]?.add(entry)
+            } else {
+                others.add(entry)
+            }
+        }
+        timeline.add(entry.result, at: entry.startedAt)
+    }
+
+    package mutating func add(_ other: SessionStatistics) {
+        all.add(other.all)
+        others.add(other.others)
+        for (host, totals) in other.hosts {
+            if hosts.count < Self.mostHosts || hosts[host] != nil {
+                hosts[host, default: Totals()].add(totals)
+            } else {
+                others.add(totals)
+            }
+        }
+        timeline.add(other.timeline)
+    }
+}
+
+extension SessionStatistics.Totals {
+    fileprivate mutating func add(_ entry: SessionStatistics.Entry) {
+        count &+= 1
+        errors &+= entry.isError ? 1 : 0
+        bytes = bytes.addingClamped(entry.bytes)
+        guard let time = entry.time else { return }
+        times.add(time)
+        if time > slowest?.time ?? -1 { slowest = Slowest(id: entry.id, time: time) }
+    }
+
+    fileprivate mutating func add(_ other: Self) {
+        count &+= other.count
+        errors &+= other.errors
+        bytes = bytes.addingClamped(other.bytes)
+        times.add(other.times)
+        if let other = other.slowest, other.time > slowest?.time ?? -1 { slowest = other }
+    }
+}
+
+extension Int64 {
+    fileprivate func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? .max : sum
+    }
+}
+
+// MARK: - Times
+
+/// Counts times in classes of which each is at most a sixteenth wide, so that a percentile is at most 3.2 % off.
+package struct TimeHistogram: Sendable, Hashable {
+    /// As long as the highest class that has a time.
+    private var counts: [UInt32] = []
+    package private(set) var count: Int64 = 0
+
+    package init() {}
+
+    /// Adds a time in microseconds.
+    mutating func add(_ time: Int64) {
+        let index = Self.index(of: time)
+        if index >= counts.count { counts += repeatElement(0, count: index + 1 - counts.count) }
+        counts[index] &+= 1
+        count &+= 1
+    }
+
+    mutating func add(_ other: TimeHistogram) {
+        if other.counts.count > counts.count {
+            counts += repeatElement(0, count: other.counts.count - counts.count)
+        }
+        for (index, number) in other.counts.enumerated() { counts[index] &+= number }
+        count &+= other.count
+    }
+
+    /// The time that a part of all times, from 0 to 1, do not exceed, in microseconds; `nil` where there are no times.
+    package func percentile(_ part: Double) -> Int64? {
+        guard count > 0 else { return nil }
+        let wanted = max(1, Int64((part * Double(count)).rounded(.up)))
+        var seen: Int64 = 0
+        for (index, number) in counts.enumerated() where number > 0 {
+            seen += Int64(number)
+            if seen >= wanted { return Self.middle(of: index) }
+        }
+        return nil
+    }
+
+    /// Times below 32 have a class each; above, each doubling has sixteen.
+    private static func index(of time: Int64) -> Int {
+        let time = max(0, time)
+        guard time >= 32 else { return Int(time) }
+        let exponent = 63 - time.leadingZeroBitCount
+        return 32 + (exponent - 5) * 16 + Int(time >> Int64(exponent - 4)) - 16
+    }
+
+    private static func middle(of index: Int) -> Int64 {
+        guard index >= 32 else { return Int64(index) }
+        let (octave, part) = (index - 32).quotientAndRemainder(dividingBy: 16)
+        let width = Int64(1) << Int64(octave + 1)
+        return Int64(part + 16) * width + width / 2
+    }
+}
+
+// MARK: - Over time
+
+/// How an exchange came out.
+package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
+    /// A status below 300.
+    case success
+    case redirect, clientError, serverError
+    /// No answer came, or not all of it.
+    case failed
+    /// Nothing is known yet.
+    case open
+
+    init(status: Int64, hasFailed: Bool) {
+        self =
+            hasFailed
+            ? .failed
+            : status < 100
+                ? .open
+                : status < 300 ? .success : status < 400 ? .redirect : status < 500 ? .clientError : .serverError
+    }
+}
+
+/// How many exchanges began when, and how they came out.
+package struct Timeline: Sendable, Hashable {
+    /// The exchanges of a span of time, by their ``ResultClass``.
+    package struct Counts: Sendable, Hashable {
+        private var numbers = SIMD8<UInt32>()
+
+        package init() {}
+
+        package subscript(result: ResultClass) -> Int { Int(numbers[result.rawValue]) }
+        package var total: Int { ResultClass.allCases.reduce(0) { $0 + self[$1] } }
+
+        fileprivate mutating func add(_ result: ResultClass) { numbers[result.rawValue] &+= 1 }
+        fileprivate mutating func add(_ other: Counts) { numbers &+= other.numbers }
+    }
+
+    package struct Bucket: Sendable, Hashable {
+        /// In microseconds since 1970.
+        package var span: Range<Int64>
+        package var counts = Counts()
+    }
+
+    /// More steps are joined in pairs.
+    private static let most = 4_096
+
+    /// The length of a step in microseconds.
+    private var step: Int64 = 1_000
+    /// By the number of the step since 1970.
+    private var steps: [Int64: Counts] = [:]
+    private var first = Int64.max
+    private var last = Int64.min
+
+    package init() {}
+
+    /// From the first beginning to the last; `nil` where there are no exchanges.
+    package var span: ClosedRange<Int64>? { first <= last ? first...last : nil }
+
+    fileprivate mutating func add(_ result: ResultClass, at moment: Int64) {
+        first = min(first, moment)
+        last = max(last, moment)
+        steps[moment / step, default: Counts()].add(result)
+        if steps.count > Self.most { coarsen() }
+    }
+
+    fileprivate mutating func add(_ other: Timeline) {
+        first = min(first, other.first)
+        last = max(last, other.last)
+        while step < other.step { coarsen() }
+        for (number, counts) in other.steps { steps[number * other.step / step, default: Counts()].add(counts) }
+        while steps.count > Self.most { coarsen() }
+    }
+
+    private mutating func coarsen() {
+        step *= 2
+        var joined: [Int64: Counts] = [:]
+        for (number, counts) in steps { joined[number / 2, default: Counts()].add(counts) }
+        steps = joined
+    }
+
+    /// At most `count` buckets of one round length from the first exchange to the last; with `latest`, only those of so
+    /// many microseconds at the end.
+    package func buckets(_ count: Int, latest: Int64? = nil) -> [Bucket] {
+        guard count > 0, let span else { return [] }
+        let start = latest.map { max(span.lowerBound, span.upperBound - $0) } ?? span.lowerBound
+        let wanted = max(step, (span.upperBound - start) / Int64(count) + 1)
+        var length = Self.lengths.first { $0 >= wanted } ?? wanted
+        // What begins before a round time takes one bucket more.
+        while span.upperBound / length - start / length >= Int64(count) {
+            length = Self.lengths.first { $0 > length } ?? length * 2
+        }
+        let begin = start / length
+        let number = Int(span.upperBound / length - begin) + 1
+        var buckets = (0..<number).map { index in
+            Bucket(span: (begin + Int64(index)) * length..<(begin + Int64(index) + 1) * length)
+        }
+        for (number, counts) in steps {
+            let index = number * step / length - begin
+            if index >= 0, index < buckets.count { buckets[Int(index)].counts.add(counts) }
+        }
+        return buckets
+    }
+
+    /// Round lengths in microseconds, from a millisecond to a year: 1, 2 and 5 of each power of ten up to 10 s, then such as
+    /// clocks and calendars have.
+    private static let lengths: [Int64] = {
+        let small = [1, 10, 100, 1_000].flatMap { ten in [1, 2, 5].map { ten * $0 * 1_000 } }
+        let seconds: [Int64] = [
+            10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+            2_592_000, 31_536_000,
+        ]
+        return small.map(Int64.init) + seconds.map { $0 * 1_000_000 }
+    }()
+}
