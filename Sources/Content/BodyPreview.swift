@@ -43,11 +43,16 @@ package struct BodyPreview: Sendable, Hashable {
         }
     }
 
-    /// A textual type with NUL bytes in an encoding that has none is binary, whatever its label says.
+    /// A textual type with NUL bytes in an encoding that has none is binary, whatever its label says; but for a stray one
+    /// in what else is text.
     private func looksBinary(_ bytes: ByteBuffer) -> Bool {
         let charset = Charset.detect(in: bytes, mediaType: mediaType).name
         let mayHoldNUL = charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32")
-        return !mayHoldNUL && bytes.readableBytesView.prefix(4096).contains(0)
+        guard !mayHoldNUL else { return false }
+        let beginning = bytes.readableBytesView.prefix(4096)
+        let controls = beginning.lazy.filter { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }.count
+        let isStray = controls <= 1 || controls * 50 <= beginning.count
+        return beginning.contains(0) && !(isStray && UTF8Check.isValid(beginning, allowingCutEnd: true))
     }
 
     private mutating func text(_ bytes: ByteBuffer) -> Content {

@@ -128,12 +128,27 @@ struct CurlExportTests {
         )
     }
 
-    @Test("a body that needs a file is refused where there is no place for one")
+    @Test("a body that no argument can carry is piped; too long for a command it is refused where there is no file")
     func noPlace() throws {
         let source = MemorySource()
         let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"
-        let exchange = try source.add("http://h/", request: head, requestBody: [0])
-        #expect(throws: (any Error).self) { try CurlExport.command(for: exchange, source: source) }
+        let exchange = try source.add("http://h/", request: head, requestBody: Array("-%\\'\n\r\t\0\u{202E}".utf8))
+        let command = try CurlExport.command(for: exchange, source: source)
+        #expect(command.hasPrefix("printf '\\055%%\\\\\\047\\n\\r\\t\\000\\342\\200\\256' | curl "))
+        #expect(command.contains(" --data-binary '@-' "))
+        let long = try source.add("http://h/", request: head, requestBody: repeatElement(0, count: 200_000))
+        #expect(throws: (any Error).self) { try CurlExport.command(for: long, source: source) }
+    }
+
+    @Test("a body above 64 KiB goes to a file, also one that is plain text")
+    func file() throws {
+        let folder = try TemporaryFolder()
+        let source = MemorySource()
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"
+        for (size, isInFile) in [(65_536, false), (65_537, true)] {
+            let exchange = try source.add("http://h/", request: head, requestBody: repeatElement(0x61, count: size))
+            #expect(try folder.export([exchange], source).text.contains("body.bin") == isInFile)
+        }
     }
 
     @Test("a line break in a comment cannot become a command")

@@ -32,7 +32,7 @@ package enum FormFields {
     }
 
     /// The bytes with the percent-encoding undone; a `%` without two digits stands for itself.
-    static func percentDecoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+    package static func percentDecoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]

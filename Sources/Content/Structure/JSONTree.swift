@@ -66,7 +66,7 @@ package struct JSONTree: Sendable {
     }
 
     /// Undoes the escapes of a string; half a pair of surrogates becomes U+FFFD.
-    static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
+    package static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
         let inner = quoted.dropFirst().dropLast()
         guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
         var units: [UInt8] = []

@@ -12,6 +12,10 @@ struct CurlError: Error, CustomStringConvertible {
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
+    /// A body that takes more bytes than this in a command goes to a file, where there is a place for one.
+    static let longestBody = 64 * 1024
+    /// How long to wait, in seconds, where a server that agrees to another protocol keeps the connection open.
+    private static let upgradeWait = 5
     /// Bodies above this are uploaded as they are read, for curl keeps what `--data-binary` names in memory.
     static let longestInMemory = 64 << 20
     /// curl asks `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
@@ -23,6 +27,8 @@ struct CurlCommand {
     private let files: (any BodyFiles)?
     private let bodySize: Int
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
+    /// The command that writes the body to curl's input, where no argument can carry it.
+    private var printing: [UInt8] = []
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
 
@@ -44,6 +50,7 @@ struct CurlCommand {
         if record.kind != .webSocket { try body.forEachPiece { size += $0.readableBytes } }
         bodySize = size
         if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }
+        if record.kind != .http { try option("--max-time", "\(CurlCommand.upgradeWait)".utf8) }
         if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
         if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
         version()
@@ -55,7 +62,9 @@ struct CurlCommand {
     }
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
-    var bytes: [UInt8] { Array(words.joined(separator: [UInt8(ascii: " ")])) }
+    var bytes: [UInt8] {
+        (printing.isEmpty ? [] : printing + Array(" | ".utf8)) + words.joined(separator: [UInt8(ascii: " ")])
+    }
     private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
@@ -159,13 +168,18 @@ struct CurlCommand {
 
     private mutating func data() throws {
         guard hasBody else { return }
-        if bodySize <= CurlCommand.longestArgument {
+        if bodySize <= CurlCommand.longestArgument, files == nil || bodySize <= CurlCommand.longestBody {
             var recorded = ByteBuffer()
             try body.read(CurlCommand.longestArgument, into: &recorded)
             let bytes = recorded.readableBytesView
             if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
                 option("--data-raw")
                 return words.append(word)
+            }
+            let printing = ShellWord.printing(bytes)
+            if files == nil || printing.count <= CurlCommand.longestBody {
+                self.printing = printing
+                return try option("--data-binary", "@-".utf8)
             }
         }
         let body = body
@@ -180,7 +194,7 @@ struct CurlCommand {
 
     private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         guard let files else {
-            let reason = "it has a part that no command line can carry, and there is no place for a file"
+            let reason = "it has a part that is too long for a command line, and there is no place for a file"
             throw CurlError(description: reason)
         }
         let path = try files.write("exchange-\(record.id)-\(name)", contents: contents)

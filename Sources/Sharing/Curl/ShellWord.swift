@@ -20,6 +20,34 @@ enum ShellWord {
         return word.bytes
     }
 
+    /// A command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for what could get
+    /// lost or steer a terminal.
+    static func printing(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var command = Array("printf '".utf8)
+        func escape(_ byte: UInt8) { command += "\\\(byte.padded(to: 3, radix: 8))".utf8 }
+        func add(_ scalar: Unicode.Scalar, isFirst: Bool) {
+            switch scalar {
+            case "%": command += "%%".utf8
+            case "\\": command += "\\\\".utf8
+            case "\n": command += "\\n".utf8
+            case "\r": command += "\\r".utf8
+            case "\t": command += "\\t".utf8
+            // A format that begins with a hyphen is an option to some shells.
+            case "-" where isFirst, "'": escape(UInt8(ascii: scalar))
+            case _ where VisibleText.isHidden(scalar): for byte in UTF8.encode(scalar) ?? .init() { escape(byte) }
+            default: command += Array(UTF8.encode(scalar) ?? .init())
+            }
+        }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            for (index, scalar) in text.unicodeScalars.enumerated() { add(scalar, isFirst: index == 0) }
+        } else {
+            for (index, byte) in bytes.enumerated() {
+                if byte < 0x80 { add(Unicode.Scalar(byte), isFirst: index == 0) } else { escape(byte) }
+            }
+        }
+        return command + [UInt8(ascii: "'")]
+    }
+
     /// Whether bytes read well in a command: valid UTF-8, no ASCII control characters but line feed and tab.
     static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A || $0 == 0x09 }

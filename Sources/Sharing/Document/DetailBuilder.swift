@@ -44,14 +44,15 @@ package struct DetailBuilder {
 
     /// The document of a part, as far as it comes within a budget.
     package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
-        var writer = DetailWriter(options, budget)
+        var writer = DetailWriter(options, budget, now: now ?? exchange.record.startedAt)
         let source = BudgetedSource(source: source, budget: budget)
         let labels = RuleLabels(exchange.messages.trace, change: change)
         switch options.page {
         case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
         case .request, .response:
             let isRequest = options.page == .request
-            MessagePage(exchange: exchange, source: source, isRequest: isRequest, labels: labels).write(into: &writer)
+            MessagePage(exchange: exchange, source: source, isRequest: isRequest, labels: labels, isLive: now != nil)
+                .write(into: &writer)
         case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
         case .difference: DifferencePage(exchange: exchange, source: source, labels: labels).write(into: &writer)
         }

@@ -22,6 +22,8 @@ package struct DetailLine: Sendable, Hashable {
     package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
     package var wraps: Bool
+    /// What can be copied of it other than its text.
+    package var copyable: Copyable?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
         self.spans = spans

@@ -28,6 +28,10 @@ package struct DetailOptions: Sendable, Hashable {
     package var bodyLimit = 1 << 20
     /// Whether images are drawn in half blocks.
     package var showsPreview = true
+    /// What of a JSON body is shown, as ``JSONPath`` reads it; all of the page where it is empty.
+    package var jsonPath = ""
+    /// Whether values are shown with what they may mean: base64, URL-encoded text, numbers as dates.
+    package var decodesValues = false
     /// The first message of a stream to show, from 0.
     package var firstMessage = 0
     /// How many columns there are, for tables, bars and bytes in hexadecimal.

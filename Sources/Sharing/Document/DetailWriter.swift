@@ -21,10 +21,34 @@ struct DetailWriter {
     var longestLine = 1 << 20
     /// How many columns stay empty before all that is added.
     var margin = 0
+    /// The moment that others are compared with, in microseconds since 1970.
+    let now: Int64
+    /// Whether numbers in JSON are shown as the moments that they may be.
+    private(set) var showsDates: Bool
 
-    init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) {
+    init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget(), now: Int64 = 0) {
         self.options = options
         self.budget = budget
+        self.now = now
+        showsDates = options.decodesValues
+    }
+
+    /// Lets `body` add JSON whose numbers are shown as moments too.
+    mutating func dated(_ body: (inout DetailWriter) -> Void) {
+        let showed = showsDates
+        showsDates = true
+        body(&self)
+        showsDates = showed
+    }
+
+    /// Says what can be copied of the last line.
+    mutating func mark(_ copyable: Copyable) {
+        if !lines.isEmpty, !isFull { lines[lines.count - 1].copyable = copyable }
+    }
+
+    /// Puts other text into a line.
+    mutating func replace(_ line: Int, _ spans: [Span]) {
+        if lines.indices.contains(line) { lines[line].spans = spans.map { Span(VisibleText.of($0.text), $0.role) } }
     }
 
     /// The document, which ends with what was left out.
@@ -104,7 +128,7 @@ struct DetailWriter {
 
     /// How to see the whole of a body.
     private var wayToBody: String {
-        options.isPrinted ? "--body request or --body response prints the body" : "save-body writes the whole body"
+        options.isPrinted ? "--body request or --body response prints the body" : "the command save-body writes it whole"
     }
 
     private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
@@ -157,19 +181,30 @@ struct DetailWriter {
         add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
     }
 
+    /// Puts the label of a fact before a line that is there already.
+    mutating func label(_ label: String, of line: Int) {
+        guard lines.indices.contains(line) else { return }
+        lines[line].spans.insert(Span(label.filled(to: DetailWriter.labelWidth) + " ", .label), at: 0)
+    }
+
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }
 
     /// Adds names with values in two columns; the names' column is as wide as they need, up to a third of the page.
-    mutating func table(_ rows: [(name: Span, value: [Span])], marks: [Span]? = nil) {
+    mutating func table(_ rows: [(name: Span, value: [Span])], marks: [Span]? = nil, explains: Bool = true) {
         let most = max(12, (options.width - margin) / 3)
         let width = rows.reduce(0) { max($0, min(most, $1.name.text.columns)) }
         for (index, row) in rows.enumerated() {
             var spans: [Span] = []
             if let marks { spans.append(marks[index]) }
             spans.append(Span(row.name.text.filled(to: width) + "  ", row.name.role))
+            let before = place
             add(spans + row.value)
+            guard place > before else { return }
+            let value = row.value.first { $0.role != .faint }?.text ?? ""
+            mark(.field(name: row.name.text, value: value))
+            if explains { explain(value, field: row.name.text) }
         }
     }
 

@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// Moments as text, in UTC, without Foundation.
+/// Moments as text: for programs in UTC, for people in local time.
 package enum Timestamp {
     struct Parts: Equatable {
         var year: Int
@@ -19,20 +19,51 @@ package enum Timestamp {
         return "\(date(parts))T\(time(parts)).\(parts.microsecond.padded(to: 6))Z"
     }
 
-    /// Date and time to the millisecond, for people, for example `2026-11-21 10:57:03.000 UTC`.
+    /// Local date and time to the millisecond with the zone, for example `2026-11-21 10:57:03.000 +01:00`.
     package static func readable(_ microseconds: Int64) -> String {
-        "\(date(parts(microseconds))) \(clock(microseconds)) UTC"
+        "\(date(parts(local(microseconds)))) \(clock(microseconds)) \(zone(at: microseconds))"
     }
 
-    /// The time of day to the millisecond, for example `10:57:03.000`.
+    /// The local time of day to the millisecond, for example `10:57:03.000`.
     package static func clock(_ microseconds: Int64) -> String {
-        let parts = parts(microseconds)
+        let parts = parts(local(microseconds))
         return "\(time(parts)).\((parts.microsecond / 1000).padded(to: 3))"
     }
 
-    /// The time of day to the second, for example `10:57:03`.
+    /// The local zone at a moment: `UTC`, `+01:00`.
+    package static func zone(at microseconds: Int64) -> String {
+        let minutes = (local(microseconds) - microseconds) / 60_000_000
+        guard minutes != 0 else { return "UTC" }
+        let (hours, rest) = abs(minutes).quotientAndRemainder(dividingBy: 60)
+        return "\(minutes < 0 ? "-" : "+")\(hours.padded(to: 2)):\(rest.padded(to: 2))"
+    }
+
+    /// The clock of the local zone as if it were UTC.
+    private static func local(_ microseconds: Int64) -> Int64 {
+        let seconds = Int64(floorDivision(Int(microseconds), 1_000_000).quotient)
+        return microseconds &+ FilterClock.local(now: 0).secondsAheadOfUTC(seconds) * 1_000_000
+    }
+
+    /// How far one moment is from another in its largest unit: `in 3 days`, `2 hours ago`.
+    package static func relative(_ moment: Int64, to now: Int64) -> String {
+        let (distance, overflow) = moment.subtractingReportingOverflow(now)
+        guard !overflow else { return moment > now ? "in the far future" : "long ago" }
+        let seconds = Int64(distance.magnitude / 1_000_000)
+        return distance > 0 ? "in \(span(seconds))" : "\(span(seconds)) ago"
+    }
+
+    /// Seconds in their largest unit: `3 days`.
+    static func span(_ seconds: Int64) -> String {
+        let units: [(Int64, String)] = [(31_557_600, "year"), (86_400, "day"), (3600, "hour"), (60, "minute")]
+        for (length, name) in units where seconds >= (name == "year" ? 2 * length : length) {
+            return Int(clamping: seconds / length).of(name)
+        }
+        return Int(clamping: seconds).of("second")
+    }
+
+    /// The local time of day to the second, for example `10:57:03`.
     static func timeOfDay(_ microseconds: Int64) -> String {
-        let second = floorDivision(floorDivision(Int(microseconds), 1_000_000).quotient, 86_400).remainder
+        let second = floorDivision(floorDivision(Int(local(microseconds)), 1_000_000).quotient, 86_400).remainder
         return "\((second / 3600).padded(to: 2)):\((second / 60 % 60).padded(to: 2)):\((second % 60).padded(to: 2))"
     }
 

@@ -10,6 +10,8 @@ struct BodyView {
 
     let body: LoadedBody
     var depth = 0
+    /// Whether it answers a GraphQL request, so that its errors come first.
+    var isAnswer = false
 
     /// Adds the lines of the body in the form that was asked for.
     func write(into writer: inout DetailWriter) {
@@ -25,7 +27,7 @@ struct BodyView {
             let looked = Measures.size(Int64(body.bytes.readableBytes))
             let whole = Measures.size(body.recordedSize)
             let coded = body.codings.isEmpty ? "" : " recorded with its content coding"
-            let way = writer.options.isPrinted ? "--body prints it whole" : "s saves it whole"
+            let way = writer.options.isPrinted ? "--body prints it whole" : "the command save-body writes it whole"
             writer.leaveOut("Only the first \(looked) of the body are shown (\(whole)\(coded)); \(way).")
         }
     }
@@ -72,7 +74,12 @@ struct BodyView {
             layout.write(into: &writer)
         case .styleSheet: StyleSheetLayout(Array(text.utf8)).write(into: &writer)
         case .script: ScriptLayout(Array(text.utf8)).write(into: &writer)
-        case .graphQL: ScriptLayout(Array(text.utf8), language: .graphQL).write(into: &writer)
+        case .graphQL:
+            if let operation = GraphQLOperation.inDocument(text) {
+                GraphQLView(operation).write(into: &writer)
+            } else {
+                ScriptLayout(Array(text.utf8), language: .graphQL).write(into: &writer)
+            }
         case .plain: TextLayout.write(text, into: &writer)
         }
     }
@@ -120,8 +127,9 @@ struct BodyView {
 
     private func json(_ text: String, _ writer: inout DetailWriter) {
         let bytes = Array(text.utf8)
-        if body.mediaType?.isJSON == true, depth == 0, let query = GraphQLRequest(bytes) {
-            query.write(into: &writer)
+        if body.mediaType?.isJSON == true, depth == 0 {
+            for operation in GraphQLOperation.inJSON(bytes) { GraphQLView(operation).write(into: &writer) }
+            if isAnswer { GraphQLView.errors(bytes, into: &writer) }
         }
         guard let error = writer.json(bytes, isCut: body.isCut) else { return }
         guard body.mediaType?.isJSON == true else { return TextLayout.write(text, into: &writer) }

@@ -14,20 +14,32 @@ struct JSONLayout {
     /// Whether the text is but the beginning of one.
     private let isCut: Bool
     private var open: [Open] = []
+    /// The text that the bytes are from, and where they begin in it.
+    private let whole: [UInt8]
+    private let start: Int
+    /// What stands before the next value.
+    private var name: [Span] = []
 
     init(_ bytes: [UInt8], isCut: Bool = false) {
         self.bytes = bytes
         self.isCut = isCut
+        (whole, start) = (bytes, 0)
+    }
+
+    /// Lays one value of a text out, after its name.
+    init(_ whole: [UInt8], value: Range<Int>, name: [Span]) {
+        bytes = Array(whole[value])
+        isCut = false
+        (self.whole, start, self.name) = (whole, value.lowerBound, name)
     }
 
     /// Adds the lines. Throws `JSONSyntaxError` where the bytes are not JSON; lines before the fault were added.
     mutating func write(into writer: inout DetailWriter) throws(JSONSyntaxError) {
         var reader = JSONTokenReader(bytes)
-        var name: [Span] = []
         do throws(JSONSyntaxError) {
             while let token = try reader.next(), writer.takesMore() {
                 switch token.kind {
-                case .name: name = [Span(bytes.text(token.range), .key), Span(": ", .punctuation)]
+                case .name: name = [Span(shown(token.range), .key), Span(": ", .punctuation)]
                 case .objectBegin, .arrayBegin:
                     begin(token, &reader, name, &writer)
                     name = []
@@ -62,12 +74,12 @@ struct JSONLayout {
         while next < bytes.count, JSONLayout.isSpace(bytes[next]) { next += 1 }
         if next < bytes.count, bytes[next] == UInt8(ascii: isObject ? "}" : "]") {
             let text = (isObject ? "{}" : "[]") + comma(after: next + 1)
-            writer.add(name + [Span(text, .punctuation)], indent: open.count * 2)
+            add(name + [Span(text, .punctuation)], token, &writer)
             // Its end has just been shown.
             _ = try? reader.next()
             return
         }
-        writer.add(name + [Span(isObject ? "{" : "[", .punctuation)], indent: open.count * 2)
+        add(name + [Span(isObject ? "{" : "[", .punctuation)], token, &writer)
         open.append(Open(line: writer.place - 1, isObject: isObject))
     }
 
@@ -90,10 +102,60 @@ struct JSONLayout {
             case .literal: .literal
             default: isLink(token.range) ? .link : .string
             }
-        spans.append(Span(bytes.text(token.range), role))
+        spans.append(Span(shown(token.range), role))
         let comma = comma(after: token.range.upperBound)
         if !comma.isEmpty { spans.append(Span(comma, .punctuation)) }
+        if token.kind == .number, let date = writer.date(bytes.text(token.range)) { spans.append(date) }
+        let before = writer.place
+        add(spans, token, &writer)
+        // The shortest thing that a string can hold and mean something else.
+        guard token.kind == .string, token.range.count > 4, writer.place > before else { return }
+        guard writer.options.decodesValues || bytes[token.range.lowerBound + 1] == UInt8(ascii: "e") else { return }
+        writer.margin += open.count * 2
+        writer.explain(JSONTree.unescaped(bytes[token.range]))
+        writer.margin -= open.count * 2
+    }
+
+    /// Adds the line of a value, which can be copied from it.
+    private func add(_ spans: [Span], _ token: JSONToken, _ writer: inout DetailWriter) {
+        let before = writer.place
         writer.add(spans, indent: open.count * 2)
+        if writer.place > before { writer.mark(.json(JSONPlace(whole, start + token.range.lowerBound))) }
+    }
+
+    /// A string as it stands, with characters in place of `\u` and digits where they can be seen.
+    private func shown(_ range: Range<Int>) -> String {
+        let text = bytes.text(range)
+        guard text.utf8.contains(UInt8(ascii: "\\")), text.contains("\\u") else { return text }
+        var shown = String.UnicodeScalarView()
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\", let escape = rest.popFirst() else {
+                shown.append(scalar)
+                continue
+            }
+            let units = escape == "u" ? JSONLayout.units(rest) : []
+            let decoded = String(decoding: units, as: UTF16.self).unicodeScalars
+            if let one = decoded.first, decoded.count == 1, one != "\u{FFFD}", one != "\"", one != "\\", !VisibleText.isHidden(one) {
+                shown.append(one)
+                rest = rest.dropFirst(units.count * 6 - 2)
+            } else {
+                shown.append(scalar)
+                shown.append(escape)
+            }
+        }
+        return String(shown)
+    }
+
+    /// The unit whose four digits come next; with the one after it where the two are a pair.
+    private static func units(_ rest: Substring.UnicodeScalarView) -> [UInt16] {
+        guard let first = UInt16(String(rest.prefix(4)), radix: 16) else { return [] }
+        guard (0xD800..<0xDC00).contains(first) else { return [first] }
+        let after = rest.dropFirst(4)
+        guard after.starts(with: "\\u".unicodeScalars), let second = UInt16(String(after.dropFirst(2).prefix(4)), radix: 16) else {
+            return [first]
+        }
+        return [first, second]
     }
 
     private func summary(_ block: Open) -> String {

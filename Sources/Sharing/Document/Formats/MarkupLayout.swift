@@ -45,7 +45,7 @@ struct MarkupLayout {
                 if let closing = next, closing.kind == .closeTag, closing.name == token.name {
                     writer.add(tag(token) + tag(closing), indent: indent)
                     (next, ahead) = (ahead, ahead == nil ? nil : reader.next())
-                } else if let inner = next, inner.kind == .text, inner.range.count <= MarkupLayout.shortText,
+                } else if !keepsSpace(token.name), let inner = next, inner.kind == .text, inner.range.count <= MarkupLayout.shortText,
                     let closing = ahead, closing.kind == .closeTag, closing.name == token.name
                 {
                     writer.add(tag(token) + [Span(words(inner.range))] + tag(closing), indent: indent)
@@ -89,8 +89,9 @@ struct MarkupLayout {
     }
 
     private func text(_ range: Range<Int>, _ writer: inout DetailWriter) {
-        let isKept = isHTML && (open.last?.name == "pre" || open.last?.name == "textarea")
-        if isKept { return lines(range, .text, &writer) }
+        if open.suffix(MarkupLayout.furthestOpen).contains(where: { keepsSpace($0.name) }) {
+            return kept(range, &writer)
+        }
         let words = words(range)
         if !words.isEmpty { writer.add(words, indent: indent) }
     }
@@ -106,6 +107,20 @@ struct MarkupLayout {
         }
         if isRegular { return bytes.text(start..<end) }
         return bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }
+
+    /// Whether white space within an element is shown as it stands.
+    private func keepsSpace(_ name: String) -> Bool { isHTML && (name == "pre" || name == "textarea") }
+
+    /// The lines of a text with their spaces; a line feed right after the tag is none of them (HTML §13.1.2.5).
+    private func kept(_ range: Range<Int>, _ writer: inout DetailWriter) {
+        var lines = bytes[range].split(separator: 0x0A, omittingEmptySubsequences: false)
+        if let first = lines.first, first.allSatisfy({ $0 == 0x0D }) { lines.removeFirst() }
+        if let last = lines.last, last.isEmpty { lines.removeLast() }
+        for line in lines {
+            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            writer.add(VisibleText.expandingTabs(text), indent: indent)
+        }
     }
 
     private func lines(_ range: Range<Int>, _ role: Role, _ writer: inout DetailWriter) {

@@ -9,6 +9,8 @@ struct MessagePage {
     let source: any ExchangeSource
     let isRequest: Bool
     let labels: RuleLabels
+    /// Whether what is in flight goes on while it is shown.
+    var isLive = false
 
     private var messages: ExchangeMessages { exchange.messages }
     private var received: ByteBuffer? { isRequest ? messages.requestHead : messages.responseHead }
@@ -26,6 +28,10 @@ struct MessagePage {
         let head = isSent ? sent ?? received : received
         let side: BodySide =
             isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived
+        if !writer.options.jsonPath.isEmpty {
+            let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
+            return JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
+        }
         writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
         if isSent, writer.options.isPrinted {
             // The received message, which is printed before, has the rest, and what was changed in its header.
@@ -40,6 +46,11 @@ struct MessagePage {
             cookies(fields, &writer)
         } else {
             setCookies(fields, &writer)
+        }
+        if isLive, !isRequest {
+            DownloadProgress(exchange, now: writer.now).map { progress in
+                writer.section("Progress") { progress.write(into: &$0) }
+            }
         }
         body(side, &writer)
         if let trailers = isRequest ? messages.requestTrailers : messages.responseTrailers {
@@ -104,6 +115,9 @@ struct MessagePage {
         guard let target = StoredHead.request(head)?.target, let mark = target.firstIndex(of: "?") else { return }
         let query = target[target.index(after: mark)...].prefix { $0 != "#" }
         writer.section("Query") { FormTable(String(query)).write(into: &$0) }
+        if query.contains("query="), let operation = GraphQLOperation.inQuery(FormFields.parse(query: String(query))) {
+            GraphQLView(operation).write(into: &writer)
+        }
     }
 
     private func cookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
@@ -122,7 +136,12 @@ struct MessagePage {
                 cookies.map { cookie in
                     let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
                     let rest = attributes.isEmpty ? "" : "; " + attributes.joined(separator: "; ")
-                    return (Span(cookie.name, .key), [Span(cookie.value, .string), Span(rest, .faint)])
+                    let spans = [Span(cookie.value, .string), Span(rest, .faint)]
+                    guard let end = cookie.expires(receivedAt: exchange.record.startedAt) else {
+                        return (Span(cookie.name, .key), spans)
+                    }
+                    let words = "  (\(Timestamp.readable(end)): \(writer.expiry(end)))"
+                    return (Span(cookie.name, .key), spans + [Span(words, end > writer.now ? .faint : .warning)])
                 }
             )
         }
@@ -152,7 +171,8 @@ struct MessagePage {
                 writer.add("It carries messages, which have a page of their own; here are its bytes.", .faint)
                 HexLayout(bytes: body.bytes).write(into: &writer)
             } else {
-                BodyView(body: body).write(into: &writer)
+                let isAnswer = !isRequest && !GraphQLView.operations(exchange, source: source).isEmpty
+                BodyView(body: body, isAnswer: isAnswer).write(into: &writer)
             }
         }
     }

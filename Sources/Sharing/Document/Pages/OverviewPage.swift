@@ -1,3 +1,4 @@
+import Content
 import HTTPModel
 import NIOCore
 import Text
@@ -51,11 +52,20 @@ struct OverviewPage {
         }
         if let grpc = record.grpc { self.grpc(grpc, &writer) }
         messageCounts(&writer)
+        let operations = GraphQLView.operations(exchange, source: source)
+        if !operations.isEmpty {
+            writer.fact("GraphQL", operations.prefix(5).map(\.title).joined(separator: ", "))
+        }
         writer.fact("started", Timestamp.readable(record.startedAt))
         if let total = record.timings.total {
             writer.fact("took", Measures.duration(total))
         } else if record.state == .inFlight, let now {
             writer.fact("so far", Measures.duration(max(0, now - record.startedAt)))
+        }
+        if let now, let progress = DownloadProgress(exchange, now: now) {
+            let line = writer.place
+            progress.write(into: &writer)
+            writer.label("received", of: line)
         }
         if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
         let annotation = record.extras.annotation

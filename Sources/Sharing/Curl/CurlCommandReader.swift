@@ -1,0 +1,337 @@
+import Content
+import Foundation
+import HTTPModel
+import Text
+
+/// Reads a cURL command as one copies it from a browser (for bash or for cmd), from Charles, Postman or Sluice:
+/// `let request = try CurlCommandReader.read(text)`, then `request.body { path in … }` for what files hold. It runs
+/// nothing and reads no file.
+package struct CurlCommandReader {
+    private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
+    private var data: [CurlRequest.Piece] = []
+    private var parts: [FormPart] = []
+    private var query: [[UInt8]] = []
+    private var cookies: [String] = []
+    private var method: String?
+    private var upload: String?
+    private var target: String?
+    private var isHead = false
+    private var isQuery = false
+    private var isJSON = false
+    /// Whether another request begins, which is left out.
+    private var isOver = false
+    /// Header lines that options make.
+    private var made: [CurlRequest.Line] = []
+    /// Names of fields that the command takes away, in lower case.
+    private var removed: Set<String> = []
+    private var unread: [String] = []
+    /// What a pipe hands to the command.
+    private let input: [UInt8]?
+
+    private struct FormPart {
+        var name: String
+        var isText: Bool
+        var value: [UInt8]
+    }
+
+    private init(input: [UInt8]?) { self.input = input }
+
+    /// Whether a text is such a command, from the look of its beginning.
+    package static func isCommand(_ text: String) -> Bool {
+        guard let command = try? command(Array(text.utf8)) else {
+            let start = text.trimmingPrefix { $0.isWhitespace }
+            return start.hasPrefix("curl ") || start.hasPrefix("$ curl ")
+        }
+        return arguments(command.words) != nil
+    }
+
+    /// Reads the first command of a text. Throws `CurlReadError` where it is none, has no URL, or a quote is not closed.
+    package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
+
+    /// The same for a command that is not UTF-8.
+    package static func read(bytes: [UInt8]) throws(CurlReadError) -> CurlRequest {
+        let command = try command(bytes)
+        guard let words = arguments(command.words) else {
+            let first = command.words.first.map {
+                "it begins with '\(VisibleText.of(String(fieldBytes: $0.prefix(40))))'"
+            }
+            throw CurlReadError("This is no cURL command: \(first ?? "there are no words").")
+        }
+        var reader = CurlCommandReader(input: command.input)
+        try reader.take(words)
+        try reader.finish()
+        for remark in command.remarks { reader.request.remarks.append("not taken over: \(remark)") }
+        return reader.request
+    }
+
+    private static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
+        PromptReader.isWritten(bytes) ? try PromptReader.command(bytes) : try ShellReader.command(bytes)
+    }
+
+    /// The words after `curl`; before it a prompt's sign and variables may stand.
+    private static func arguments(_ words: [[UInt8]]) -> ArraySlice<[UInt8]>? {
+        let isBefore = { (word: [UInt8]) in
+            ["$", "%", "#", ">", "sudo", "env", "command"].contains { word.elementsEqual($0.utf8) }
+                || word.first.map { ($0 | 0x20) &- 0x61 < 26 || $0 == 0x5F } == true && word.contains(UInt8(ascii: "="))
+        }
+        let rest = words.drop(while: isBefore)
+        guard let name = rest.first.map({ String(decoding: $0, as: UTF8.self).lowercased() }) else { return nil }
+        let last = name.split { $0 == "/" || $0 == "\\" }.last
+        return last == "curl" || last == "curl.exe" ? rest.dropFirst() : nil
+    }
+
+    // MARK: Words
+
+    private mutating func take(_ words: ArraySlice<[UInt8]>) throws(CurlReadError) {
+        var words = words
+        var hasOptions = true
+        while let word = words.popFirst() {
+            if !hasOptions || word.first != UInt8(ascii: "-") || word.count == 1 {
+                try addURL(word)
+            } else if word.elementsEqual("--".utf8) {
+                hasOptions = false
+            } else if word.starts(with: "--".utf8) {
+                let option = CurlOption(long: String(decoding: word.dropFirst(2), as: UTF8.self))
+                try take(option, option.takesValue ? value(of: "--\(option.name)", &words) : [])
+            } else {
+                var letters = word.dropFirst()
+                while let letter = letters.popFirst() {
+                    guard let option = CurlOption(letter: letter) else {
+                        leave("-\(VisibleText.of(String(fieldBytes: [letter])))")
+                        continue
+                    }
+                    if !option.takesValue {
+                        try take(option, [])
+                    } else if letters.isEmpty {
+                        try take(option, value(of: "-\(Character(Unicode.Scalar(letter)))", &words))
+                    } else {
+                        try take(option, Array(letters))
+                        break
+                    }
+                }
+            }
+            if isOver { return }
+        }
+    }
+
+    private func value(of option: String, _ words: inout ArraySlice<[UInt8]>) throws(CurlReadError) -> [UInt8] {
+        guard let value = words.popFirst() else {
+            throw CurlReadError("\(option) has no value after it; the command was not copied whole.")
+        }
+        return value
+    }
+
+    private mutating func leave(_ option: String) {
+        let name = VisibleText.of(String(option.prefix(60)))
+        if !unread.contains(name) { unread.append(name) }
+    }
+
+    private mutating func take(_ option: CurlOption, _ value: [UInt8]) throws(CurlReadError) {
+        let text = String(fieldBytes: value)
+        switch option.name {
+        case "request": method = text
+        case "url": try addURL(value)
+        case "header": header(value)
+        case "user-agent": set("User-Agent", text)
+        case "referer":
+            let referer = text.hasSuffix(";auto") ? String(text.dropLast(5)) : text
+            if !referer.isEmpty { set("Referer", referer) }
+        case "range": set("Range", "bytes=\(text)")
+        case "oauth2-bearer": set("Authorization", "Bearer \(text)")
+        case "user": set("Authorization", "Basic \(Data(value).base64EncodedString())")
+        case "basic", "http0.9": break
+        case "cookie":
+            if text.contains("=") { cookies.append(text) } else { leave("--cookie \(text)") }
+        case "compressed": addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd")
+        case "data", "data-ascii": addData(value, .withoutLineBreaks)
+        case "data-binary": addData(value, .asItIs)
+        case "data-raw": addPiece(.bytes(value))
+        case "data-urlencode": encodedData(value)
+        case "json":
+            isJSON = true
+            if value.first == UInt8(ascii: "@") {
+                data.append(piece(of: value.dropFirst(), .asItIs))
+            } else {
+                data.append(.bytes(value))
+            }
+        case "form", "form-string": try form(value, isText: option.name == "form-string")
+        case "url-query": query.append(encoded(value))
+        case "get": isQuery = true
+        case "head": isHead = true
+        case "upload-file": upload = text
+        case "request-target": target = text
+        case "http1.0": request.version = .http10
+        case "http1.1": request.version = .http11
+        case "http2", "http2-prior-knowledge": request.version = .http2
+        case "next":
+            isOver = true
+            leave("what follows --next")
+        default: if !option.isSilent { leave("--\(option.name)") }
+        }
+    }
+
+    private mutating func addURL(_ word: [UInt8]) throws(CurlReadError) {
+        guard request.url.isEmpty else { return leave("the URL \(String(fieldBytes: word))") }
+        request.url = String(fieldBytes: word)
+    }
+
+    // MARK: Fields
+
+    private mutating func header(_ bytes: [UInt8]) {
+        if bytes.first == UInt8(ascii: "@") { return leave("--header \(String(fieldBytes: bytes))") }
+        guard let end = bytes.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }) else {
+            return leave("--header \(String(fieldBytes: bytes))")
+        }
+        let name = String(fieldBytes: bytes[..<end])
+        let value = String(Substring(String(fieldBytes: bytes[(end + 1)...])).trimmingASCIIWhitespace)
+        if bytes[end] == UInt8(ascii: ";") {
+            guard value.isEmpty else { return leave("--header \(String(fieldBytes: bytes))") }
+            request.fields.append(.init(name, ""))
+        } else if value.isEmpty {
+            removed.insert(name.lowercased())
+        } else {
+            request.fields.append(.init(name, value))
+        }
+    }
+
+    private func has(_ name: String) -> Bool {
+        removed.contains(name.lowercased()) || request.fields.contains { $0.name.lowercased() == name.lowercased() }
+    }
+
+    /// A header line of the command's own wins over an option that makes one.
+    private mutating func addUnlessThere(_ name: String, _ value: String) {
+        if !has(name) { request.fields.append(.init(name, value)) }
+    }
+
+    private mutating func set(_ name: String, _ value: String) {
+        made.removeAll { $0.name == name }
+        if value.isEmpty { removed.insert(name.lowercased()) } else { made.append(.init(name, value)) }
+    }
+
+    // MARK: Data
+
+    private mutating func addPiece(_ piece: CurlRequest.Piece) {
+        if !data.isEmpty { data.append(.bytes([UInt8(ascii: "&")])) }
+        data.append(piece)
+    }
+
+    private mutating func addData(_ value: [UInt8], _ use: CurlRequest.FileUse) {
+        addPiece(value.first == UInt8(ascii: "@") ? piece(of: value.dropFirst(), use) : .bytes(value))
+    }
+
+    /// What a file holds; `-` is what the pipe hands over.
+    private func piece(of path: some Collection<UInt8>, _ use: CurlRequest.FileUse) -> CurlRequest.Piece {
+        if path.elementsEqual("-".utf8), let input { return .bytes(use.applied(to: input)) }
+        return .file(path.elementsEqual("-".utf8) ? "/dev/stdin" : String(fieldBytes: path), use)
+    }
+
+    private func encoded(_ value: [UInt8]) -> [UInt8] {
+        guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else { return CurlRequest.percentEncoded(value) }
+        return value[..<equals] + (equals == 0 ? [] : [UInt8(ascii: "=")])
+            + CurlRequest.percentEncoded(value[(equals + 1)...])
+    }
+
+    /// `--data-urlencode`: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE`, `NAME@FILE`.
+    private mutating func encodedData(_ value: [UInt8]) {
+        let mark = value.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
+        guard let mark, value[mark] == UInt8(ascii: "@") else { return addPiece(.bytes(encoded(value))) }
+        let file = piece(of: value[(mark + 1)...], .percentEncoded)
+        guard mark > 0 else { return addPiece(file) }
+        addPiece(.bytes(value[..<mark] + [UInt8(ascii: "=")]))
+        data.append(file)
+    }
+
+    private mutating func form(_ value: [UInt8], isText: Bool) throws(CurlReadError) {
+        guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else {
+            throw CurlReadError(
+                "--form needs NAME=VALUE, not '\(VisibleText.of(String(fieldBytes: value.prefix(40))))'."
+            )
+        }
+        let name = String(fieldBytes: value[..<equals])
+        parts.append(FormPart(name: name, isText: isText, value: Array(value[(equals + 1)...])))
+    }
+
+    /// The body of `--form` (RFC 7578).
+    private mutating func multipart() {
+        let boundary = "------------------------" + UInt64.random(in: 0 ... .max).padded(to: 16, radix: 16)
+        var pieces: [CurlRequest.Piece] = []
+        func quoted(_ text: String) -> String {
+            text.replacing("\"", with: "%22").replacing("\r", with: "").replacing("\n", with: "")
+        }
+        for part in parts {
+            let content = CurlFormValue(part.value, isText: part.isText)
+            var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(quoted(part.name))\""
+            if let name = content.fileName { head += "; filename=\"\(quoted(name))\"" }
+            if let type = content.type { head += "\r\nContent-Type: \(quoted(type))" }
+            pieces.append(.bytes(Array("\(head)\r\n\r\n".utf8)))
+            pieces.append(content.path.map { piece(of: $0.utf8, .asItIs) } ?? .bytes(content.bytes))
+            pieces.append(.bytes([0x0D, 0x0A]))
+        }
+        pieces.append(.bytes(Array("--\(boundary)--\r\n".utf8)))
+        request.pieces = pieces
+        addUnlessThere("Content-Type", "multipart/form-data; boundary=\(boundary)")
+    }
+
+    // MARK: End
+
+    private mutating func finish() throws(CurlReadError) {
+        for line in made { addUnlessThere(line.name, line.value) }
+        if !cookies.isEmpty { addUnlessThere("Cookie", cookies.joined(separator: "; ")) }
+        if isQuery {
+            for case .file(let path, _) in data { leave("--get with the file \(path)") }
+            query.insert(data.reduce(into: []) { if case .bytes(let bytes) = $1 { $0 += bytes } }, at: 0)
+            data = []
+        }
+        try finishURL()
+        if !parts.isEmpty {
+            multipart()
+        } else if let upload {
+            request.pieces = [piece(of: upload.utf8, .asItIs)]
+        } else if !data.isEmpty {
+            request.pieces = data
+            if isJSON {
+                addUnlessThere("Content-Type", "application/json")
+                addUnlessThere("Accept", "application/json")
+            } else {
+                addUnlessThere("Content-Type", "application/x-www-form-urlencoded")
+            }
+        }
+        let usual = isHead ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
+        request.method = method ?? usual
+        if !unread.isEmpty { request.remarks.append("not taken over: \(unread.joined(separator: ", "))") }
+    }
+
+    private mutating func finishURL() throws(CurlReadError) {
+        guard !request.url.isEmpty else { throw CurlReadError("The command has no URL.") }
+        if let end = request.url.range(of: "://") {
+            let scheme = request.url[..<end.lowerBound].lowercased()
+            guard ["http", "https", "ws", "wss"].contains(scheme) else {
+                throw CurlReadError("The URL's scheme is '\(VisibleText.of(scheme))', not http or https.")
+            }
+        } else {
+            request.url = "http://" + request.url
+        }
+        let start = request.url.range(of: "://")?.upperBound ?? request.url.startIndex
+        if let target, !target.hasPrefix("/") {
+            leave("--request-target \(target)")
+        } else if let target {
+            let end = request.url[start...].firstIndex { "/?#".contains($0) } ?? request.url.endIndex
+            request.url = request.url[..<end] + target
+        } else if let hash = request.url[start...].firstIndex(of: "#") {
+            // A fragment is never sent (RFC 9110 §4.2.5).
+            request.url = String(request.url[..<hash])
+        }
+        if let user = request.url[start...].firstIndex(of: "@"),
+            !request.url[start..<user].contains(where: { "/?".contains($0) })
+        {
+            let credentials = FormFields.percentDecoded(Array(request.url[start..<user].utf8))
+            request.url.removeSubrange(start...user)
+            addUnlessThere("Authorization", "Basic \(Data(credentials).base64EncodedString())")
+        }
+        let added = query.filter { !$0.isEmpty }.map { String(fieldBytes: $0) }.joined(separator: "&")
+        if !added.isEmpty { request.url += (request.url.contains("?") ? "&" : "?") + added }
+        if let upload, upload != "-", request.url.hasSuffix("/") {
+            request.url += String(upload.split(separator: "/").last ?? "")
+        }
+    }
+}

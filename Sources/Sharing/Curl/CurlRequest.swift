@@ -1,0 +1,80 @@
+package import HTTPModel
+import Text
+
+/// What a cURL command asks for.
+package struct CurlRequest: Sendable, Equatable {
+    package struct Line: Sendable, Equatable {
+        package var name: String
+        package var value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A piece of the body.
+    package enum Piece: Sendable, Equatable {
+        case bytes([UInt8])
+        /// What a file holds.
+        case file(String, FileUse)
+    }
+
+    /// What curl does with a file before it sends it.
+    package enum FileUse: Sendable, Equatable {
+        case asItIs
+        /// `--data @FILE`: without CR, LF and NUL.
+        case withoutLineBreaks
+        /// `--data-urlencode @FILE`.
+        case percentEncoded
+
+        func applied(to bytes: [UInt8]) -> [UInt8] {
+            switch self {
+            case .asItIs: bytes
+            case .withoutLineBreaks: bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+            case .percentEncoded: CurlRequest.percentEncoded(bytes)
+            }
+        }
+    }
+
+    package var method: String
+    /// An `http`, `https`, `ws` or `wss` URL; its path and query as written.
+    package var url: String
+    /// The version that it insists on; `nil` where it leaves that open.
+    package var version: HTTPVersion?
+    /// The header lines in order. `Host` and `Content-Length` only where the command has them.
+    package var fields: [Line]
+    /// The body in order; empty where there is none.
+    package var pieces: [Piece]
+    /// What was not taken over, each named: options that are not about the request, expansions of the shell.
+    package var remarks: [String]
+
+    /// The files that the body is read from.
+    package var files: [String] {
+        pieces.compactMap { piece in
+            if case .file(let path, _) = piece { path } else { nil }
+        }
+    }
+
+    /// The body; `read` gives what a file holds.
+    package func body(_ read: (_ path: String) throws -> [UInt8]) rethrows -> [UInt8] {
+        try pieces.reduce(into: []) { body, piece in
+            switch piece {
+            case .bytes(let bytes): body += bytes
+            case .file(let path, let use): body += use.applied(to: try read(path))
+            }
+        }
+    }
+
+    /// Percent-encodes all but unreserved characters (RFC 3986 §2.3), as curl does.
+    static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        bytes.reduce(into: []) { encoded, byte in
+            let isUnreserved = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+            if isUnreserved {
+                encoded.append(byte)
+            } else {
+                encoded += "%\(byte.padded(to: 2, radix: 16, uppercase: true))".utf8
+            }
+        }
+    }
+}

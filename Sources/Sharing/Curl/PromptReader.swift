@@ -1,0 +1,102 @@
+/// Reads the first command of a line for Windows' `cmd.exe`, as browsers write it with "Copy as cURL (cmd)": first `^`,
+/// then the quotes and backslashes of Microsoft's C runtime.
+enum PromptReader {
+    /// Whether a text was written for `cmd.exe` rather than a POSIX shell.
+    static func isWritten(_ text: [UInt8]) -> Bool {
+        for index in text.indices.dropLast() {
+            let (byte, after) = (text[index], text[index + 1])
+            let isAtWord = index == 0 || text[index - 1] <= 0x20
+            if byte == UInt8(ascii: "^"), after == 0x0A || after == 0x0D || isAtWord && after == UInt8(ascii: "\"") {
+                return true
+            }
+            if isAtWord, byte == UInt8(ascii: "'") || byte == UInt8(ascii: "$") && after == UInt8(ascii: "'") {
+                return false
+            }
+            if byte == UInt8(ascii: "\\"), after == 0x0A || after == 0x0D { return false }
+        }
+        return false
+    }
+
+    static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
+        var command = ShellCommand()
+        let line = unescaped(bytes, &command)
+        try split(line, into: &command)
+        return command
+    }
+
+    /// Undoes `^` up to the end of the command.
+    private static func unescaped(_ bytes: [UInt8], _ command: inout ShellCommand) -> [UInt8] {
+        var line: [UInt8] = []
+        var isQuoted = false
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "^"), !isQuoted {
+                if rest.first == 0x0D { rest.removeFirst() }
+                if rest.first == 0x0A {
+                    rest.removeFirst()
+                    // A line feed after it is escaped too, and so a part of the command.
+                    if rest.first == 0x0D { rest.removeFirst() }
+                    if rest.first == 0x0A { line.append(rest.removeFirst()) }
+                } else if let escaped = rest.popFirst() {
+                    line.append(escaped)
+                }
+                continue
+            }
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if !isQuoted, byte == UInt8(ascii: "&") || byte == UInt8(ascii: "|") || byte == 0x0A {
+                if rest.contains(where: { $0 > 0x20 && $0 != byte }) {
+                    command.remarks.append("the commands after the first one")
+                }
+                return line
+            }
+            line.append(byte)
+        }
+        return line
+    }
+
+    private static func split(_ line: [UInt8], into command: inout ShellCommand) throws(CurlReadError) {
+        var word: [UInt8]?
+        func add(_ bytes: some Collection<UInt8>) {
+            if word == nil { word = [] }
+            word?.append(contentsOf: bytes)
+        }
+        var quote: Int?
+        var index = 0
+        while index < line.count {
+            let byte = line[index]
+            if byte == UInt8(ascii: "\\") {
+                let run = line[index...].prefix { $0 == byte }.count
+                let isBeforeQuote = index + run < line.count && line[index + run] == UInt8(ascii: "\"")
+                add(repeatElement(byte, count: isBeforeQuote ? run / 2 : run))
+                index += run
+                if isBeforeQuote, run % 2 == 1 {
+                    add(CollectionOfOne(UInt8(ascii: "\"")))
+                    index += 1
+                }
+                continue
+            }
+            index += 1
+            if byte == UInt8(ascii: "\"") {
+                add([])
+                if quote != nil, index < line.count, line[index] == byte {
+                    add(CollectionOfOne(byte))
+                    index += 1
+                } else {
+                    quote = quote == nil ? index : nil
+                }
+            } else if quote == nil, byte == 0x20 || byte == 0x09 || byte == 0x0D {
+                if let word { command.words.append(word) }
+                word = nil
+            } else {
+                add(CollectionOfOne(byte))
+            }
+        }
+        if let quote {
+            throw CurlReadError(
+                "The \" at character \(quote) is not closed; the command was not copied whole.",
+                at: quote - 1
+            )
+        }
+        if let word { command.words.append(word) }
+    }
+}

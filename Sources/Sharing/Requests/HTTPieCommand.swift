@@ -1,0 +1,55 @@
+import HTTPModel
+import NIOCore
+
+/// A request as an HTTPie command.
+struct HTTPieCommand {
+    private let request: RequestToRepeat
+
+    init(_ request: RequestToRepeat) { self.request = request }
+
+    /// The command; a body that no argument can carry is piped into it, or read from a file.
+    func text(_ files: (any BodyFiles)?) throws -> String {
+        var before = Array(request.comments("#").utf8)
+        var words = ["http", "--path-as-is"].map { Array($0.utf8) }
+        if request.body.isEmpty {
+            words.append(Array("--ignore-stdin".utf8))
+        } else if request.body.count <= CurlCommand.longestBody, ShellWord.isPlainText(request.body),
+            let word = ShellWord.quoted(request.body, keepsTabs: true)
+        {
+            words += [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + word]
+        } else {
+            let printing = ShellWord.printing(request.body)
+            if let files, printing.count > CurlCommand.longestBody {
+                let path = try files.write("exchange-\(request.number)-body.bin") { try $0(ByteBuffer(bytes: request.body)) }
+                words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
+            } else {
+                before += printing + Array(" | ".utf8)
+            }
+        }
+        try words += [word(request.method.utf8), word(request.url.utf8)]
+        for field in request.fields { try words.append(word(item(field.name, field.value))) }
+        // HTTPie adds these where there are none; a colon alone takes them away.
+        var added = ["User-Agent", "Accept-Encoding", "Accept"]
+        if !request.body.isEmpty { added.append("Content-Type") }
+        for name in added where !request.has(name.lowercased()) { try words.append(word("\(name):".utf8)) }
+        return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
+    }
+
+    /// `Name:value`; an empty value is written with a semicolon. A value that begins like another kind of item is escaped.
+    private func item(_ name: String, _ value: [UInt8]) -> [UInt8] {
+        guard let first = value.first else { return Array("\(name);".utf8) }
+        let isOther = "=@:".utf8.contains(first)
+        return Array("\(name):".utf8) + (isOther ? [UInt8(ascii: "\\")] : []) + value
+    }
+
+    private func word(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
+        let isPlain = bytes.allSatisfy { byte in
+            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_./:=@%+,".utf8.contains(byte)
+        }
+        if isPlain, !bytes.isEmpty { return Array(bytes) }
+        guard let word = ShellWord.quoted(bytes) else {
+            throw CurlError(description: "The request has a NUL that no command line can carry.")
+        }
+        return word
+    }
+}

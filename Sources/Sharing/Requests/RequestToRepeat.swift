@@ -1,0 +1,84 @@
+import HTTPModel
+import NIOCore
+import Text
+
+/// A recorded request as the forms that libraries send again see it: without what belongs to the connection, which every
+/// client writes by itself.
+struct RequestToRepeat {
+    /// The longest body that a program has in its text, in bytes.
+    private static let longestBody = 8 << 20
+    private static let ofConnection: Set<String> = [
+        "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "te",
+        "trailer", "upgrade", "expect", "http2-settings",
+    ]
+
+    let number: ExchangeID
+    let method: String
+    let url: String
+    let fields: [(name: String, value: [UInt8])]
+    let body: [UInt8]
+    /// What is not the same as what was recorded, in sentences.
+    private(set) var remarks: [String] = []
+
+    init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
+        let record = exchange.record
+        guard record.kind == .http || record.kind == .upgraded, record.method != "CONNECT",
+            let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) })
+        else { throw CurlError(description: "This exchange is no request that could be sent again.") }
+        number = record.id
+        method = head.method
+        url = record.url.description
+        let authority = record.url.authority.lowercased()
+        fields = head.fields.filter { field in
+            let name = field.name.lowercased()
+            let isUsualHost = name == "host" && field.value.lowercased() == authority
+            return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
+        }.map { ($0.name, Array($0.valueBytes)) }
+        var bytes = ByteBuffer()
+        try RecordedBody(source: source, id: record.id, side: .requestReceived)
+            .read(RequestToRepeat.longestBody + 1, into: &bytes)
+        guard bytes.readableBytes <= RequestToRepeat.longestBody else {
+            let limit = Measures.size(Int64(RequestToRepeat.longestBody))
+            throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
+        }
+        body = Array(bytes.readableBytesView)
+        if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
+        if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
+    }
+
+    func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
+
+    /// The fields with those of one name in one line, in the place of the first (RFC 9110 §5.3, for cookies RFC 6265 §5.4).
+    var joinedFields: [(name: String, value: [UInt8])] {
+        var joined: [(name: String, value: [UInt8])] = []
+        for field in fields {
+            let name = field.name.lowercased()
+            if let index = joined.firstIndex(where: { $0.name.lowercased() == name }) {
+                joined[index].value += Array((name == "cookie" ? "; " : ", ").utf8) + field.value
+            } else {
+                joined.append(field)
+            }
+        }
+        return joined
+    }
+
+    /// Comment lines that say what is not the same.
+    func comments(_ sign: String) -> String { remarks.map { "\(sign) \($0)\n" }.joined() }
+}
+
+extension String {
+    /// A text as a literal between double quotes, with what cannot be seen as `escape` writes it.
+    func quoted(_ escape: (Unicode.Scalar) -> String) -> String {
+        unicodeScalars.reduce(into: "\"") { literal, scalar in
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case "\t": literal += "\\t"
+            case _ where VisibleText.isHidden(scalar): literal += escape(scalar)
+            default: literal.unicodeScalars.append(scalar)
+            }
+        } + "\""
+    }
+}
