@@ -66,6 +66,9 @@ extension ConsoleModel {
         return noDetail
     }
 
+    /// Why there is no exchange to go on to from the open one; `nil` where there may be.
+    var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
+
     var noSequence: String? {
         view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }

@@ -105,7 +105,7 @@ enum FooterView {
         if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }
         let context = model.context
         let usual: [Hint] = CommandTable.entries.compactMap { entry in
-            guard !entry.short.isEmpty, model.whyNot(entry.command) == nil,
+            guard !entry.short.isEmpty, entry.shortPlaces?.contains(context) ?? true, model.whyNot(entry.command) == nil,
                 let key = model.keymap.keys(for: entry.command, in: context).first
             else { return nil }
             if entry.command == .ruleFromExchange { return ("a …", entry.short) }

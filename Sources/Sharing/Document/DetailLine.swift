@@ -22,6 +22,9 @@ package struct DetailLine: Sendable, Hashable {
     package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
     package var wraps: Bool
+    /// What the line is the heading of, for example a section or a message: by it a reader's place and folds are found
+    /// again where the document is made anew or belongs to another exchange.
+    package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
         self.spans = spans

@@ -25,7 +25,7 @@ struct BodyView {
             let looked = Measures.size(Int64(body.bytes.readableBytes))
             let whole = Measures.size(body.recordedSize)
             let coded = body.codings.isEmpty ? "" : " recorded with its content coding"
-            let way = writer.options.isPrinted ? "--body prints it whole" : "s saves it whole"
+            let way = writer.options.isPrinted ? "--body prints it whole" : "save-body saves it whole"
             writer.leaveOut("Only the first \(looked) of the body are shown (\(whole)\(coded)); \(way).")
         }
     }
