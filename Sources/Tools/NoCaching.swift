@@ -65,7 +65,7 @@ extension NoCaching {
         order: 300,
         title: "No caching",
         letter: "n",
-        alone: [.toggle, .panel],
+        alone: [.panel],
         noun: "a no-caching rule",
         summary: "Keeps caches out of it: removes conditions and validators, and says no-cache both ways.",
         scope: .only,

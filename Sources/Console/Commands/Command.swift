@@ -12,6 +12,12 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case searchBodies = "search"
     case findInDetail = "find"
     case findNext = "find-next"
+    case findPrevious = "find-previous"
+    case nextExchange = "next-exchange"
+    case previousExchange = "previous-exchange"
+    case foldAll = "fold-all"
+    case unfoldAll = "unfold-all"
+    case wrap, layout
     case nextPage = "next-page"
     case previousPage = "previous-page"
     case bodyForm = "body"
@@ -92,8 +98,12 @@ package struct CommandEntry: Sendable {
     package var group = Group.console
     /// Where those keys mean this command.
     package var contexts: Set<Context> = [.list, .detail]
+    /// Keys of these that mean it in fewer places.
+    var places: [String: Set<Context>] = [:]
     /// One or two words for the footer; empty for none.
     package var short = ""
+    /// Where the footer has them; `nil` wherever the keys mean the command.
+    var shortPlaces: Set<Context>?
     var form = Form.both
     var answer = Answer.none
     /// Why it cannot be performed now; `nil` where it can.
@@ -111,6 +121,14 @@ package struct CommandEntry: Sendable {
 
     func at(_ contexts: Set<Context>) -> Self { with { $0.contexts = contexts } }
     func short(_ word: String) -> Self { with { $0.short = word } }
+    func short(_ word: String, at places: Set<Context>) -> Self { with { ($0.short, $0.shortPlaces) = (word, places) } }
+    /// Restricts some of its keys to places.
+    func only(_ keys: [String], at places: Set<Context>) -> Self {
+        with { row in for key in keys { row.places[key] = places } }
+    }
+
+    /// Where one of its keys means it.
+    package func contexts(of key: String) -> Set<Context> { places[key].map { $0.intersection(contexts) } ?? contexts }
     func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
     func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
     var onScreen: Self { with { $0.form = .screen } }

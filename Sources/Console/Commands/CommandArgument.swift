@@ -8,6 +8,8 @@ struct CommandArgument: Sendable {
     /// What can be checked without the session.
     enum Form: Sendable {
         case text, exchange, tool, preset, page
+        /// A text, or a regular expression between slashes.
+        case pattern
         case word(String, [String])
         /// The beginning of a word.
         case beginning(String, [String])
@@ -66,7 +68,10 @@ struct CommandArgument: Sendable {
     static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
     static let highlight = CommandArgument(name: "[EXPRESSION]", prompt: "Filter of what to colour; empty for none")
     static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
-    static let shownText = CommandArgument(name: "TEXT", prompt: "Text to find here") { $0.detail.sought }
+    static let shownText = CommandArgument(name: "TEXT", form: .pattern, prompt: "Text to find here, or /expression/") {
+        $0.soughtHere
+    }
+    static let layout = CommandArgument(name: "LAYOUT", form: .word("layout", words(ReadingLayout.self)))
     static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }
     static let columns = choice("NAMES", .words("column", words(Column.self))) { model, _ in model.columnChoice() }
     static let plan = CommandArgument(
@@ -108,6 +113,13 @@ struct CommandArgument: Sendable {
         let first = words.first ?? ""
         switch form {
         case .text: return nil
+        case .pattern:
+            do {
+                _ = try SoughtText.reading(text)
+                return nil
+            } catch {
+                return "\(error)"
+            }
         case .exchange:
             let isNumber = Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"

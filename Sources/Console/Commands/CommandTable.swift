@@ -13,6 +13,6 @@ package enum CommandTable {
 
     typealias Row = CommandEntry
 
-    static let texts: Set<Context> = [.detail, .report]
+    static let texts: Set<Context> = [.list, .detail, .report]
     static let reading: Set<Context> = [.list, .detail, .panel, .picker, .report]
 }

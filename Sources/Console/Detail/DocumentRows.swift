@@ -1,4 +1,5 @@
 import Sharing
+import Text
 
 /// A row of a document: one of the rows of a visible line.
 package struct ReadingPlace: Sendable, Hashable, Comparable {
@@ -16,13 +17,16 @@ struct DocumentRows {
     let folds: Set<Int>
     /// In columns.
     let width: Int
+    /// Whether lines that are too long go on in further rows.
+    let wraps: Bool
     /// The visible lines, by their index in the document.
     let visible: [Int]
 
-    init(_ document: DetailDocument, _ folds: Set<Int>, width: Int) {
+    init(_ document: DetailDocument, _ folds: Set<Int>, width: Int, wraps: Bool = true) {
         self.document = document
         self.folds = folds
         self.width = width
+        self.wraps = wraps
         visible = document.folded(folds)
     }
 
@@ -54,7 +58,7 @@ struct DocumentRows {
 
     /// Whether a line fits in one row, or is cut.
     private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
-        guard document.lines[visible[line]].wraps, width > 0 else { return true }
+        guard wraps, document.lines[visible[line]].wraps, width > 0 else { return true }
         // Only a tab takes more columns than bytes.
         var left = width - indent(line)
         for span in spans {
@@ -101,6 +105,33 @@ struct DocumentRows {
         return rows[place.row].lowerBound..<next
     }
 
+    /// How many columns of an unwrapped line are before a place of its text.
+    func column(of mark: TextMark, line: Int) -> Int {
+        var columns = indent(line)
+        for (number, span) in spans(line).enumerated() where number <= mark.span {
+            let text = span.text.utf8
+            columns += TextWidth.columns(
+                number < mark.span ? span.text[...] : Substring(text.prefix(mark.offset))
+            )
+        }
+        return columns
+    }
+
+    /// The same document with other blocks folded.
+    func folding(_ folds: Set<Int>) -> DocumentRows {
+        DocumentRows(document, folds, width: width, wraps: wraps)
+    }
+
+    /// The visible line that shows a line of the document: itself, or the one into which it is folded.
+    func showing(_ line: Int) -> Int {
+        var (low, high) = (0, visible.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if visible[middle] <= line { low = middle + 1 } else { high = middle }
+        }
+        return max(0, low - 1)
+    }
+
     /// The row that contains a place of a line's text.
     func place(of mark: TextMark, line: Int) -> ReadingPlace {
         let next = rows(line).firstIndex { $0.lowerBound > mark }
@@ -111,21 +142,35 @@ struct DocumentRows {
 extension ReadingState {
     /// Moves the cursor, and scrolls to it.
     mutating func move(_ by: Int, in rows: DocumentRows, height: Int) {
+        stay()
         cursor = rows.moved(cursor, by: by)
         reveal(in: rows, height: height)
     }
 
+    /// Goes to the first row; or to the last one, and stays there as the document grows.
     mutating func moveToEdge(first: Bool, in rows: DocumentRows, height: Int) {
+        stay()
+        follows = !first
         cursor = first ? ReadingPlace() : rows.last
         reveal(in: rows, height: height)
     }
 
     /// Scrolls; the cursor moves as far where it `follows`, and stays on the screen in any case.
     mutating func scroll(_ by: Int, in rows: DocumentRows, height: Int, follows: Bool) {
+        stay()
         top = min(rows.moved(top, by: by), lowestTop(rows, height))
         if follows { cursor = rows.moved(cursor, by: by) }
         cursor = min(max(rows.clamped(cursor), top), rows.moved(top, by: max(0, height - 1)))
     }
+
+    /// Moves sideways over lines that are not wrapped, by half of what is visible.
+    mutating func shift(_ by: Int, in rows: DocumentRows) {
+        let longest = visibleColumns(rows)
+        left = max(0, min(left + by * max(1, rows.width / 2), max(0, longest - rows.width / 2)))
+    }
+
+    /// Ends what holds only until the reader moves.
+    private mutating func stay() { (follows, match) = (false, nil) }
 
     /// Scrolls to the cursor, without empty rows at the end.
     mutating func reveal(in rows: DocumentRows, height: Int) {
@@ -139,37 +184,73 @@ extension ReadingState {
         top = min(top, lowestTop(rows, height))
     }
 
-    /// Folds or unfolds the block that the cursor's line opens, else the innermost around it.
-    mutating func toggleFold(in rows: DocumentRows, height: Int) {
-        guard rows.visible.indices.contains(cursor.line) else { return }
+    /// Folds or unfolds the block that the cursor's line opens, else the innermost around it; returns its line.
+    @discardableResult
+    mutating func toggleFold(in rows: DocumentRows, height: Int) -> Int? {
+        guard rows.visible.indices.contains(cursor.line) else { return nil }
         let line = rows.visible[cursor.line]
         let opens = rows.document.lines[line].fold != nil
-        guard let target = opens ? line : rows.document.enclosing(line).last else { return }
+        guard let target = opens ? line : rows.document.enclosing(line).last else { return nil }
+        follows = false
         if folds.remove(target) == nil { folds.insert(target) }
-        let now = DocumentRows(rows.document, folds, width: rows.width)
+        let now = rows.folding(folds)
         cursor = ReadingPlace(line: now.visible.firstIndex(of: target) ?? 0, row: 0)
+        reveal(in: now, height: height)
+        return target
+    }
+
+    /// Folds all blocks but those around the cursor's line, or unfolds all.
+    mutating func fold(all: Bool, in rows: DocumentRows, height: Int) {
+        guard rows.visible.indices.contains(cursor.line) else { return }
+        let line = rows.visible[cursor.line]
+        let document = rows.document
+        follows = false
+        folds = all ? Set(document.lines.indices.filter { document.lines[$0].fold != nil }) : []
+        folds.subtract(document.enclosing(line))
+        let now = rows.folding(folds)
+        cursor = ReadingPlace(line: now.showing(line), row: all ? 0 : cursor.row)
         reveal(in: now, height: height)
     }
 
-    /// Goes to the next match below the cursor's row, after the last to the first, and unfolds its blocks.
+    /// Goes to the match after or before the last one, else after or before the cursor's row, round the ends too.
     ///
-    /// - Returns: its number among the matches; `nil` where there is none.
-    mutating func find(_ sought: SoughtText, in rows: DocumentRows, height: Int) -> (number: Int, count: Int)? {
-        let places = rows.document.places(of: sought)
-        guard !places.isEmpty else { return nil }
-        let place = rows.clamped(cursor)
-        let line = rows.visible[place.line]
-        let end = rows.extent(place).upperBound
-        let index = places.firstIndex { $0.line > line || $0.line == line && $0.mark >= end } ?? 0
-        for fold in rows.document.enclosing(places[index].line) { folds.remove(fold) }
-        let now = DocumentRows(rows.document, folds, width: rows.width)
-        let shown = now.visible.firstIndex(of: places[index].line) ?? 0
-        cursor = now.place(of: places[index].mark, line: shown)
+    /// - Returns: its index among the matches; `nil` where there is none.
+    mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
+        guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
+        let index: Int
+        if let match, let now = places.firstIndex(of: match) {
+            index = (now + (forward ? 1 : places.count - 1)) % places.count
+        } else {
+            let place = rows.clamped(cursor)
+            let line = rows.visible[place.line]
+            let start = rows.extent(place).lowerBound
+            let next = places.firstIndex { ($0.line, $0.range.lowerBound) >= (line, start) }
+            index = forward ? next ?? 0 : ((next ?? places.count) + places.count - 1) % places.count
+        }
+        show(places[index], in: rows, height: height)
+        return index
+    }
+
+    /// Scrolls to a match, and unfolds its blocks.
+    mutating func show(_ place: FoundPlace, in rows: DocumentRows, height: Int) {
+        folds.subtract(rows.document.enclosing(place.line))
+        let now = rows.folding(folds)
+        cursor = now.place(of: place.range.lowerBound, line: now.showing(place.line))
+        (match, follows) = (place, false)
         reveal(in: now, height: height)
-        return (index + 1, places.count)
+        guard !now.wraps else { return }
+        let column = now.column(of: place.range.lowerBound, line: now.showing(place.line))
+        if column < left || column >= left + now.width - 10 { left = max(0, column - now.width / 3) }
     }
 
     private func lowestTop(_ rows: DocumentRows, _ height: Int) -> ReadingPlace {
         rows.moved(rows.last, by: 1 - max(1, height))
+    }
+
+    /// The columns of the longest line on the screen, as far as one may be high.
+    private func visibleColumns(_ rows: DocumentRows) -> Int {
+        let end = min(rows.visible.count, top.line + 200)
+        guard top.line < end else { return 0 }
+        return (top.line..<end).map { rows.column(of: TextMark(span: .max, offset: 0), line: $0) }.max() ?? 0
     }
 }

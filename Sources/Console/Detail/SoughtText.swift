@@ -1,68 +1,77 @@
+import Rules
 import Sharing
 
-/// A text to search for, in any case.
-struct SoughtText: Sendable {
-    private let wanted: [UInt8]
+/// What to search for: a text in any case, or a regular expression.
+package struct SoughtText: Sendable {
+    private enum Kind: Sendable {
+        case text([UInt8])
+        case expression(RegularExpression)
+    }
 
+    private let kind: Kind
+
+    /// A text to search for as it stands; `nil` for an empty one.
     init?(_ text: String) {
-        wanted = SoughtText.lowered(Array(text.utf8)).bytes
+        let wanted = SoughtText.lowered(Array(text.utf8)).bytes
         guard !wanted.isEmpty else { return nil }
+        kind = .text(wanted)
     }
 
-    func isIn(_ spans: [Span]) -> Bool { first(in: SoughtText.lowered(bytes(of: spans)).bytes, from: 0) != nil }
-
-    /// Where it begins in a line, without overlaps.
-    func marks(in spans: [Span]) -> [TextMark] {
-        let (line, offsets) = SoughtText.lowered(bytes(of: spans))
-        var marks: [TextMark] = []
-        var mark = TextMark(span: 0, offset: 0)
-        var passed = 0
-        var from = 0
-        while let found = first(in: line, from: from) {
-            let offset = offsets?[found] ?? found
-            while mark.span < spans.count - 1, offset - passed >= spans[mark.span].text.utf8.count {
-                passed += spans[mark.span].text.utf8.count
-                mark.span += 1
-            }
-            mark.offset = offset - passed
-            marks.append(mark)
-            from = found + wanted.count
+    /// Reads what a user typed: `/expression/`, exact in case unless it says `(?i)`, or a text. An empty one is `nil`.
+    ///
+    /// - Throws: what is wrong with the expression, and at which character.
+    static func reading(_ typed: String) throws -> SoughtText? {
+        guard typed.count > 2, typed.hasPrefix("/"), typed.hasSuffix("/") else { return SoughtText(typed) }
+        let pattern = String(typed.dropFirst().dropLast())
+        do {
+            return SoughtText(expression: try RegularExpression(pattern, isCaseSensitive: true))
+        } catch {
+            let before = String(decoding: Array(pattern.utf8).prefix(error.offset), as: UTF8.self)
+            throw ConsoleError("character \(before.count + 2) of the expression: \(error.message)")
         }
-        return marks
     }
 
-    func begins(in part: Range<TextMark>, of spans: [Span]) -> Bool {
-        var own: [UInt8] = []
-        var span = part.lowerBound.span
-        while span < spans.count, span <= part.upperBound.span {
-            let text = spans[span].text.utf8
-            let start = span == part.lowerBound.span ? part.lowerBound.offset : 0
-            let end = span == part.upperBound.span ? part.upperBound.offset : text.count
-            own += text.dropFirst(start).prefix(end - start)
-            span += 1
-        }
-        let count = own.count
-        // It may go on after the part; in lower case a character may have another length.
-        var left = 4 * wanted.count
-        var rest = part.upperBound
-        while left > 0, rest.span < spans.count {
-            let more = spans[rest.span].text.utf8.dropFirst(rest.offset).prefix(left)
-            own += more
-            left -= more.count
-            rest = TextMark(span: rest.span + 1, offset: 0)
-        }
-        let (line, offsets) = SoughtText.lowered(own)
-        return first(in: line, from: 0).map { (offsets?[$0] ?? $0) < count } ?? false
-    }
+    private init(expression: RegularExpression) { kind = .expression(expression) }
 
-    private func bytes(of spans: [Span]) -> [UInt8] {
+    /// Where it is in a line, without overlaps.
+    ///
+    /// - Throws: where an expression takes more work than is allowed.
+    func ranges(in spans: [Span]) throws(RegularExpression.MatchLimitError) -> [Range<TextMark>] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(spans.reduce(0) { $0 + $1.text.utf8.count })
         for span in spans { bytes.append(contentsOf: span.text.utf8) }
-        return bytes
+        let found = try ranges(in: bytes)
+        guard !found.isEmpty else { return [] }
+        var marks = LineMarks(spans)
+        return found.map { marks.begin($0.lowerBound)..<marks.end($0.upperBound) }
     }
 
-    private func first(in line: [UInt8], from: Int) -> Int? {
+    private func ranges(in line: [UInt8]) throws(RegularExpression.MatchLimitError) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        switch kind {
+        case .expression(let expression):
+            try line.withUnsafeBufferPointer { bytes throws(RegularExpression.MatchLimitError) in
+                try expression.forEachMatch(in: UnsafeRawBufferPointer(bytes)) { match in
+                    if !match.whole.isEmpty { ranges.append(match.whole) }
+                    return true
+                }
+            }
+        case .text(let wanted):
+            let (lowered, offsets) = SoughtText.lowered(line)
+            var from = 0
+            while let found = SoughtText.first(wanted, in: lowered, from: from) {
+                from = found + wanted.count
+                var end = from
+                // In lower case a character may have more bytes.
+                if let offsets { while end < offsets.count, offsets[end] == offsets[end - 1] { end += 1 } }
+                let (start, last) = (offsets?[found] ?? found, offsets.map { end < $0.count ? $0[end] : line.count })
+                ranges.append(start..<(last ?? end))
+            }
+        }
+        return ranges
+    }
+
+    private static func first(_ wanted: [UInt8], in line: [UInt8], from: Int) -> Int? {
         guard line.count - from >= wanted.count else { return nil }
         for start in from...(line.count - wanted.count) where line[start] == wanted[0] {
             var length = 1
@@ -93,14 +102,29 @@ struct SoughtText: Sendable {
     }
 }
 
-extension DetailDocument {
-    /// The lines that contain a text, by growing index.
-    func matches(of text: String) -> [Int] {
-        guard let sought = SoughtText(text) else { return [] }
-        return lines.indices.filter { sought.isIn(lines[$0].spans) }
+/// The places in a line's spans of growing offsets in its text.
+private struct LineMarks {
+    private let counts: [Int]
+    private var span = 0
+    private var passed = 0
+
+    init(_ spans: [Span]) { counts = spans.map(\.text.utf8.count) }
+
+    /// Where a match begins: at a span's beginning rather than at the end of the one before.
+    mutating func begin(_ offset: Int) -> TextMark {
+        while span < counts.count - 1, offset - passed >= counts[span] {
+            passed += counts[span]
+            span += 1
+        }
+        return TextMark(span: span, offset: offset - passed)
     }
 
-    func places(of sought: SoughtText) -> [(line: Int, mark: TextMark)] {
-        lines.indices.flatMap { line in sought.marks(in: lines[line].spans).map { (line, $0) } }
+    /// Where it ends: at a span's end rather than at the beginning of the next.
+    mutating func end(_ offset: Int) -> TextMark {
+        while span < counts.count - 1, offset - passed > counts[span] {
+            passed += counts[span]
+            span += 1
+        }
+        return TextMark(span: span, offset: offset - passed)
     }
 }

@@ -64,7 +64,11 @@ extension LinearLoop {
         case .detail: writeDetail()
         case .matches:
             guard let document = model.detail.document else { return }
-            for line in document.matches(of: model.detail.sought) { say("\(line + 1). \(document.lines[line].plain)") }
+            var last = -1
+            for place in model.detail.found?.all ?? [] where place.line != last {
+                last = place.line
+                say("\(last + 1). \(document.lines[last].plain)")
+            }
         case .selected: model.list.selectedRecord.map { say(sentence($0)) }
         case .counts where model.view == .structure: writeStructure()
         case .counts where model.view == .timeline: for line in model.timelineLines { say(line) }
@@ -78,7 +82,7 @@ extension LinearLoop {
 
     private func writeDetail() {
         guard let document = model.detail.document, let id = model.detail.id, model.detail.isOpen else { return }
-        let page = model.detail.options.page
+        let page = model.detail.page
         say("Exchange \(id), \(page.rawValue):")
         for line in document.lines { say(line.plain) }
         let others = model.detail.pages.filter { $0 != page }.map(\.rawValue)

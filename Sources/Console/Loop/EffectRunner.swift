@@ -206,9 +206,9 @@ final class EffectRunner: Sendable {
             }
             let change: (String) -> TraceEntry.Change? = { ToolRegistry.standard[key: $0]?.change }
             let builder = DetailBuilder(exchange, source: reader, change: change)
-            var options = options
             let pages = builder.pages
-            if !pages.contains(options.page) { options.page = .overview }
+            var options = options
+            options.isPageChosen = options.isPageChosen && pages.contains(options.page)
             // A newer question for the same page waits for this one; any other cancels it.
             let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
             inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options, budget)))

@@ -57,8 +57,14 @@ package struct ConsoleModel: Sendable {
     package var jump = JumpChoice.error
     /// The time of the last tick, in microseconds since 1970.
     package var now: Int64 = 0
-    /// The width of the detail beside the list, or its height below, in thousandths of the screen.
+    /// The width of the detail beside the list, in thousandths of the screen.
     package var split = 500
+    /// The height of the detail below the list, in thousandths of what is left by the lines at the edges.
+    package var splitBelow = 800
+    /// How an exchange opens: with the list, or alone.
+    package var layout = ReadingLayout.split
+    /// Whether long lines go on in the next row.
+    package var wraps = true
     /// Whether the mouse drags the line between list and detail.
     package var isDraggingSplit = false
     /// Whether the user chose the theme, so that the terminal's background does not.

@@ -89,6 +89,8 @@ package struct ReportState: Sendable {
     package var document: DetailDocument
     package var reading = ReadingState()
     package var sought = ""
+    /// Where that is.
+    package var found: FoundPlaces?
 }
 
 package struct EditorState: Sendable {

@@ -87,6 +87,11 @@ extension ConsoleModel {
         if key.isCancel { return goBack() }
         var prompt = prompt
         if key.code == .enter {
+            // What cannot be done is said, and stays to be mended.
+            let argument = CommandTable.entry(prompt.command)?.argument
+            if let mistake = argument?.mistake(prompt.prefix + prompt.line.text) {
+                return refuse("\(mistake.capitalizedFirst).")
+            }
             overlays.removeLast()
             return perform(prompt.command, prompt.prefix + prompt.line.text)
         }

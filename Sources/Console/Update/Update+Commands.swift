@@ -69,6 +69,9 @@ extension ConsoleModel {
         return noDetail
     }
 
+    /// Why there is no exchange to go on to from the open one; `nil` where there may be.
+    var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
+
     var noSequence: String? {
         view != .sequence ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }

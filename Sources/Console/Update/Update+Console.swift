@@ -61,8 +61,7 @@ extension ConsoleModel {
         switch overlays.last {
         case .picker: return take(Key(lines < 0 ? .up : .down))
         case nil where layout.detail.contains(x: mouse.x, y: mouse.y), .report:
-            read { $0.scroll(lines, in: $1, height: $2, follows: false) }
-            return []
+            return readFurther(lines) { $0.scroll(lines, in: $1, height: $2, follows: false) }
         case .some: return move(by: lines)
         case nil: break
         }
@@ -103,13 +102,17 @@ extension ConsoleModel {
     }
 
     private mutating func pressDetail(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
-        isDetailFocused = true
         let line = mouse.y - layout.detail.y - 1
         if line < 0 {
             let tabs = DetailView.tabs(self, width: layout.detail.width)
-            let hit = tabs.first { $0.range.contains(mouse.x - layout.detail.x) }
-            return hit.map { turn(to: $0.page.rawValue) } ?? []
+            if let hit = tabs.first(where: { $0.range.contains(mouse.x - layout.detail.x) }) {
+                openDetail()
+                return turn(to: hit.page.rawValue)
+            }
+            isDraggingSplit = layout.isBelow
+            return []
         }
+        openDetail()
         var isAgain = false
         readDetail { reading, rows, _ in
             let target = rows.moved(reading.top, by: line)
@@ -121,10 +124,12 @@ extension ConsoleModel {
     }
 
     private mutating func drag(to mouse: MouseEvent) -> [Effect] {
-        let isBeside = size.width >= Layout.besideFrom
-        let (whole, position) = isBeside ? (size.width, mouse.x) : (size.height - 3, mouse.y - 1)
+        let layout = Layout(self)
+        let whole = layout.isBelow ? layout.list.height + layout.detail.height : size.width
+        let position = layout.isBelow ? mouse.y - layout.list.y : mouse.x
         guard whole > 0 else { return [] }
-        split = min(max(150, 1000 - position * 1000 / whole), 850)
+        let share = min(max(150, 1000 - position * 1000 / whole), 850)
+        if layout.isBelow { splitBelow = share } else { split = share }
         revealAll()
         return loadRows() + loadDetail()
     }

@@ -2,47 +2,20 @@ import HTTPModel
 import Sharing
 import Terminal
 
+/// The open exchange: what of it is read, and how its page takes the place of another.
 extension ConsoleModel {
-    var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
+    var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - DocumentView.margin) }
 
-    private var detailBody: Rect { Layout(self).detail.splitTop(1).1 }
-
-    private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
-    var reportRows: Int { max(1, reportBody.height) }
-
-    /// Whether keys move in a text: a report, or the open exchange.
-    var isReading: Bool {
-        if case .report? = overlays.last { return true }
-        return context == .detail
+    /// Whether an exchange may still grow.
+    func isInFlight(_ id: ExchangeID) -> Bool {
+        isLive && list.rows.values.contains { $0.id == id && $0.state == .inFlight }
     }
 
-    /// Changes the place in the uppermost report, else in the open exchange.
-    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
-        if case .report(var report)? = overlays.last {
-            let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
-            change(&report.reading, rows, reportBody.height)
-            replaceTop(by: .report(report))
-        } else {
-            readDetail(change)
-        }
-    }
-
-    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
-        guard let document = detail.document else { return }
-        let body = detailBody
-        let rows = DocumentView.rows(document, detail.reading.folds, in: body)
-        change(&detail.reading, rows, body.height)
-    }
-
-    /// Scrolls texts after their room has changed, so that what was visible stays so.
-    mutating func revealTexts() {
-        if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
-        for index in overlays.indices {
-            guard case .report(var report) = overlays[index] else { continue }
-            let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
-            report.reading.reveal(in: rows, height: reportBody.height)
-            overlays[index] = .report(report)
-        }
+    /// Gives the keys to the open exchange, which stays while others come.
+    mutating func openDetail() {
+        detail.isOpen = true
+        isDetailFocused = true
+        list.isFollowing = false
     }
 
     mutating func loadDetail() -> [Effect] {
@@ -54,13 +27,10 @@ extension ConsoleModel {
     }
 
     mutating func loadDetail(of id: ExchangeID) -> [Effect] {
-        if detail.id != id {
-            detail.reading = ReadingState()
-            detail.options.firstMessage = 0
-        }
-        detail.id = id
+        if detail.id != id { beginDetail(of: id) }
         detail.generation += 1
         detail.options.width = detailWidth
+        detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
         detail.options.isLive = isLive
         detail.options.hasBars = !isLinear
@@ -68,11 +38,30 @@ extension ConsoleModel {
         return [.detail(id, detail.options, generation: detail.generation)]
     }
 
+    /// Begins another exchange: page, form, folds and search stay as the user chose them.
+    private mutating func beginDetail(of id: ExchangeID) {
+        detail.id = id
+        detail.reading = ReadingState()
+        detail.found = nil
+        detail.options.firstMessage = 0
+        // What grows is seen where it grows.
+        detail.options.showsNewest = !isLinear && isInFlight(id)
+        detail.options.bodyForm = detail.wantedForm
+        detail.options.page = detail.wantedPage ?? .overview
+        detail.options.isPageChosen = detail.wantedPage != nil || isLinear
+        // A hit of the search in bodies opens where it is.
+        detail.options.bodyText = list.query.bodyText.flatMap { $0 == detail.sought && !isLinear ? $0 : nil }
+    }
+
     /// Shows the selected exchange, where another one is open.
     mutating func followDetail() -> [Effect] {
-        guard !isLinear, detail.isOpen, context != .detail, view == .sequence, let record = list.selectedRecord else {
-            return []
+        guard !isLinear, detail.isOpen, view == .sequence else { return [] }
+        // While it is read, only a command selects another one: rows that come and go do not.
+        if isDetailFocused {
+            guard let id = list.selectedID, detail.id != id else { return [] }
+            return loadDetail(of: id)
         }
+        guard let record = list.selectedRecord else { return [] }
         let isUnfinished = detail.id == record.id && record.state == .inFlight
         guard detail.id != record.id || detail.document == nil || isUnfinished else { return [] }
         return loadDetail(of: record.id)
@@ -80,24 +69,72 @@ extension ConsoleModel {
 
     mutating func show(_ document: DetailDocument, _ pages: [DetailPage], of id: ExchangeID, _ generation: Int) {
         guard detail.id == id, generation == detail.generation else { return }
-        let isOther = detail.shown != id || detail.shownPage != detail.options.page
         detail.pages = pages
         if isLinear, !pages.contains(detail.options.page) {
             let page = detail.options.page.rawValue
             let names = pages.map(\.rawValue).joined(separator: ", ")
             tell("Exchange \(id) has no page '\(page)'. There are: \(names).", .error)
-            detail.options.page = .overview
+            detail.options.page = document.page ?? .overview
         }
-        detail.document = document
-        detail.shown = id
-        detail.shownPage = detail.options.page
-        // The reader's folds stay when the same page is read again.
-        if isOther { detail.reading.folds = document.initialFolds }
-        readDetail { $0.reveal(in: $1, height: $2) }
+        let shown = DetailState.Shown(
+            id: id,
+            page: document.page ?? detail.options.page,
+            form: document.bodyForm ?? detail.options.bodyForm,
+            version: detail.options.version
+        )
+        let isHit = detail.options.bodyText != nil
+        (detail.options.page, detail.options.bodyForm) = (shown.page, shown.form)
+        (detail.options.isPageChosen, detail.options.bodyText) = (true, nil)
+        let isOther = detail.shown?.id != id || detail.shown?.page != shown.page
+        detail.reading = isOther ? opened(document) : kept(document, shown)
+        (detail.document, detail.shown) = (document, shown)
+        detail.found = detail.pattern.map { FoundPlaces($0, in: document) }
+        if isOther, shown.page == .messages, detail.options.showsNewest { detail.reading.follows = true }
+        let first = isHit && isOther ? detail.found?.all.first { $0.line >= document.bodyLines.startIndex } : nil
+        readDetail { reading, rows, height in
+            if let first {
+                reading.show(first, in: rows, height: height)
+            } else if reading.follows {
+                reading.moveToEdge(first: false, in: rows, height: height)
+            } else {
+                reading.reveal(in: rows, height: height)
+            }
+        }
     }
 
+    /// The reader's place in a page that was not open: its beginning, with the sections folded as the user had them.
+    private func opened(_ document: DetailDocument) -> ReadingState {
+        var reading = ReadingState()
+        reading.folds = document.initialFolds
+        for (line, isFolded) in document.lines.enumerated().compactMap({ line, text in
+            text.fold != nil ? text.name.flatMap { detail.chosenFolds[$0] }.map { (line, $0) } : nil
+        }) {
+            if isFolded { reading.folds.insert(line) } else { reading.folds.remove(line) }
+        }
+        return reading
+    }
+
+    /// The reader's place in a page that was read again, or whose body now has another form.
+    private func kept(_ document: DetailDocument, _ shown: DetailState.Shown) -> ReadingState {
+        guard let old = detail.document, let before = detail.shown else { return opened(document) }
+        let rows = DocumentView.rows(old, detail.reading.folds, wraps: wraps, in: detailBody)
+        let place = rows.clamped(detail.reading.cursor)
+        guard before.form != shown.form, rows.visible.indices.contains(place.line),
+            let share = old.bodyShare(before: rows.visible[place.line], rows.extent(place).lowerBound),
+            let (line, mark) = document.bodyPlace(at: share)
+        else { return detail.reading.carried(from: old, to: document) }
+        var reading = opened(document)
+        let now = DocumentView.rows(document, reading.folds, wraps: wraps, in: detailBody)
+        let visible = now.showing(line)
+        reading.cursor = now.visible[visible] == line ? now.place(of: mark, line: visible) : ReadingPlace(line: visible)
+        reading.top = now.moved(reading.cursor, by: -rows.distance(from: detail.reading.top, to: place, most: 500))
+        return reading
+    }
+
+    // MARK: - Pages and forms
+
     mutating func turnPage(_ by: Int) -> [Effect] {
-        let index = detail.pages.firstIndex(of: detail.options.page) ?? 0
+        let index = detail.pages.firstIndex(of: detail.page) ?? 0
         return turn(to: detail.pages[(index + by + detail.pages.count) % detail.pages.count])
     }
 
@@ -106,6 +143,7 @@ extension ConsoleModel {
         guard let page = page(word) else { return [] }
         let id = detail.isOpen ? nil : selectedID
         detail.isOpen = true
+        list.isFollowing = list.isFollowing && isLinear
         return turn(to: page, of: id)
     }
 
@@ -119,16 +157,22 @@ extension ConsoleModel {
         return nil
     }
 
+    /// Makes a page the one that is shown of this exchange and of those that are opened next.
+    mutating func choose(_ page: DetailPage) {
+        (detail.wantedPage, detail.options.page) = (page, page)
+        detail.options.isPageChosen = true
+    }
+
     private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
-        detail.options.page = page
+        choose(page)
         detail.reading = ReadingState()
         return id.map { loadDetail(of: $0) } ?? loadDetail()
     }
 
     mutating func setBodyForm(_ word: String?) -> [Effect] {
-        detail.options.bodyForm = word.flatMap { BodyForm(rawValue: $0.lowercased()) } ?? detail.options.bodyForm.next
-        if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
-        detail.reading = ReadingState()
+        let form = word.flatMap { BodyForm(rawValue: $0.lowercased()) } ?? detail.options.bodyForm.next
+        (detail.wantedForm, detail.options.bodyForm) = (form, form)
+        if ![.request, .response].contains(detail.page) { choose(.response) }
         return loadDetail()
     }
 
@@ -137,35 +181,6 @@ extension ConsoleModel {
             word.flatMap { MessageVersion(rawValue: $0.lowercased()) } ?? detail.options.version.next
         tell("Messages are shown as \(detail.options.version.rawValue).")
         return loadDetail()
-    }
-
-    mutating func toggleFold() -> [Effect] {
-        readDetail { $0.toggleFold(in: $1, height: $2) }
-        return []
-    }
-
-    mutating func find(_ text: String) -> [Effect] {
-        if case .report(var report)? = overlays.last {
-            report.sought = text
-            replaceTop(by: .report(report))
-        } else {
-            detail.sought = text
-        }
-        return findAgain()
-    }
-
-    mutating func findAgain() -> [Effect] {
-        var text = detail.sought
-        if case .report(let report)? = overlays.last { text = report.sought } else { isDetailFocused = true }
-        guard let sought = SoughtText(text) else { return [] }
-        var found: (number: Int, count: Int)?
-        read { found = $0.find(sought, in: $1, height: $2) }
-        guard let found else { return refuse("'\(text.prefix(60))' is not in what is shown.") }
-        // On lines, all matches are written.
-        if isLinear { return [] }
-        let next = way(to: .findNext, in: .detail)
-        tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")
-        return []
     }
 }
 

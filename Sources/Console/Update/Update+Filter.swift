@@ -89,7 +89,11 @@ extension ConsoleModel {
     }
 
     /// Leaves only exchanges with a text in a body.
-    mutating func search(_ text: String) -> [Effect] { ask { $0.bodyText = text.isEmpty ? nil : text } }
+    mutating func search(_ text: String) -> [Effect] {
+        // In what is opened then, the text is marked.
+        if !text.isEmpty { (detail.sought, detail.pattern) = (text, SoughtText(text)) }
+        return ask { $0.bodyText = text.isEmpty ? nil : text }
+    }
 
     /// Shows only the selected exchange's host, or removes it from the hosts that are shown alone.
     mutating func focusHost(_ argument: String?) -> [Effect] {

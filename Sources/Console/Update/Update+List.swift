@@ -4,10 +4,7 @@ import Terminal
 
 extension ConsoleModel {
     mutating func move(by lines: Int) -> [Effect] {
-        if isReading {
-            read { $0.move(lines, in: $1, height: $2) }
-            return []
-        }
+        if isReading { return readFurther(lines) { $0.move(lines, in: $1, height: $2) } }
         switch overlays.last {
         case .panel(var panel):
             panel.selected = min(max(0, panel.selected + lines), max(0, panelRules(panel.tool).count - 1))
@@ -29,8 +26,7 @@ extension ConsoleModel {
     /// Moves by pages; in a text, the last row of one is the first of the next.
     mutating func movePage(_ pages: Int) -> [Effect] {
         if isReading {
-            read { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
-            return []
+            return readFurther(pages) { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
         }
         let rows = context == .list ? Layout(self).listRows : reportRows
         return move(by: pages * max(1, rows - 1))
@@ -41,10 +37,7 @@ extension ConsoleModel {
             list.isFollowing = !first && list.query.sort == nil
             return select(first ? list.total - 1 : 0, keepsFollowing: true)
         }
-        if isReading {
-            read { $0.moveToEdge(first: first, in: $1, height: $2) }
-            return []
-        }
+        if isReading { return readToEdge(first: first) }
         return move(by: first ? -1_000_000_000 : 1_000_000_000)
     }
 
@@ -103,13 +96,11 @@ extension ConsoleModel {
             guard let id = number(word) else { return [] }
             if let rest {
                 guard let page = page(rest) else { return [] }
-                detail.options.page = page
+                choose(page)
             } else if isLinear {
-                detail.options.page = .overview
+                choose(.overview)
             }
-            detail.isOpen = true
-            isDetailFocused = true
-            list.isFollowing = false
+            openDetail()
             list.selectedID = id
             return [.locate(id, generation: list.generation)] + loadDetail(of: id)
         }
@@ -123,7 +114,7 @@ extension ConsoleModel {
             return []
         }
         if detail.isOpen, detail.id == list.selectedID {
-            isDetailFocused = true
+            openDetail()
             return []
         }
         return openSelected()
@@ -132,8 +123,8 @@ extension ConsoleModel {
     /// Opens the exchange that is selected now, not the one that was open last.
     mutating func openSelected() -> [Effect] {
         guard let id = list.selectedRecord?.id ?? list.selectedID else { return [] }
-        detail.isOpen = true
-        isDetailFocused = true
+        openDetail()
+        list.selectedID = id
         reveal()
         return loadRows() + loadDetail(of: id)
     }
@@ -145,8 +136,10 @@ extension ConsoleModel {
         } else if context == .detail || detail.isOpen {
             if !isDetailFocused || Layout(self).list.height == 0 { detail.isOpen = false }
             isDetailFocused = false
+            // An exchange that the list does not have any more gives way to the one that it shows selected.
+            if view == .sequence, list.progress == nil, let record = list.selectedRecord { list.selectedID = record.id }
             reveal()
-            return loadRows()
+            return loadRows() + followDetail()
         }
         return []
     }
@@ -167,6 +160,7 @@ extension ConsoleModel {
     }
 
     mutating func toggleFollow() -> [Effect] {
+        if context == .detail { return followOpen() }
         list.isFollowing.toggle()
         tell(list.isFollowing ? "The newest exchange stays selected." : "The list stays where it is.")
         return list.isFollowing ? select(0, keepsFollowing: true) : []
@@ -211,7 +205,8 @@ extension ConsoleModel {
         if let index = marks.firstIndex(of: id) { marks.remove(at: index) } else { marks.append(id) }
         // The tree and lines have no sign for it.
         if isTreeInUse || isLinear { tell("\(id) is \(marks.contains(id) ? "marked" : "not marked any more").") }
-        return view == .sequence && argument == nil && !isLinear ? move(by: 1) : []
+        let movesOn = view == .sequence && argument == nil && !isLinear && context == .list
+        return movesOn ? move(by: 1) : []
     }
 
     // MARK: - Sequence and structure
@@ -238,7 +233,14 @@ extension ConsoleModel {
     }
 
     mutating func moveSideways(_ by: Int) -> [Effect] {
-        if context == .detail { return turnPage(by) }
+        if isReading {
+            if !wraps {
+                read { reading, rows, _ in reading.shift(by, in: rows) }
+            } else if context == .detail {
+                return turnPage(by)
+            }
+            return []
+        }
         if view == .timeline { return moveInChart(by) }
         guard view == .structure, let row = structure.selectedRow else { return [] }
         if by > 0 { return row.isOpen || row.child.isLeaf ? [] : openBranch() }

@@ -54,13 +54,15 @@ extension ConsoleModel {
                 list.sought = nil
                 return refuse("Exchange \(id) is not in the list.")
             }
-            // An open exchange stays selected, though the list does not show it.
-            if !detail.isOpen || detail.id != id { list.selectedID = nil }
+            // What is being read stays open, though the list does not show it; else the nearest one is selected.
+            let isRead = detail.isOpen && detail.id == id && (isDetailFocused || isLinear)
+            if !isRead { list.selectedID = nil }
             guard let nearest else { return [] }
             index = nearest
         }
         list.sought = nil
         list.selected = min(max(0, index), max(0, list.total - 1))
+        if list.selectedID == nil { list.selectedID = list.rows[list.selected]?.id }
         list.isFollowing = list.isFollowing && index == 0
         reveal()
         return loadRows() + followDetail()

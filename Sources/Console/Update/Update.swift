@@ -92,7 +92,7 @@ extension ConsoleModel {
         guard detail.isOpen, now - detail.readAt >= 1_000_000, let id = detail.id else { return [] }
         detail.readAt = now
         let was = detail.isUnfinished
-        detail.isUnfinished = list.rows.values.contains { $0.id == id && $0.state == .inFlight }
+        detail.isUnfinished = isInFlight(id)
         return was || detail.isUnfinished ? loadDetail() : []
     }
 
@@ -163,9 +163,20 @@ extension ConsoleModel {
             return []
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
-            guard let prefix else { return [] }
+            guard let prefix else { return refuseOutsideList(key) }
             return refuse("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
         }
+    }
+
+    /// Says of a key that does something in the list only how to do it in the detail.
+    private mutating func refuseOutsideList(_ key: Key) -> [Effect] {
+        guard context == .detail, case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
+            let entry = CommandTable.entry(binding.command)
+        else { return [] }
+        let argument = binding.argument
+        let words = ":\(binding.command.rawValue)\(argument.map { " \($0)" } ?? "")"
+        let way = keymap.keys(for: binding.command, argument: argument, in: .detail).first ?? words
+        return refuse("\(key.spelling) is for the list (\(entry.title)); here it is \(way).")
     }
 
     private mutating func paste(_ text: String) -> [Effect] {

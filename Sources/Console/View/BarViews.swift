@@ -131,10 +131,7 @@ enum StatusView {
         screen.fill(rect, style: theme.bar)
         let right = right(model)
         let room = max(0, rect.width - TextWidth.columns(right))
-        // A running job, and how to stop it, matters more than an older notice.
-        let running = model.jobs.last { model.now - $0.startedAt > 300_000 }
-        let isOld = running.map { job in model.notices.last.map { $0.at <= job.startedAt } ?? true } ?? false
-        if let notice = model.notices.last, notice.isPinned || model.now - notice.at < Notice.shown && !isOld {
+        if let notice = model.shownNotice {
             let style = notice.kind == .error ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
             let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style, limit: rect.width)
             guard used <= room else { return }

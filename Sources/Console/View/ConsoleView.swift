@@ -33,6 +33,7 @@ package enum ConsoleView {
         FilterView.draw(model, in: layout.filter, on: &screen)
         StatusView.draw(model, in: layout.status, on: &screen)
         FooterView.draw(model, in: layout.footer, on: &screen)
+        NoticeView.draw(model, layout, on: &screen)
         for overlay in model.overlays { OverlayView.draw(overlay, model, layout, on: &screen) }
         return screen
     }

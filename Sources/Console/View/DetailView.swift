@@ -1,21 +1,30 @@
 import Sharing
 import Terminal
+import Text
 
 /// The open exchange: the names of its pages, and the lines of one.
 enum DetailView {
-    /// The names of the pages above the lines, and their columns.
-    static func tabs(_ model: ConsoleModel, width: Int) -> [(page: DetailPage, text: String, range: Range<Int>)] {
+    typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
+
+    /// The names of the pages above the lines, and their columns: whole names, where these do not fit short ones, where
+    /// these do not fit either only the numbers.
+    static func tabs(_ model: ConsoleModel, width: Int) -> [Tab] {
+        let namings: [(DetailPage) -> String] = [
+            { " \($0.rawValue)" }, { $0 == model.detail.page ? " \($0.rawValue)" : " \($0.short)" },
+            { " \($0.short)" }, { _ in "" },
+        ]
+        let rows = namings.lazy.map { tabs(model, naming: $0) }
+        return rows.first { ($0.last?.range.upperBound ?? 0) <= width } ?? []
+    }
+
+    private static func tabs(_ model: ConsoleModel, naming: (DetailPage) -> String) -> [Tab] {
         var x = 0
-        var tabs: [(page: DetailPage, text: String, range: Range<Int>)] = []
-        for (index, page) in model.detail.pages.enumerated() {
-            let isOpen = page == model.detail.options.page
-            let name = width < 60 && !isOpen ? "\(index + 1)" : "\(index + 1) \(page.rawValue)"
-            let text = isOpen ? "[\(name)]" : " \(name) "
-            guard x + text.count <= width else { break }
-            tabs.append((page, text, x..<x + text.count))
-            x += text.count
+        return model.detail.pages.enumerated().map { index, page in
+            let name = "\(index + 1)\(naming(page))"
+            let text = page == model.detail.page ? "[\(name)]" : " \(name) "
+            defer { x += text.count }
+            return (page, text, x..<x + text.count)
         }
-        return tabs
     }
 
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
@@ -23,14 +32,16 @@ enum DetailView {
         let theme = model.look.theme
         let (top, body) = rect.splitTop(1)
         let hasKeys = model.context == .detail
-        for tab in tabs(model, width: rect.width) {
-            let isOpen = tab.page == model.detail.options.page
+        // Below the list, the names are in the line between the two.
+        if top.y > 0, Layout(model).isBelow { screen.fill(top, with: "─", style: theme.frame) }
+        let tabs = tabs(model, width: rect.width)
+        for tab in tabs {
             let selection = hasKeys ? theme.selection : theme.dimSelection
-            let style = isOpen ? selection.with(.bold) : theme.style(.label)
+            let style = tab.page == model.detail.page ? selection.with(.bold) : theme.style(.label)
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
-        let used = tabs(model, width: rect.width).last?.range.upperBound ?? 0
-        let right = "\(model.detail.id.map { "#\($0) " } ?? "")\(version(model))"
+        let used = tabs.last?.range.upperBound ?? 0
+        let right = " \(version(model))\(model.detail.id.map { "#\($0)" } ?? "")"
         if rect.width - used > right.count {
             screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
         }
@@ -38,19 +49,37 @@ enum DetailView {
             screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
             return
         }
-        DocumentView.draw(
-            document,
-            model.detail.reading,
-            sought: model.detail.sought,
+        let view = DocumentView(
+            document: document,
+            found: model.detail.found,
+            wraps: model.wraps,
             hasCursor: hasKeys,
-            theme,
-            in: body,
-            on: &screen
+            look: model.look
         )
+        view.draw(model.detail.reading, in: body, on: &screen)
     }
 
+    /// Only what is not as usual.
     private static func version(_ model: ConsoleModel) -> String {
-        guard [.request, .response].contains(model.detail.options.page) else { return "" }
-        return "\(model.detail.options.bodyForm.rawValue), as \(model.detail.options.version.rawValue)"
+        var words: [String] = []
+        if let form = model.detail.document?.bodyForm, form != .pretty { words.append(form.rawValue) }
+        if [.request, .response].contains(model.detail.page) {
+            words.append("as \(model.detail.options.version.rawValue)")
+        }
+        if model.detail.reading.follows { words.append("following") }
+        return words.isEmpty ? "" : words.joined(separator: ", ") + " "
+    }
+}
+
+extension DetailPage {
+    /// The name where there is little room.
+    var short: String {
+        switch self {
+        case .overview: "over"
+        case .request: "req"
+        case .response: "resp"
+        case .messages: "msgs"
+        case .difference: "diff"
+        }
     }
 }

@@ -7,7 +7,7 @@ package struct Layout: Sendable, Hashable {
     package var holds = Rect(x: 0, y: 0, width: 0, height: 0)
     /// List or tree with the titles of its columns.
     package var list = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The line between list and detail.
+    /// The line between list and detail beside it; below it, the names of the detail's pages are that line.
     package var divider = Rect(x: 0, y: 0, width: 0, height: 0)
     package var detail = Rect(x: 0, y: 0, width: 0, height: 0)
     package var filter = Rect(x: 0, y: 0, width: 0, height: 0)
@@ -45,20 +45,25 @@ package struct Layout: Sendable, Hashable {
             list = rest
             return
         }
-        if model.size.width >= Layout.besideFrom {
+        if model.layout == .detail {
+            detail = rest
+        } else if model.size.width >= Layout.besideFrom {
             let width = min(max(30, rest.width * model.split / 1000), rest.width - 31)
             let (left, right) = rest.splitLeft(rest.width - width)
             list = left
             (divider, detail) = right.splitLeft(1)
         } else if rest.height >= Layout.belowFrom - 4 {
-            let height = min(max(5, rest.height * model.split / 1000), rest.height - 5)
-            let (upper, lower) = rest.splitTop(rest.height - height)
-            list = upper
-            (divider, detail) = lower.splitTop(1)
+            let height = min(max(5, rest.height * model.splitBelow / 1000), rest.height - 4)
+            (list, detail) = rest.splitTop(rest.height - height)
         } else {
             detail = rest
         }
     }
+
+    var isBelow: Bool { !list.isEmpty && !detail.isEmpty && divider.isEmpty }
+
+    /// Fewer rows for a page than this are few: its headers are folded, so that the body is seen.
+    static let fewRows = 28
 
     /// The exchanges that the list shows: its height without the titles of the columns.
     package var listRows: Int { max(0, list.height - 1) }

@@ -22,7 +22,9 @@ enum SequenceView {
             let index = model.list.bottom + shown - 1 - row
             let line = body.row(row)
             let record = model.list.rows[index]
-            let isSelected = index == model.list.selected
+            // What is read, though the list does not show it, is none of these.
+            let isOther = model.context == .detail && record != nil && record?.id != model.detail.id
+            let isSelected = index == model.list.selected && !isOther
             let hasKeys = model.context != .detail
             let base = isSelected ? (hasKeys ? theme.selection : theme.dimSelection) : background(record, model)
             screen.fill(line, style: base)

@@ -42,8 +42,33 @@ package struct DetailBuilder {
         }
     }
 
-    /// The document of a part, as far as it comes within a budget.
+    /// The document of a part, as far as it comes within a budget; of the part that says most, where none was chosen.
     package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
+        if let text = options.bodyText, let hit = hit(text, options, budget) { return hit }
+        var options = options
+        if !options.isPageChosen { options.page = .best(of: pages) }
+        return page(options, budget)
+    }
+
+    /// The page that shows a text of a body, in the form that was asked for or, where that has it otherwise, raw.
+    private func hit(_ text: String, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
+        let pages = pages
+        let first = [options.page].filter { options.isPageChosen && $0 != .overview && pages.contains($0) }
+        for page in first + [.messages, .response, .request] where pages.contains(page) {
+            for form in options.bodyForm == .pretty ? [.pretty, .raw] : [options.bodyForm, .pretty, .raw] {
+                if form != options.bodyForm, page == .messages { continue }
+                var options = options
+                (options.page, options.bodyForm) = (page, form)
+                let document = self.page(options, budget)
+                if document.bodyLines.contains(where: { $0.plain.lowercased().contains(text.lowercased()) }) {
+                    return document
+                }
+            }
+        }
+        return nil
+    }
+
+    private func page(_ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument {
         var writer = DetailWriter(options, budget, now: now ?? exchange.record.startedAt)
         let source = BudgetedSource(source: source, budget: budget)
         let labels = RuleLabels(exchange.messages.trace, change: change)

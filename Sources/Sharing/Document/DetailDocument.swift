@@ -4,6 +4,12 @@ package struct DetailDocument: Sendable {
     package let lines: [DetailLine]
     /// Whether nothing was left out; where something was, the document says so.
     package let isWhole: Bool
+    /// Which page of an exchange it is; `nil` for another document.
+    package var page: DetailPage?
+    /// How the body is shown, where the page has one.
+    package var bodyForm: BodyForm?
+    /// Which messages of a stream it has; `nil` where it has none.
+    package var messages: MessageWindow?
     /// How long lines are broken into rows, as far as it was asked.
     package let breaks = BreaksMemory()
 
@@ -31,6 +37,11 @@ package struct DetailDocument: Sendable {
             }
         }
         return visible
+    }
+
+    /// The lines of the body, or of the messages.
+    package var bodyLines: ArraySlice<DetailLine> {
+        page == .messages ? lines[...] : lines[(lines.lastIndex { $0.name == "Body" } ?? lines.endIndex)...]
     }
 
     /// The lines whose blocks hold a line, outermost first: what has to be unfolded to see it.

@@ -24,6 +24,9 @@ package struct DetailLine: Sendable, Hashable {
     package var wraps: Bool
     /// What can be copied of it other than its text.
     package var copyable: Copyable?
+    /// What the line is the heading of, for example a section or a message: by it a reader's place and folds are found
+    /// again where the document is made anew or belongs to another exchange.
+    package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
         self.spans = spans

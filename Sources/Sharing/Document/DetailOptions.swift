@@ -4,6 +4,11 @@ package enum DetailPage: String, CaseIterable, Sendable {
     case request, response, messages
     /// What rules changed, as received beside as sent.
     case difference
+
+    /// The one of some pages that says most: what was carried, before how.
+    package static func best(of pages: [DetailPage]) -> DetailPage {
+        [.messages, .response].first { pages.contains($0) } ?? .overview
+    }
 }
 
 package enum BodyForm: String, CaseIterable, Sendable {
@@ -34,6 +39,14 @@ package struct DetailOptions: Sendable, Hashable {
     package var decodesValues = false
     /// The first message of a stream to show, from 0.
     package var firstMessage = 0
+    /// Whether the last messages of a stream are shown instead, however many come before.
+    package var showsNewest = false
+    /// Whether the page was chosen; if not, the one that says most about the exchange is shown.
+    package var isPageChosen = true
+    /// A text that a body has: the page and the form of the body that show it are chosen. `nil` for none.
+    package var bodyText: String?
+    /// Whether there are so few rows that headers are folded and nothing is left empty.
+    package var isShort = false
     /// How many columns there are, for tables, bars and bytes in hexadecimal.
     package var width = 80
     /// Whether what is in flight goes on; in a recording that has ended it never ends.

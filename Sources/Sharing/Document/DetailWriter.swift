@@ -25,6 +25,8 @@ struct DetailWriter {
     let now: Int64
     /// Whether numbers in JSON are shown as the moments that they may be.
     private(set) var showsDates: Bool
+    /// Which messages of a stream were added.
+    var messages: MessageWindow?
 
     init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget(), now: Int64 = 0) {
         self.options = options
@@ -55,7 +57,10 @@ struct DetailWriter {
     func document() -> DetailDocument {
         var lines = lines
         for omission in omissions { lines.append(DetailLine([Span(omission, .warning)])) }
-        return DetailDocument(lines: lines, isWhole: omissions.isEmpty)
+        var document = DetailDocument(lines: lines, isWhole: omissions.isEmpty)
+        (document.page, document.messages) = (options.page, messages)
+        if [.request, .response].contains(options.page) { document.bodyForm = options.bodyForm }
+        return document
     }
 
     var place: Int { lines.count }
@@ -85,6 +90,7 @@ struct DetailWriter {
     }
 
     mutating func gap() {
+        guard !options.isShort else { return }
         if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
     }
 
@@ -97,6 +103,11 @@ struct DetailWriter {
     /// Makes a line open the block from it to the last line, which is summed up by how many lines follow.
     mutating func foldLines(from line: Int, startsFolded: Bool = false) {
         fold(from: line, "(\((lines.count - line - 1).of("line")))", startsFolded: startsFolded)
+    }
+
+    /// Names the last line, by which a reader's place is found again.
+    mutating func nameLine(_ name: String) {
+        if !lines.isEmpty { lines[lines.count - 1].name = name }
     }
 
     /// Takes lines away again, from this one on.
@@ -155,13 +166,22 @@ struct DetailWriter {
     }
 
     /// Adds a titled, foldable section; what `body` does not add to stays away.
-    mutating func section(_ title: String, notes: [String] = [], _ body: (inout DetailWriter) -> Void) {
+    ///
+    /// - Parameter summary: what stands for it where it is folded; by itself how many lines it has.
+    mutating func section(
+        _ title: String,
+        notes: [String] = [],
+        summary: String? = nil,
+        startsFolded: Bool = false,
+        _ body: (inout DetailWriter) -> Void
+    ) {
         let before = lines.count
         gap()
         let start = lines.count
         var spans = [Span(title, .heading)]
         if !notes.isEmpty { spans.append(Span("  " + notes.joined(separator: "; "), .faint)) }
         add(spans)
+        nameLine(title)
         let first = lines.count
         margin += 2
         body(&self)
@@ -169,9 +189,15 @@ struct DetailWriter {
         if lines.count == first, notes.isEmpty, !isFull {
             drop(from: before)
         } else {
-            foldLines(from: start)
+            let count = "(\((lines.count - start - 1).of("line")))"
+            let room = max(20, options.width - (spans.reduce(3) { $0 + $1.text.columns }))
+            let short = summary.map { TextWidth.cut(VisibleText.of($0), to: room, ellipsis: sign("…", "...")) }
+            fold(from: start, short.map { " " + $0 } ?? count, startsFolded: startsFolded)
         }
     }
+
+    /// Names, or names with values, in one line.
+    func inOneLine(_ parts: [String]) -> String { parts.joined(separator: sign(" · ", " | ")) }
 
     mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
         fact(label, [Span(value, role)])

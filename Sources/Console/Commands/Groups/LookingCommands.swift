@@ -3,7 +3,7 @@ extension CommandTable {
         Row(.list, "The last exchanges of the list, each by its number", [], .count, do: .with { $0.listRows($1) })
             .onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
-            .short("filter").says(.counts),
+            .short("filter", at: [.list]).says(.counts),
         Row(.stats, "Count, errors, bytes and times by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
             .unless(\.noList),
         Row(
@@ -16,11 +16,13 @@ extension CommandTable {
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
             .says(.counts),
         Row(.findInDetail, "Find text in what is open", ["f"], .shownText, do: .asking { $0.find($1) })
+            .at(texts).short("find", at: [.detail]).says(.matches).unless(\.noText),
+        Row(.findNext, "To the next match", ["n"], do: .plain { $0.findAgain() })
             .at(texts).says(.matches).unless(\.noText),
-        Row(.findNext, "Find it again", ["ctrl-n"], do: .plain { $0.findAgain() })
-            .at(texts).says(.matches).unless(\.noText),
+        Row(.findPrevious, "To the match before", ["N"], do: .plain { $0.findAgain(forward: false) })
+            .at([.detail, .report]).says(.matches).unless(\.noText),
         Row(.jumpKind, "Choose the kind to go to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
-            .short("jump").unless(\.noRows),
+            .short("jump", at: [.list]).unless(\.noRows),
         Row(.next, "The next of that kind", ["]"], do: .plain { $0.jump(forward: true) })
             .says(.selected).unless(\.noJump),
         Row(.previous, "The previous of that kind", ["["], do: .plain { $0.jump(forward: false) })
@@ -31,11 +33,19 @@ extension CommandTable {
             .says(.detail).unless(\.noDetail),
         Row(.previousPage, "The page before", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
         Row(.bodyForm, "Body as pretty, raw or hex", ["v"], .bodyForm, do: .with { $0.setBodyForm($1) })
-            .at([.detail]).short("raw/hex").says(.detail).unless(\.noDetail),
+            .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
         Row(.version, "As received or as sent", ["s"], .version, do: .with { $0.setVersion($1) })
-            .at([.detail]).short("received/sent").says(.detail).unless(\.noDetail),
-        Row(.fold, "Fold or unfold a block", ["space", "z"], do: .plain { $0.toggleFold() })
-            .at([.detail]).short("fold").onScreen.unless(\.noDetail),
+            .short("received/sent", at: [.detail]).says(.detail).unless(\.noDetail),
+        Row(.fold, "Fold or unfold a block", ["z", "enter"], do: .plain { $0.toggleFold() })
+            .at(texts).only(["enter"], at: [.report]).short("fold", at: [.detail]).onScreen.unless(\.noText),
+        Row(.foldAll, "Fold all but what the cursor is in", ["{"], do: .plain { $0.fold(all: true) })
+            .at(texts).onScreen.unless(\.noText),
+        Row(.unfoldAll, "Unfold all", ["}"], do: .plain { $0.fold(all: false) })
+            .at(texts).onScreen.unless(\.noText),
+        Row(.wrap, "Wrap long lines, or not", ["~"], do: .plain { $0.toggleWraps() })
+            .at(texts).onScreen.unless(\.noText),
+        Row(.layout, "List, list with the exchange, exchange alone", ["-"], .layout, do: .with { $0.setLayout($1) })
+            .short("layout", at: [.detail]).onScreen.unless(\.noExchange),
         Row(.sort, "Sort the list by a column", ["o"], .order, do: .asking { $0.sort($1) })
             .says(.counts).unless(\.noList),
         Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }).onScreen,

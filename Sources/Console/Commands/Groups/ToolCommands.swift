@@ -9,9 +9,9 @@ extension CommandTable {
             Tool.all.flatMap(\.toggleKeys),
             .tool,
             do: .asking { $0.toggleTool($1) }
-        ).unless(\.noSteering),
+        ).only(Tool.all.map(\.letter), at: [.list]).unless(\.noSteering),
         Row(.panel, "Open a tool's panel", Tool.all.map(\.panelKey), .tool, do: .asking { $0.openPanel($1) })
-            .unless(\.noProxy),
+            .only(["N"], at: [.list]).unless(\.noProxy),
         Row(
             .ruleFromExchange,
             "Make a rule from the exchange",

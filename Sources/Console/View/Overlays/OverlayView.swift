@@ -15,15 +15,14 @@ enum OverlayView {
         case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
         case .report(let report):
             let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
-            DocumentView.draw(
-                report.document,
-                report.reading,
-                sought: report.sought,
+            let view = DocumentView(
+                document: report.document,
+                found: report.found,
+                wraps: model.wraps,
                 hasCursor: true,
-                theme,
-                in: inner,
-                on: &screen
+                look: model.look
             )
+            view.draw(report.reading, in: inner, on: &screen)
         case .editor(let editor): EditorView.draw(editor, model, on: &screen)
         case .panel(let panel): PanelView.draw(panel, model, on: &screen)
         case .holds(let selected): drawHolds(selected, model, on: &screen)

@@ -33,6 +33,12 @@ struct MessagePage {
             return JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
         }
         writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
+        if writer.options.isShort {
+            startLine(head, &writer)
+            writer.append(Span("  " + standNote(isSent), .faint))
+        } else {
+            writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
+        }
         if isSent, writer.options.isPrinted {
             // The received message, which is printed before, has the rest, and what was changed in its header.
             if isBodyChanged { body(side, &writer) }
@@ -40,7 +46,11 @@ struct MessagePage {
         }
         interim(&writer)
         let fields = messages.fields(of: side)
-        writer.section("Headers", notes: [fields.count.of("line")]) { headers(fields, &$0) }
+        let isShort = writer.options.isShort
+        let summary = summary(fields, writer)
+        writer.section("Headers", notes: [fields.count.of("line")], summary: summary, startsFolded: isShort) {
+            headers(fields, &$0)
+        }
         if isRequest {
             query(head, &writer)
             cookies(fields, &writer)
@@ -100,6 +110,14 @@ struct MessagePage {
         }
     }
 
+    /// The fields in one line, what says most of the body first.
+    private func summary(_ fields: FieldSection, _ writer: DetailWriter) -> String {
+        let (first, rest) = (["content-type", "content-encoding", "location"], Array(fields))
+        func isFirst(_ name: String) -> Bool { first.contains(name.lowercased()) }
+        let sorted = rest.filter { isFirst($0.name) } + rest.filter { !isFirst($0.name) }
+        return writer.inOneLine(sorted.prefix(20).map { "\($0.name.lowercased()): \($0.value.prefix(60))" })
+    }
+
     private func headers(_ fields: FieldSection, _ writer: inout DetailWriter) {
         guard sent != nil else {
             writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
@@ -123,7 +141,9 @@ struct MessagePage {
     private func cookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
         let cookies = Cookies.request(fields)
         guard !cookies.isEmpty else { return }
-        writer.section("Cookies", notes: ["\(cookies.count)"]) { writer in
+        let names = writer.inOneLine(cookies.prefix(20).map(\.name))
+        let isShort = writer.options.isShort
+        writer.section("Cookies", notes: ["\(cookies.count)"], summary: names, startsFolded: isShort) { writer in
             writer.table(cookies.map { (Span($0.name, .key), [Span($0.value, .string)]) })
         }
     }
@@ -131,7 +151,9 @@ struct MessagePage {
     private func setCookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
         let cookies = Cookies.response(fields)
         guard !cookies.isEmpty else { return }
-        writer.section("Cookies set", notes: ["\(cookies.count)"]) { writer in
+        let names = writer.inOneLine(cookies.prefix(20).map(\.name))
+        let isShort = writer.options.isShort
+        writer.section("Cookies set", notes: ["\(cookies.count)"], summary: names, startsFolded: isShort) { writer in
             writer.table(
                 cookies.map { cookie in
                     let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }

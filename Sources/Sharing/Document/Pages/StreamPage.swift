@@ -5,8 +5,6 @@ import Text
 
 /// What a stream carried, one line for each message; each opens into its whole content.
 struct StreamPage {
-    /// How many messages are shown at once.
-    static let pageSize = 200
     private static let payloadLimit = 64 * 1024
     private static let beginning = 160
     private static let contentIndent = String(repeating: " ", count: 13)
@@ -35,8 +33,9 @@ struct StreamPage {
     private func grpc(_ call: GRPCReport, _ writer: inout DetailWriter) {
         writer.section(call.title) { writer in
             var start: Int?
+            var count = 0
             func close(_ writer: inout DetailWriter) {
-                if let start { writer.foldLines(from: start) }
+                if let start { writer.foldLines(from: start, startsFolded: !writer.options.isPrinted) }
                 start = nil
             }
             for line in call.lines where writer.takesMore() {
@@ -46,6 +45,8 @@ struct StreamPage {
                     close(&writer)
                     start = writer.place
                     writer.add(line)
+                    count += 1
+                    writer.nameLine("message \(count)")
                 }
             }
             close(&writer)
@@ -68,23 +69,35 @@ struct StreamPage {
 
     /// Adds a page of messages, each of which opens into its content.
     private func messages(_ timeline: MessageTimeline, _ writer: inout DetailWriter) throws {
-        let first = max(0, writer.options.firstMessage)
+        var rows: [Row] = []
+        var first = max(0, writer.options.firstMessage)
         var index = 0
         var hasMore = false
         var lastArrival: [StreamedMessage.Direction: Int64] = [:]
         writer.add(title(exchange.record.tally), .heading)
-        if first > 0 { writer.add("\(first.of("earlier message")) not shown", .faint) }
-        writer.margin += 2
-        defer { writer.margin -= 2 }
+        writer.nameLine("messages")
         while let message = try timeline.next() {
-            if index >= first + StreamPage.pageSize || !writer.takesMore() {
+            if !writer.options.showsNewest, index >= first + MessageWindow.most {
                 hasMore = true
                 break
             }
             let row = Row(message, &lastArrival)
-            if index >= first { add(row, &writer) }
+            if writer.options.showsNewest || index >= first { rows.append(row) }
+            if rows.count > MessageWindow.most { rows.removeFirst() }
             index += 1
         }
+        if writer.options.showsNewest { first = index - rows.count }
+        if first > 0 { writer.add("\(first.of("earlier message")) not shown", .faint) }
+        writer.margin += 2
+        defer { writer.margin -= 2 }
+        for (number, row) in rows.enumerated() {
+            guard writer.takesMore() else {
+                (hasMore, index) = (true, first + number)
+                break
+            }
+            add(row, number: first + number + 1, &writer)
+        }
+        writer.messages = MessageWindow(range: min(first, index)..<index, hasMore: hasMore)
         if index <= first, !hasMore { writer.add(index == 0 ? "None so far." : "There are no more.", .faint) }
         if hasMore {
             let tally = exchange.record.tally
@@ -108,9 +121,9 @@ struct StreamPage {
         }
         guard rows.count > 0 || exchange.record.kind == .webSocket else { return }
         writer.section(title(tally)) { writer in
-            for row in rows.first { add(row, &writer) }
+            for row in rows.first { add(row, number: nil, &writer) }
             if rows.leftOut > 0 { writer.add("… \(rows.leftOut.grouped) more; \(wayToAll(timeline))") }
-            for row in rows.last { add(row, &writer) }
+            for row in rows.last { add(row, number: nil, &writer) }
             remarks(timeline, &writer)
         }
     }
@@ -136,7 +149,7 @@ struct StreamPage {
         return "Messages: \(client.grouped) from the client, \(server.grouped) from the server\(soFar)"
     }
 
-    private func add(_ row: Row, _ writer: inout DetailWriter) {
+    private func add(_ row: Row, number: Int?, _ writer: inout DetailWriter) {
         let message = row.message
         let isSent = message.direction == .fromClient
         let time = message.arrivedAt.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
@@ -156,6 +169,7 @@ struct StreamPage {
         let isAll = writer.options.isPrinted || content.isWhole && !content.isJSON
         writer.add(spans, wraps: isAll)
         let line = writer.place - 1
+        if let number { writer.nameLine("message \(number)") }
         guard !isAll else { return }
         writer.margin += 4
         if let text = message.text {

@@ -1,0 +1,232 @@
+import HTTPModel
+import Sharing
+import Terminal
+
+/// Moving, folding and searching in a text: the uppermost report, else the open exchange.
+extension ConsoleModel {
+    var detailBody: Rect { Layout(self, withDetail: true).detail.splitTop(1).1 }
+
+    private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
+    var reportRows: Int { max(1, reportBody.height) }
+
+    private var isInReport: Bool {
+        if case .report? = overlays.last { return true }
+        return false
+    }
+
+    /// Whether keys move in a text.
+    var isReading: Bool { isInReport || context == .detail }
+
+    /// Changes the place in the uppermost report, else in the open exchange.
+    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        if case .report(var report)? = overlays.last {
+            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
+            change(&report.reading, rows, reportBody.height)
+            replaceTop(by: .report(report))
+        } else {
+            readDetail(change)
+        }
+    }
+
+    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        guard let document = detail.document else { return }
+        let body = detailBody
+        let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: body)
+        change(&detail.reading, rows, body.height)
+        guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound else {
+            return
+        }
+        // The messages that are read stay, whatever comes.
+        (detail.options.firstMessage, detail.options.showsNewest) = (first, false)
+    }
+
+    /// Scrolls texts after their room has changed, so that what was visible stays so.
+    mutating func revealTexts() {
+        if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
+        for index in overlays.indices {
+            guard case .report(var report) = overlays[index] else { continue }
+            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
+            report.reading.reveal(in: rows, height: reportBody.height)
+            overlays[index] = .report(report)
+        }
+    }
+
+    // MARK: - Moving
+
+    /// Moves down or up; at the end of the messages that a page has, goes on to those behind or before them.
+    mutating func readFurther(
+        _ direction: Int,
+        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
+    ) -> [Effect] {
+        let before = (detail.reading.top, detail.reading.cursor)
+        read(change)
+        guard !isInReport, before == (detail.reading.top, detail.reading.cursor), let document = detail.document,
+            let messages = document.messages
+        else { return [] }
+        let range = messages.range
+        // One message is on both pages; the place is kept by its name.
+        if direction > 0, messages.hasMore {
+            detail.options.firstMessage = max(range.lowerBound + 1, range.upperBound - 1)
+        } else if direction < 0, range.lowerBound > 0 {
+            detail.options.firstMessage = max(0, range.lowerBound + 1 - MessageWindow.most)
+            let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: detailBody)
+            if let line = document.names["message \(range.lowerBound + 1)"] {
+                detail.reading.cursor = ReadingPlace(line: rows.showing(line))
+            }
+        } else {
+            return []
+        }
+        return loadDetail()
+    }
+
+    /// Goes to the beginning, or to the end and stays there while there is more to come.
+    mutating func readToEdge(first: Bool) -> [Effect] {
+        read { $0.moveToEdge(first: first, in: $1, height: $2) }
+        guard !isInReport, let messages = detail.document?.messages, let id = detail.id else { return [] }
+        if first {
+            guard messages.range.lowerBound > 0 else { return [] }
+            (detail.options.firstMessage, detail.options.showsNewest) = (0, false)
+        } else {
+            guard messages.hasMore || isInFlight(id), !detail.options.showsNewest else { return [] }
+            detail.options.showsNewest = true
+        }
+        return loadDetail()
+    }
+
+    /// Follows what comes of the open exchange, or stays.
+    mutating func followOpen() -> [Effect] {
+        guard let id = detail.id, isInFlight(id) else {
+            let way = way(to: .back, in: .detail)
+            return refuse("This exchange has ended, nothing new comes; \(way) goes back to the list, to follow that.")
+        }
+        guard !detail.reading.follows else {
+            readDetail { reading, _, _ in reading.follows = false }
+            tell("The page stays where it is.")
+            return []
+        }
+        tell("The newest is shown as it comes, until you move.")
+        return readToEdge(first: false)
+    }
+
+    /// Opens the exchange of the row below, or above; what is shown of it is what was shown of this one.
+    mutating func step(_ by: Int) -> [Effect] {
+        let row = list.selected - by
+        guard (0..<list.total).contains(row) else {
+            return refuse("This is the \(by > 0 ? "last" : "first") exchange of the list.")
+        }
+        let effects = select(row)
+        guard let id = list.selectedID else {
+            list.opensWhenFound = true
+            return effects
+        }
+        detail.isOpen = true
+        return detail.id == id && !isLinear ? effects : effects + loadDetail(of: id)
+    }
+
+    // MARK: - Folds, wrapping, layouts
+
+    mutating func toggleFold() -> [Effect] {
+        var target: Int?
+        read { target = $0.toggleFold(in: $1, height: $2) }
+        guard !isInReport, let target, let name = detail.document?.lines[target].name, !name.hasPrefix("message ")
+        else { return [] }
+        detail.chosenFolds[name] = detail.reading.folds.contains(target)
+        return []
+    }
+
+    mutating func fold(all: Bool) -> [Effect] {
+        read { $0.fold(all: all, in: $1, height: $2) }
+        return []
+    }
+
+    mutating func toggleWraps() -> [Effect] {
+        wraps.toggle()
+        let isUnwrapped = !wraps
+        read { reading, rows, height in
+            reading.left = 0
+            // The place of a long line that was in view stays so.
+            let before = DocumentRows(rows.document, rows.folds, width: rows.width, wraps: isUnwrapped)
+            let place = before.clamped(reading.cursor)
+            guard isUnwrapped, place.row > 0, rows.visible.indices.contains(place.line) else { return }
+            reading.left = max(0, rows.column(of: before.extent(place).lowerBound, line: place.line) - rows.width / 3)
+        }
+        revealTexts()
+        let (left, right) = (way(to: .left, in: .detail), way(to: .right, in: .detail))
+        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; \(left) and \(right) move sideways.")
+        return []
+    }
+
+    /// Shows the list, the list with the open exchange, or that alone; the next of these where none is named.
+    mutating func setLayout(_ word: String?) -> [Effect] {
+        let now: ReadingLayout = detail.isOpen ? layout : .list
+        var next = word.flatMap { ReadingLayout(rawValue: $0.lowercased()) } ?? now.next
+        if word == nil, next == .split, !canSplit { next = .detail }
+        guard next != .list else {
+            (detail.isOpen, isDetailFocused) = (false, false)
+            reveal()
+            return loadRows()
+        }
+        layout = next
+        let hadKeys = isDetailFocused
+        let isNew = !detail.isOpen
+        guard let id = isNew ? selectedID : detail.id else {
+            return refuse(noSelection ?? "There is no exchange yet.")
+        }
+        openDetail()
+        // Beside the list, what has the keys keeps them.
+        isDetailFocused = next == .detail || hadKeys
+        revealAll()
+        return loadRows() + loadDetail(of: id)
+    }
+
+    /// Whether the screen has room for the list and an exchange.
+    private var canSplit: Bool {
+        var model = self
+        model.layout = .split
+        return !Layout(model, withDetail: true).list.isEmpty
+    }
+
+    // MARK: - Searching
+
+    /// What was last searched for in the text that is open.
+    var soughtHere: String {
+        if case .report(let report)? = overlays.last { return report.sought }
+        return detail.sought
+    }
+
+    mutating func find(_ text: String) -> [Effect] {
+        let pattern: SoughtText?
+        do {
+            pattern = try SoughtText.reading(text)
+        } catch {
+            return refuse("\(error)".capitalizedFirst + ".")
+        }
+        if case .report(var report)? = overlays.last {
+            (report.sought, report.reading.match) = (text, nil)
+            report.found = pattern.map { FoundPlaces($0, in: report.document) }
+            replaceTop(by: .report(report))
+        } else {
+            (detail.sought, detail.pattern, detail.reading.match) = (text, pattern, nil)
+            detail.found = pattern.flatMap { pattern in detail.document.map { FoundPlaces(pattern, in: $0) } }
+            if !isLinear { openDetail() } else { isDetailFocused = true }
+        }
+        return pattern == nil ? [] : findAgain()
+    }
+
+    mutating func findAgain(forward: Bool = true) -> [Effect] {
+        let text = soughtHere
+        var found = detail.found
+        if case .report(let report)? = overlays.last { found = report.found }
+        guard let found else { return refuse("Nothing is searched for yet; \(way(to: .findInDetail)) finds a text.") }
+        let end = found.end.map { "; the search was given up at line \($0 + 1), as it takes too long" } ?? ""
+        var index: Int?
+        read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
+        guard let index else { return refuse("'\(text.prefix(60))' is not in what is shown\(end).") }
+        // On lines, all matches are written.
+        if isLinear { return [] }
+        let place: Context = isInReport ? .report : .detail
+        let ways = "\(way(to: .findNext, in: place)) and \(way(to: .findPrevious, in: place)) go on"
+        tell("\(index + 1) of \(found.all.count) places with '\(text.prefix(40))'; \(ways)\(end).")
+        return []
+    }
+}
