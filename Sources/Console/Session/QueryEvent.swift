@@ -13,6 +13,12 @@ package enum QueryEvent: Sendable {
     case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
+    /// The newest exchanges at a place itself, the newest first.
+    case exchanges(at: StructureNode, generation: Int, [ExchangeRecord])
+    /// What is to be marked: the numbers of what the list has, or has below a place; and whether there are more.
+    case numbers(generation: Int, [Int64], hasMore: Bool)
+    /// How many of the exchanges that were asked about the list does not have.
+    case hidden(generation: Int, Int)
     case summary(SessionSummary)
     /// Something could not be read; as text for the user.
     case failed(String)

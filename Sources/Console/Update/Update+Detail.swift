@@ -7,8 +7,10 @@ extension ConsoleModel {
 
     private var detailBody: Rect { Layout(self).detail.splitTop(1).1 }
 
-    private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
+    var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
     var reportRows: Int { max(1, reportBody.height) }
+    /// The columns of a line in a report, without those for signs.
+    var reportWidth: Int { max(20, reportBody.width - 2) }
 
     /// Whether keys move in a text: a report, or the open exchange.
     var isReading: Bool {
