@@ -72,7 +72,11 @@ package enum Console {
     }
 
     package static func look(_ capabilities: TerminalCapabilities) -> Look {
-        Look(theme: capabilities.colorDepth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode)
+        Look(
+            theme: capabilities.colorDepth == .none ? .plain : .dark,
+            isUnicode: capabilities.isUnicode,
+            depth: capabilities.colorDepth
+        )
     }
 
     private static func onOwnThread<Value: Sendable>(

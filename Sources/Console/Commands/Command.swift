@@ -22,6 +22,11 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case previousPage = "previous-page"
     case bodyForm = "body"
     case focusHost = "focus"
+    case ignoreHost = "ignore"
+    case unignore
+    case markAll = "mark-all"
+    case unmarkAll = "unmark-all"
+    case showMarked = "show-marked"
     case jumpKind = "jump"
     // Tools.
     case panel, apply, discard, preset, undo, decrypt

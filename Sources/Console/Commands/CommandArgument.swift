@@ -78,6 +78,10 @@ struct CommandArgument: Sendable {
         name: "TIMES x PARALLEL, DELAY",
         prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"
     ) { _ in "10 x 2" }
+    static let ignored = choice("HOST", .text) { model, command in
+        let hosts = model.list.query.ignoredHosts.sorted().map { PickerState.Item($0, $0) }
+        return PickerState(command: command, title: "Show again", items: hosts + [.init("all", "all of them")])
+    }
     static let tool = choice("TOOL", .tool) { $0.toolChoices($1) }
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
     static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
@@ -95,10 +99,8 @@ struct CommandArgument: Sendable {
     static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
         PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })
     }
-    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
-        let what = model.marks.isEmpty ? "\(model.list.total) in the list" : "\(model.marks.count) marked"
-        let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }
-        return PickerState(command: command, title: "Export \(what) as", items: items)
+    static let export = choice("FORMAT [SCOPE] FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
+        PickerState(command: command, title: "Export", items: model.exportChoices)
     }
     static let preset = choice("PRESET", .preset) { _, command in
         let choice = ToolRegistry.standard.withPresets?.presets

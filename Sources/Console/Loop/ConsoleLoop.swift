@@ -115,6 +115,7 @@ final class ConsoleLoop {
     private func update(_ message: Message, isVisible: Bool = true) {
         if case .failed(let error) = message { failure = error }
         perform(model.update(message))
+        if terminal.reportsMouse != model.isMouseOn { terminal.reportsMouse = model.isMouseOn }
         if isVisible { isDirty = true }
     }
 

@@ -103,6 +103,9 @@ extension SessionReader {
         guard let range = try bounds() else { return [] }
         var ids: [ExchangeID] = []
         let filter = query.wholeFilter
+        if let only = query.only {
+            return try numbers(of: .numbers(only), matching: filter).map { ExchangeID($0) }
+        }
         try forEachBlock(of: range, for: filter) { block in
             ids += try numbers(of: .range(block), matching: filter).map { ExchangeID($0) }
             return !isStopped()

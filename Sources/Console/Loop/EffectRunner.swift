@@ -58,6 +58,7 @@ final class EffectRunner: Sendable {
         }
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
+        if services.control != nil { start(on: reading) { [inbox] in inbox.send(.addresses(LocalAddresses.all())) } }
         services.remarks.listen { [weak self] words in
             self?.say(words)
             // The profile may have been read again.
@@ -107,6 +108,10 @@ final class EffectRunner: Sendable {
         case .structure(let node, let generation): queries?.loadStructure(node, generation: generation)
         case .statistics(let scope, let generation): queries?.loadStatistics(scope, generation: generation)
         case .statisticsReport(let filter, let numbers, let title): showStatistics(filter, numbers, title)
+        case .exchanges(let node, let generation): queries?.loadExchanges(at: node, generation: generation)
+        case .numbers(let node, let most, let generation):
+            queries?.loadNumbers(below: node, most: most, generation: generation)
+        case .countHidden(let ids, let generation): queries?.countHidden(ids, generation: generation)
         case .cancelJobs:
             cancellations.add(1, ordering: .relaxed)
             queries?.cancel()
@@ -134,7 +139,8 @@ final class EffectRunner: Sendable {
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
-        case .trust(let proxy, let look): showTrust(proxy, look)
+        case .trust(let steps, let width): showTrust(steps, width)
+        case .copyText(let text, let name): copy(text, as: name)
         case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
         }
     }
@@ -237,11 +243,16 @@ final class EffectRunner: Sendable {
         }
     }
 
-    private func showTrust(_ proxy: String, _ look: Look) {
-        let document = DetailDocument(
-            lines: PhonePage.lines(proxy, look) + DetailDocument(services?.trustText ?? "").lines
-        )
-        inbox.send(.report(title: "Point a client here, and let it trust Sluice", document))
+    private func showTrust(_ steps: FirstSteps, _ width: Int) {
+        start(on: reading) { [self] in
+            var steps = steps
+            // The machine may be in another network by now.
+            steps.addresses = LocalAddresses.all()
+            inbox.send(.addresses(steps.addresses))
+            let trust = DetailDocument(services?.trustText ?? "").lines
+            let document = DetailDocument(lines: steps.lines(width: width) + trust)
+            inbox.send(.report(title: FirstSteps.title, document))
+        }
     }
 }
 

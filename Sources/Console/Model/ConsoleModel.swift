@@ -49,7 +49,11 @@ package struct ConsoleModel: Sendable {
     package var notices: [Notice] = []
     package var jobs: [Job] = []
     /// Marked exchanges, in the order in which they were marked.
-    package var marks: [ExchangeID] = []
+    package var marks: [ExchangeID] = [] { didSet { marked = Set(marks) } }
+    /// The same, to look one up.
+    package private(set) var marked: Set<ExchangeID> = []
+    /// Whether the terminal reports the mouse; without, it selects text with it.
+    package var isMouseOn = true
     package var highlights: [Highlight] = []
     /// Deletions that can be taken back, the newest last.
     var deletions: [Deletion] = []
@@ -77,6 +81,10 @@ package struct ConsoleModel: Sendable {
     var draft: EditorState?
     /// The number of all notices so far, kept or not.
     private(set) var noticeCount = 0
+    /// When the console was opened, in microseconds since 1970.
+    var openedAt: Int64 = 0
+    /// The hosts of which was told that a client does not trust the certificate, and what was told.
+    var toldHosts: Set<String> = []
     /// Whether an opened recording is still being made by another Sluice.
     package var isGrowing = false
     /// Counts queries, so that late answers are recognised.
@@ -139,14 +147,17 @@ extension String {
 
 /// What the terminal decides of how things are drawn.
 package struct Look: Sendable, Hashable {
-    /// Dark or light, or without colours.
-    package var theme: Theme
+    /// Dark or light, or without colours; as the terminal can show it.
+    package var theme: Theme { didSet { theme = theme.at(depth) } }
     /// Whether characters beyond ASCII can be shown.
     package var isUnicode: Bool
+    /// The colours that the terminal has.
+    package let depth: ColorDepth
 
-    package init(theme: Theme = .dark, isUnicode: Bool = true) {
-        self.theme = theme
+    package init(theme: Theme = .dark, isUnicode: Bool = true, depth: ColorDepth = .palette256) {
+        self.theme = theme.at(depth)
         self.isUnicode = isUnicode
+        self.depth = depth
     }
 }
 

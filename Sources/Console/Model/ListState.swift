@@ -26,6 +26,8 @@ package struct ListState: Sendable {
     var opensWhenFound = false
     /// When unfinished rows were last read, in microseconds since 1970.
     var readAt: Int64 = 0
+    /// How many marked exchanges the list does not have.
+    var hiddenMarks = 0
     /// Whether the newest exchange stays selected.
     package var isFollowing = true
     /// Whether the first row is selected once the list is sorted.
@@ -39,13 +41,38 @@ package struct ListState: Sendable {
 
 package struct StructureState: Sendable {
     package struct Row: Sendable, Hashable {
+        /// The place; for an exchange, the place where it is.
         package var child: StructureChild
         package var depth: Int
         package var isOpen: Bool
+        /// One of the place's own exchanges; `nil` for the place itself.
+        package var exchange: ExchangeRecord?
+        /// How many further exchanges the place has, in the row that says so; else 0.
+        package var more = 0
+
+        /// The exchange that the row stands for: a leaf for its newest; `nil` for a branch.
+        package var id: ExchangeID? { exchange?.id ?? (more == 0 && child.isLeaf ? child.newest : nil) }
+        /// Whether it can be opened to show what is below it.
+        package var isBranch: Bool { exchange == nil && more == 0 && (!child.isLeaf || child.count > 1) }
+        /// Tells the rows apart.
+        fileprivate var place: Place { Place(node: child.node, id: exchange?.id, isMore: more > 0) }
     }
+
+    fileprivate struct Place: Hashable {
+        var node: StructureNode
+        var id: ExchangeID?
+        var isMore: Bool
+    }
+
+    /// The most exchanges of a place that are shown.
+    package static let mostExchanges = 50
 
     /// The children of open branches.
     package var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
+    /// The newest exchanges at a place itself, the newest first, where they were asked for.
+    package var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
+    /// When unfinished exchanges were last read, in microseconds since 1970.
+    var readAt: Int64 = 0
     package var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
     package var selected = 0
     package var top = 0
@@ -57,19 +84,43 @@ package struct StructureState: Sendable {
 
     /// Makes the rows from the levels; the selected place stays selected on whichever row it is then.
     private mutating func arrange() {
-        let place = selectedRow?.child.node
+        let place = selectedRow?.place
         rows = []
         add(.root, depth: 0)
         guard !rows.isEmpty else { return }
-        let now = rows.indices.contains(selected) && rows[selected].child.node == place ? selected : nil
-        selected = now ?? rows.firstIndex { $0.child.node == place } ?? min(selected, max(0, rows.count - 1))
+        let now = rows.indices.contains(selected) && rows[selected].place == place ? selected : nil
+        // An exchange whose row is gone gives way to its place.
+        let other = rows.firstIndex { $0.place == place } ?? rows.firstIndex { $0.child.node == place?.node }
+        selected = now ?? other ?? min(selected, max(0, rows.count - 1))
+    }
+
+    /// How many exchanges are at a place itself and not below it; 0 while that is not known.
+    func own(_ child: StructureChild) -> Int {
+        guard !child.isLeaf else { return child.count }
+        guard let level = levels[child.node], level.progress == nil else { return 0 }
+        return max(0, child.count - level.more - level.children.reduce(0) { $0 + $1.count })
+    }
+
+    /// Whether the exchanges at a place that is open have to be read, for the first time or again.
+    func wantsExchanges(_ child: StructureChild) -> Bool {
+        let own = own(child)
+        guard open.contains(child.node), own > 0, let known = exchanges[child.node] else {
+            return open.contains(child.node) && own > 0
+        }
+        let isNewest = levels[child.node]?.children.allSatisfy { $0.newest < child.newest } ?? true
+        return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
     }
 
     private mutating func add(_ node: StructureNode, depth: Int) {
         for child in levels[node]?.children ?? [] {
             let isOpen = open.contains(child.node)
             rows.append(Row(child: child, depth: depth, isOpen: isOpen))
-            if isOpen { add(child.node, depth: depth + 1) }
+            guard isOpen else { continue }
+            let own = exchanges[child.node] ?? []
+            rows += own.map { Row(child: child, depth: depth + 1, isOpen: false, exchange: $0) }
+            let more = self.own(child) - own.count
+            if more > 0, !own.isEmpty { rows.append(Row(child: child, depth: depth + 1, isOpen: false, more: more)) }
+            add(child.node, depth: depth + 1)
         }
     }
 }

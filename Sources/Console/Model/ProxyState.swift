@@ -26,6 +26,8 @@ package struct ProxyState: Sendable {
     /// The throttle preset in force; `nil` for none.
     package var preset: String?
     package var authorityPath = ""
+    /// The addresses of this machine in its networks, without brackets; those of IPv4 first.
+    package var addresses: [String] = []
     /// Why the proxy does not run, as text.
     package var problem: String?
 

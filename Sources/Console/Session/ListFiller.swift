@@ -71,7 +71,11 @@ struct ListFiller {
             list.hasHoles = hasHoles
             return (list.filter, list.isSorted)
         }
-        if change(\.isFiltered) { try match(filter, in: bounds, cancellation) }
+        if let only = query.only {
+            try match(filter, among: only, cancellation)
+        } else if change(\.isFiltered) {
+            try match(filter, in: bounds, cancellation)
+        }
         if isSorted { try order(cancellation, isFirst: true) }
         if change(\.matchCount) == 0 { excludedBy = try excludingTerm(of: filter) }
     }
@@ -97,6 +101,16 @@ struct ListFiller {
         passed = 0
     }
 
+    /// Finds matches among some numbers, from the highest to the lowest.
+    private mutating func match(_ filter: Filter, among only: [Int64], _ cancellation: Cancellation) throws {
+        for end in stride(from: only.count, to: 0, by: -8_192) {
+            let part = Array(only[max(0, end - 8_192)..<end])
+            let found = try reader.numbers(of: .numbers(part), matching: filter) { _ in !cancellation.isCancelled }
+            change { $0.addOlder(found.reversed()) }
+            try cancellation.check()
+        }
+    }
+
     /// The term of the filter that alone lets nothing pass; of several, those that need messages or bodies are not
     /// tried.
     private func excludingTerm(of filter: Filter) throws -> (term: Filter, words: String)? {
@@ -117,7 +131,9 @@ struct ListFiller {
         guard let sort = query.sort else { return }
         isOrderStale = false
         // The pass found what needs bodies; sorting that many numbers by themselves takes longer than asking again.
-        let isAskedAnew = filter.matchesEverything || filter.needs == .record && count > Self.mostInOrder
+        let isAskedAnew =
+            query.only == nil
+            && (filter.matchesEverything || filter.needs == .record && count > Self.mostInOrder)
         let rows: ExchangeRows = isAskedAnew ? .all : .numbers(change(\.matches))
         let done = isFirst ? progress ?? 0 : nil
         let (deliver, pace, status) = (deliver, pace, status(progress: done))
@@ -203,7 +219,8 @@ struct ListFiller {
     private mutating func follow() throws {
         let changes = try followed.advance(reader)
         // The pass will see the others as they are then.
-        let changed = (changes.settled + changes.inFlight).filter { $0 >= passed }
+        var changed = (changes.settled + changes.inFlight).filter { $0 >= passed }
+        if let only = query.only, !changed.isEmpty { changed = Array(Set(changed).intersection(only)) }
         let filter = change { list in
             list.bounds = followed.bounds ?? list.bounds
             return list.filter

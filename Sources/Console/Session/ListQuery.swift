@@ -5,8 +5,14 @@ package struct ListQuery: Hashable, Sendable {
     package var filter: Filter = .everything
     /// `nil` for the order of numbers, oldest first.
     package var sort: SortOrder?
-    /// The hosts that are focused on; empty for all.
+    /// The hosts that are focused on, as `name` or `name:port`; empty for all.
     package var focusedHosts: Set<String> = []
+    /// The hosts that are hidden; they are recorded all the same.
+    package var ignoredHosts: Set<String> = []
+    /// The only exchanges, lowest number first; `nil` for all.
+    package var only: [Int64]?
+    /// The place of the structure that alone is meant, with all below it; `nil` for all.
+    package var place: StructureNode?
     /// Text that one of their bodies must also contain, in any case; `nil` or empty for none.
     package var bodyText: String?
     /// When they began, in microseconds since 1970; `nil` for any time.
@@ -18,11 +24,24 @@ package struct ListQuery: Hashable, Sendable {
     static let longestBodyText = 4_096
 
     var filterWithoutBody: Filter {
-        let focused = focusedHosts.isEmpty ? filter : filter.and(.hosts(focusedHosts))
-        return period.map { focused.and(.begun(in: $0)) } ?? focused
+        var all = filter.and(.authorities(focusedHosts)).and(.except(ignoredHosts))
+        if let url = place?.url { all = all.and(.place(url, withBelow: true)) }
+        return period.map { all.and(.begun(in: $0)) } ?? all
     }
 
-    /// The filter, the focus and the text in bodies together.
+    /// Whether more than the filter takes exchanges away.
+    var isNarrowed: Bool {
+        bodyText != nil || only != nil || !focusedHosts.isEmpty || !ignoredHosts.isEmpty || period != nil
+    }
+
+    /// The same query, of what is at or below a place of the structure alone.
+    func below(_ node: StructureNode) -> ListQuery {
+        var query = self
+        query.place = node
+        return query
+    }
+
+    /// The filter, the focus, the ignored hosts and the text in bodies together.
     var wholeFilter: Filter {
         guard let bodyText, !bodyText.isEmpty else { return filterWithoutBody }
         return filterWithoutBody.and(.body(containing: bodyText))

@@ -15,6 +15,12 @@ package enum QueryEvent: Sendable {
     case structure(StructureLevel)
     /// What the list amounts to, as far as it is counted.
     case statistics(StatisticsAnswer)
+    /// The newest exchanges at a place itself, the newest first.
+    case exchanges(at: StructureNode, generation: Int, [ExchangeRecord])
+    /// What is to be marked: the numbers of what the list has, or has below a place; and whether there are more.
+    case numbers(generation: Int, [Int64], hasMore: Bool)
+    /// How many of the exchanges that were asked about the list does not have.
+    case hidden(generation: Int, Int)
     case summary(SessionSummary)
     /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
     case stale(generation: Int)

@@ -175,6 +175,70 @@ package final class QueryService: Sendable {
         }
     }
 
+    /// Reads the newest exchanges of the list at a place of the structure, without those below it; answered by
+    /// `.exchanges`.
+    package func loadExchanges(at node: StructureNode, generation: Int) {
+        ask(generation) { list, reader, cancellation in
+            guard let url = node.url else { return nil }
+            let filter = list.filter.and(.place(url, withBelow: false))
+            var found: [ExchangeRecord] = []
+            func take(_ rows: ExchangeRows) throws {
+                found += try reader.records(of: rows, matching: filter) { _ in !cancellation.isCancelled }.reversed()
+            }
+            if list.isRestricted || filter.needs != .record {
+                try take(.numbers(list.matches))
+            } else if let bounds = list.bounds {
+                try reader.forEachBlock(of: bounds, order: .newestFirst, for: filter) { block in
+                    try take(.range(block))
+                    return found.count < StructureState.mostExchanges && !cancellation.isCancelled
+                }
+            }
+            try cancellation.check()
+            return .exchanges(at: node, generation: generation, Array(found.prefix(StructureState.mostExchanges)))
+        }
+    }
+
+    /// Reads the numbers of the list's exchanges, or of those at and below a place; answered by `.numbers`.
+    package func loadNumbers(below node: StructureNode?, most: Int, generation: Int) {
+        ask(generation) { list, reader, cancellation in
+            let place = node?.url.map { Filter.place($0, withBelow: true) } ?? .everything
+            let rows: ExchangeRows = list.isFiltered ? .numbers(list.matches) : .all
+            let numbers = try reader.numbers(of: rows, matching: place, isDescending: true, limit: most + 1) { _ in
+                !cancellation.isCancelled
+            }
+            return .numbers(generation: generation, numbers.prefix(most).reversed(), hasMore: numbers.count > most)
+        }
+    }
+
+    /// Counts which of some exchanges the list does not have; answered by `.hidden`.
+    package func countHidden(_ ids: [ExchangeID], generation: Int) {
+        ask(generation) { list, _, _ in
+            guard list.isFiltered else { return .hidden(generation: generation, 0) }
+            let shown = Set(list.matches)
+            return .hidden(generation: generation, ids.count { !shown.contains($0.number) })
+        }
+    }
+
+    /// Answers a question about the present list, which ends with it.
+    private func ask(
+        _ generation: Int,
+        _ body: @escaping @Sendable (ResultList, SessionReader, Cancellation) throws -> QueryEvent?
+    ) {
+        let cancellation = running.value.withLock { $0.counting }
+        questions.async { [list, questionReader, deliver] in
+            // Copies the reference to the numbers, not the numbers.
+            let present = list.value.withLock { $0 }
+            guard present.generation == generation, !cancellation.isCancelled else { return }
+            do {
+                if let answer = try body(present, questionReader, cancellation) { deliver(answer) }
+            } catch is CancellationError {
+                return
+            } catch {
+                deliver(.failed(queryWords(error)))
+            }
+        }
+    }
+
     /// Checks whether the session has changed; a `.list` event follows where the list has.
     package func refresh() {
         guard !list.wantsRefresh.exchange(true, ordering: .relaxed) else { return }

@@ -12,6 +12,8 @@ struct ResultList: Sendable {
     private(set) var filter = Filter.everything
     /// Whether numbers of the session have no row, so that those that have one are found as by a filter.
     var hasHoles = false
+    /// Whether the query names the exchanges, beside its filter.
+    private(set) var isRestricted = false
     /// Whether the order is another than that of numbers.
     private(set) var isSorted = false
     /// Whether the pass is over or was stopped, so that it adds nothing more.
@@ -27,6 +29,7 @@ struct ResultList: Sendable {
 
     mutating func begin(_ query: ListQuery, generation: Int) {
         self = ResultList(generation: generation, bounds: bounds, filter: query.wholeFilter)
+        isRestricted = query.only != nil
         isSorted = query.sort.map { $0.column != .id } ?? false
         isReversed = query.sort.map { $0.column == .id && $0.isDescending } ?? false
     }
@@ -35,7 +38,7 @@ struct ResultList: Sendable {
         (self.generation, self.bounds, self.filter) = (generation, bounds, filter)
     }
 
-    var isFiltered: Bool { hasHoles || !filter.matchesEverything }
+    var isFiltered: Bool { isRestricted || hasHoles || !filter.matchesEverything }
     var count: Int { isSorted ? sorted.count : matchCount }
 
     /// The exchanges that belong to the list, in order or not yet.

@@ -55,7 +55,7 @@ struct StructureCounter {
     }
 
     private mutating func count(_ node: StructureNode, _ cancellation: Cancellation) throws {
-        let filter = list.value.withLock { $0.filter }
+        let (filter, isRestricted) = list.value.withLock { ($0.filter, $0.isRestricted) }
         let url = node.siteURL
         guard node.site == nil || url != nil else { return tell(node, Place(), []) }
         func groups(_ rows: ExchangeRows, inFlight: Bool, _ filter: Filter) throws -> [StructureGroup] {
@@ -68,7 +68,7 @@ struct StructureCounter {
             ) { _ in !cancellation.isCancelled }
         }
         var place = places[node] ?? Place()
-        if filter.needs != .record {
+        if filter.needs != .record || isRestricted {
             // The pass knows what matches; searching all bodies again would take as long.
             let matches = list.value.withLock { $0.matches }
             place.add(try groups(.numbers(matches), inFlight: false, .everything))

@@ -2,29 +2,55 @@ import HTTPModel
 package import Sharing
 package import Terminal
 
-/// The colours and attributes of each role.
-package enum Theme: String, CaseIterable, Sendable, Hashable {
-    case dark, light
+/// The colours and attributes of each role, chosen for what the terminal can show.
+///
+/// Each pair of text and background has a contrast of 4.5 : 1 at least (WCAG 2, 1.4.3) on the usual backgrounds. The
+/// eight or sixteen colours are other ones in each terminal, and of them only bright cyan is readable everywhere on
+/// dark; so there everything else is told by attributes, in the terminal's own two colours.
+package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
+    package static let dark = Theme("dark")
+    package static let light = Theme("light")
     /// Without colours: bold, dim, underline and reverse only.
-    case plain
+    package static let plain = Theme("plain")
+    package static let allCases = [dark, light, plain]
+
+    package let rawValue: String
+    /// What the terminal can show: no part of the choice, so that it does not count in comparisons.
+    package private(set) var depth = ColorDepth.palette256
+
+    private init(_ name: String) { rawValue = name }
+
+    package init?(rawValue: String) {
+        guard let theme = Theme.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = theme
+    }
+
+    /// The theme on a terminal with that many colours.
+    package func at(_ depth: ColorDepth) -> Theme {
+        var theme = self
+        theme.depth = depth
+        return theme
+    }
+
+    package static func == (left: Theme, right: Theme) -> Bool { left.rawValue == right.rawValue }
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     package func style(_ role: Role) -> Style {
         switch role {
         case .text, .image: .plain
         case .faint, .comment, .punctuation: faint
-        case .heading: Style(accent, on: .standard, .bold)
-        case .label: Style(color(246, 240))
-        case .key, .attribute: Style(color(110, 25))
-        case .string: Style(color(150, 28))
-        case .number: Style(color(215, 130))
-        case .literal, .keyword: Style(color(176, 90))
-        case .tag: Style(color(80, 30))
-        case .link: Style(color(75, 26), on: .standard, .underline)
-        case .success, .added: Style(color(114, 28), on: .standard, self == .plain ? .bold : [])
-        case .redirect: Style(color(80, 30))
-        case .clientError, .warning, .changed: Style(color(221, 130), on: .standard, self == .plain ? .bold : [])
-        case .serverError, .failure, .removed: Style(color(203, 124), on: .standard, .bold)
-        case .match: Style(color(16, 16), on: color(221, 220), self == .plain ? .reverse : [])
+        case .heading: key
+        case .label: style(249, 240)
+        case .key, .attribute: style(110, 25)
+        case .string: style(150, 22)
+        case .number: style(215, 94)
+        case .literal, .keyword: style(176, 90)
+        case .tag, .redirect: style(80, 23)
+        case .link: style(75, 26, .underline, few: .underline)
+        case .success, .added: style(114, 22, few: .bold)
+        case .clientError, .warning, .changed: style(221, 94, few: .bold)
+        case .serverError, .failure, .removed: style(210, 124, .bold, few: .bold)
+        case .match: style(16, 16, on: (221, 220), few: .reverse)
         }
     }
 
@@ -32,30 +58,34 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
         span.pixels.map { Style(.palette($0.x), on: .palette($0.y)) } ?? style(span.role)
     }
 
-    /// For titles and the open tab.
-    var accent: Color { color(74, 25) }
-    var faint: Style { Style(color(244, 242), on: .standard, self == .plain ? .dim : []) }
+    var faint: Style { style(248, 241, few: self == .plain ? .dim : []) }
 
     /// For the titles of columns and the status line.
-    var bar: Style { style(color(252, 235), on: color(236, 254), plain: .reverse) }
+    var bar: Style { style(252, 235, on: (236, 254), few: .reverse) }
 
     /// The selected line, in the view that has the keys.
-    var selection: Style { style(color(255, 16), on: color(24, 153), plain: .reverse) }
+    var selection: Style { style(255, 16, on: (24, 153), few: .reverse) }
 
     /// The selected line, in a view without the keys.
-    var dimSelection: Style { style(on: color(237, 253), plain: .underline) }
+    var dimSelection: Style { style(255, 16, on: (237, 253), few: .underline) }
 
     var frame: Style { faint }
-    var key: Style { Style(accent, on: .standard, .bold) }
 
-    var alert: Style { style(color(16, 231), on: color(215, 130), .bold, plain: [.bold, .reverse]) }
+    /// For keys, titles and the open tab.
+    var key: Style {
+        var style = style(74, 25, .bold, few: .bold)
+        if self == .dark, depth == .ansi16 { style.foreground = .ansi(14) }
+        return style
+    }
+
+    var alert: Style { style(16, 231, on: (215, 130), .bold, few: [.bold, .reverse]) }
 
     /// The background of a highlight, by its number from 1.
     func highlight(_ number: Int) -> Style {
         let dark: [UInt8] = [22, 53, 17, 58, 23, 52]
         let light: [UInt8] = [194, 225, 189, 230, 195, 224]
         let index = (number - 1) % dark.count
-        return style(on: color(dark[index], light[index]), plain: .underline)
+        return style(255, 16, on: (dark[index], light[index]), few: .underline)
     }
 
     /// The background of an exchange that was given a colour.
@@ -69,22 +99,23 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
             case .blue: (17, 189)
             case .purple: (53, 225)
             }
-        return style(on: color(dark, light), plain: .underline)
+        return style(255, 16, on: (dark, light), few: .underline)
     }
 
-    /// A style with other attributes where there are no colours.
-    private func style(
-        _ text: Color = .standard,
-        on background: Color,
-        _ attributes: Style.Attributes = [],
-        plain: Style.Attributes
-    ) -> Style { Style(text, on: background, self == .plain ? plain : attributes) }
+    /// Whether more than attributes and the terminal's own colours are used.
+    var hasColours: Bool { self != .plain && depth == .palette256 }
 
-    private func color(_ dark: UInt8, _ light: UInt8) -> Color {
-        switch self {
-        case .dark: .palette(dark)
-        case .light: .palette(light)
-        case .plain: .standard
-        }
+    /// A style in the dark and the light theme, and with attributes alone where there are few colours or none.
+    private func style(
+        _ dark: UInt8,
+        _ light: UInt8,
+        on background: (dark: UInt8, light: UInt8)? = nil,
+        _ attributes: Style.Attributes = [],
+        few: Style.Attributes = []
+    ) -> Style {
+        guard hasColours else { return Style(.standard, on: .standard, few) }
+        let isDark = self == .dark
+        let behind = background.map { Color.palette(isDark ? $0.dark : $0.light) } ?? .standard
+        return Style(.palette(isDark ? dark : light), on: behind, attributes)
     }
 }

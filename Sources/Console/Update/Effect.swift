@@ -14,6 +14,12 @@ package enum Effect: Sendable {
     case statistics(StatisticsScope?, generation: Int)
     /// Statistics as a text; of exchanges by their numbers, `nil` for all that the filter leaves.
     case statisticsReport(filter: Filter, numbers: [Int64]?, title: String)
+    /// Reads the newest exchanges at a place of the structure.
+    case exchanges(at: StructureNode, generation: Int)
+    /// Reads what to mark: all of the list, or of it what is below a place.
+    case numbers(below: StructureNode?, most: Int, generation: Int)
+    /// Counts which of some exchanges the list does not have.
+    case countHidden([ExchangeID], generation: Int)
     case cancelJobs
     // One exchange, or two.
     case detail(ExchangeID, DetailOptions, generation: Int)
@@ -44,7 +50,8 @@ package enum Effect: Sendable {
     case send(draft: String, ExchangeID?)
     case repeating(ExchangeID, RepeatPlan)
     // The console.
-    case trust(proxy: String, Look)
+    case trust(FirstSteps, width: Int)
+    case copyText(String, as: String)
     case externalEditor(EditorState)
     case copyToTerminal(String)
     case redraw, suspend, quit
@@ -85,6 +92,11 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         case .raw: "Raw request and response"
         }
     }
+}
+
+/// What an export has, as a word.
+enum ExportScope: String, CaseIterable {
+    case selected, marked, shown
 }
 
 package struct ExportRequest: Sendable, Hashable {

@@ -18,6 +18,8 @@ package enum Message: Sendable {
     case query(QueryEvent)
     /// The proxy runs or the session is open; with the path of the authority's certificate.
     case ready(authority: String)
+    /// The addresses of this machine in its networks.
+    case addresses([String])
     case proxy(ControlStatus, [HoldSummary])
     /// Why the proxy has ended or cannot be reached.
     case proxyLost(String)

@@ -53,6 +53,13 @@ extension ConsoleModel {
         if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table: down goes there." }
         return isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
     }
+    var noMark: String? { selectedBranch == nil ? noRecord : nil }
+    var noMarks: String? {
+        marks.isEmpty && list.query.only == nil ? "Nothing is marked; \(way(to: .mark)) marks." : nil
+    }
+    var noIgnored: String? {
+        list.query.ignoredHosts.isEmpty ? "No host is ignored; \(way(to: .ignoreHost)) ignores the selected one." : nil
+    }
     var noPage: String? { detail.isOpen ? nil : noSelection }
     var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
     var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
@@ -140,7 +147,7 @@ extension ConsoleModel {
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTimelineInUse { return nil }
-        if isTreeInUse { return structure.selectedRow.flatMap { $0.child.isLeaf ? $0.child.newest : nil } }
+        if isTreeInUse { return structure.selectedRow?.id }
         // On lines, nobody would see another exchange take the row's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
@@ -148,12 +155,26 @@ extension ConsoleModel {
     /// `nil` where its row is not known.
     var selectedRecord: ExchangeRecord? {
         guard let id = selectedID else { return nil }
-        return list.selectedRecord?.id == id ? list.selectedRecord : list.rows.values.first { $0.id == id }
+        return list.selectedRecord?.id == id ? list.selectedRecord : known(id)
     }
 
-    var selectedHost: String? {
-        if isTimelineInUse { return selectedStatisticsHost }
-        return isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
+    /// The record of an exchange, where the list or the structure has it.
+    func known(_ id: ExchangeID) -> ExchangeRecord? {
+        list.rows.values.first { $0.id == id }
+            ?? structure.exchanges.values.lazy.flatMap(\.self).first { $0.id == id }
+    }
+
+    private var selectedURL: RequestURL? {
+        isTreeInUse ? structure.selectedRow?.child.node.url : selectedRecord?.url
+    }
+
+    var selectedHost: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.host }
+    /// The selected host, with its port where it is not the scheme's own.
+    var selectedAuthority: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.authority }
+    /// The branch of the structure that has the cursor; `nil` for an exchange.
+    var selectedBranch: StructureNode? {
+        guard isTreeInUse, let row = structure.selectedRow, row.id == nil else { return nil }
+        return row.child.node
     }
 
     /// What a rule is made from: the selected exchange, or all below the selected branch.

@@ -2,7 +2,7 @@ import HTTPModel
 import Sharing
 import Terminal
 
-/// The console itself: help, messages, theme, mouse, the end.
+/// The console itself: help, messages, theme, the end.
 extension ConsoleModel {
     mutating func setTheme(_ word: String) -> [Effect] {
         guard let theme = Theme(rawValue: word.lowercased()) else { return [] }
@@ -14,6 +14,8 @@ extension ConsoleModel {
     mutating func openHelp(_ word: String?) -> [Effect] {
         isLinear ? openLineHelp(word) : report("Help", HelpDocument.make(self, for: context))
     }
+
+    func openTrust() -> [Effect] { [.trust(FirstSteps(self), width: reportWidth)] }
 
     mutating func openMessages() -> [Effect] {
         let spans = notices.reversed().map { Span($0.text, $0.kind == .error ? .failure : .text) }
@@ -40,97 +42,5 @@ extension ConsoleModel {
             "\(losses.joined(separator: ", and ").capitalizedFirst).",
             save + [("y", "quit all the same", .quit), ("n", "stay", nil)]
         )
-    }
-
-    mutating func take(_ mouse: MouseEvent) -> [Effect] {
-        if case .release = mouse.kind {
-            isDraggingSplit = false
-            return []
-        }
-        switch mouse.kind {
-        case .wheelUp: return scroll(mouse, -3)
-        case .wheelDown: return scroll(mouse, 3)
-        case .press(.left) where overlays.isEmpty: return press(Layout(self), mouse)
-        case .drag where isDraggingSplit && overlays.isEmpty: return drag(to: mouse)
-        default: return []
-        }
-    }
-
-    private mutating func scroll(_ mouse: MouseEvent, _ lines: Int) -> [Effect] {
-        let layout = Layout(self)
-        switch overlays.last {
-        case .picker: return take(Key(lines < 0 ? .up : .down))
-        case nil where layout.detail.contains(x: mouse.x, y: mouse.y), .report:
-            return readFurther(lines) { $0.scroll(lines, in: $1, height: $2, follows: false) }
-        case .some: return move(by: lines)
-        case nil: break
-        }
-        if view != .sequence { return move(by: lines) }
-        let rows = max(1, layout.listRows)
-        let bottom = min(max(0, list.bottom - lines), max(0, list.total - rows))
-        guard bottom != list.bottom else { return [] }
-        list.isFollowing = false
-        list.bottom = bottom
-        return loadRows()
-    }
-
-    private mutating func press(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
-        if layout.divider.contains(x: mouse.x, y: mouse.y) {
-            isDraggingSplit = true
-            return []
-        }
-        if layout.filter.contains(x: mouse.x, y: mouse.y) { return filter.isEditing ? [] : openFilter(nil) }
-        if layout.holds.contains(x: mouse.x, y: mouse.y) { return openHolds() }
-        if layout.detail.contains(x: mouse.x, y: mouse.y) { return pressDetail(layout, mouse) }
-        guard layout.list.contains(x: mouse.x, y: mouse.y), mouse.y > layout.list.y else { return [] }
-        isDetailFocused = false
-        let row = mouse.y - layout.list.y - 1
-        if view == .timeline { return pressTimeline(mouse) }
-        if view == .structure {
-            let index = structure.top + row
-            guard structure.rows.indices.contains(index) else { return [] }
-            let isAgain = structure.selected == index
-            structure.selected = index
-            return isAgain ? open(nil) : []
-        }
-        let index = list.bottom + min(layout.listRows, list.total - list.bottom) - 1 - row
-        guard index >= 0, index < list.total, index >= list.bottom else { return [] }
-        let isAgain = list.selected == index && list.selectedID != nil
-        list.isFollowing = false
-        let effects = select(index)
-        return isAgain ? effects + open(nil) : effects
-    }
-
-    private mutating func pressDetail(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
-        let line = mouse.y - layout.detail.y - 1
-        if line < 0 {
-            let tabs = DetailView.tabs(self, width: layout.detail.width)
-            if let hit = tabs.first(where: { $0.range.contains(mouse.x - layout.detail.x) }) {
-                openDetail()
-                return turn(to: hit.page.rawValue)
-            }
-            isDraggingSplit = layout.isBelow
-            return []
-        }
-        openDetail()
-        var isAgain = false
-        readDetail { reading, rows, _ in
-            let target = rows.moved(reading.top, by: line)
-            guard rows.distance(from: reading.top, to: target, most: line) == line else { return }
-            isAgain = reading.cursor == target
-            reading.cursor = target
-        }
-        return isAgain ? toggleFold() : []
-    }
-
-    private mutating func drag(to mouse: MouseEvent) -> [Effect] {
-        let layout = Layout(self)
-        let whole = layout.isBelow ? layout.list.height + layout.detail.height : size.width
-        let position = layout.isBelow ? mouse.y - layout.list.y : mouse.x
-        guard whole > 0 else { return [] }
-        let share = min(max(150, 1000 - position * 1000 / whole), 850)
-        if layout.isBelow { splitBelow = share } else { split = share }
-        revealAll()
-        return loadRows() + loadDetail()
     }
 }

@@ -7,8 +7,7 @@ extension ConsoleModel {
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - DocumentView.margin) }
 
     /// Whether an exchange may still grow.
-    func isInFlight(_ id: ExchangeID) -> Bool {
-        isLive && list.rows.values.contains { $0.id == id && $0.state == .inFlight }
+    func isInFlight(_ id: ExchangeID) -> Bool { isLive && known(id)?.state == .inFlight
     }
 
     /// Gives the keys to the open exchange, which stays while others come.

@@ -85,7 +85,12 @@ extension ConsoleModel {
         filter.applied = ""
         filter.isEditing = false
         filter.error = nil
-        return ask { $0 = ListQuery(sort: $0.sort) }
+        return ask {
+            // What is ignored stays so: it is no part of what is looked for.
+            let ignored = $0.ignoredHosts
+            $0 = ListQuery(sort: $0.sort)
+            $0.ignoredHosts = ignored
+        }
     }
 
     /// Leaves only exchanges with a text in a body.
@@ -93,15 +98,6 @@ extension ConsoleModel {
         // In what is opened then, the text is marked.
         if !text.isEmpty { (detail.sought, detail.pattern) = (text, SoughtText(text)) }
         return ask { $0.bodyText = text.isEmpty ? nil : text }
-    }
-
-    /// Shows only the selected exchange's host, or removes it from the hosts that are shown alone.
-    mutating func focusHost(_ argument: String?) -> [Effect] {
-        guard let host = argument?.lowercased() ?? selectedHost else { return [] }
-        let hosts = list.query.focusedHosts.symmetricDifference([host])
-        let names = hosts.sorted().joined(separator: ", ")
-        tell(hosts.isEmpty ? "All hosts are shown." : "Only \(names); \(way(to: .focusHost)) takes it back.")
-        return ask { $0.focusedHosts = hosts }
     }
 
     /// Colours what matches a filter; an empty one removes all colours.
@@ -154,7 +150,7 @@ extension ConsoleModel {
             selectedRecord.map {
                 .matching(.endpoint(method: $0.method, host: $0.url.host, path: $0.url.path))
             }
-        case .sameHost: selectedHost.map { .matching(.hosts([$0])) }
+        case .sameHost: selectedAuthority.map { .matching(.authorities([$0])) }
         }
     }
 

@@ -8,6 +8,7 @@ extension ConsoleModel {
         case .rows(let generation, let first, let records):
             guard generation == list.generation else { return [] }
             take(records, from: first)
+            for record in records { if let record { tellOfTrust(record) } }
             if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
             return openFound() + followDetail()
         case .position(let generation, let id, let place):
@@ -29,6 +30,17 @@ extension ConsoleModel {
             guard level.generation == list.generation else { return [] }
             structure.levels[level.node] = level
             revealBranch()
+            return loadExchanges(in: level)
+        case .exchanges(let node, let generation, let records):
+            guard generation == list.generation else { return [] }
+            structure.exchanges[node] = records
+            revealBranch()
+            return []
+        case .numbers(let generation, let numbers, let hasMore):
+            guard generation == list.generation else { return [] }
+            return mark(numbers.map { ExchangeID($0) }, hasMore: hasMore)
+        case .hidden(let generation, let count):
+            if generation == list.generation { list.hiddenMarks = count }
             return []
         case .statistics(let answer): return take(answer)
         case .summary(let summary):
@@ -116,7 +128,7 @@ extension ConsoleModel {
             return select(list.total - 1, keepsFollowing: true) + structure
         }
         let counts = isFilled && view == .timeline ? loadStatistics() : []
-        return loadRows(always: true) + structure + counts + (isFilled ? locateAgain() : [])
+        return loadRows(always: true) + structure + counts + (isFilled ? locateAgain() + countHidden() : [])
     }
 
     private mutating func take(progress: Double?) {
@@ -151,9 +163,9 @@ extension ConsoleModel {
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
         (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
-        list.beginsAtTop = false
+        (list.beginsAtTop, list.hiddenMarks) = (false, 0)
         list.isFollowing = list.isFollowing || kept == nil
-        structure.levels = [:]
+        (structure.levels, structure.exchanges) = ([:], [:])
         var effects: [Effect] = [.setQuery(query, generation: generation)]
         if let kept, !list.isFollowing { effects.append(.locate(kept, generation: generation)) }
         if view == .structure { effects += loadStructure() }

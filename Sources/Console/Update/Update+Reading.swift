@@ -6,8 +6,10 @@ import Terminal
 extension ConsoleModel {
     var detailBody: Rect { Layout(self, withDetail: true).detail.splitTop(1).1 }
 
-    private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
+    var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
     var reportRows: Int { max(1, reportBody.height) }
+    /// The columns of a line in a report, without those for signs.
+    var reportWidth: Int { max(20, reportBody.width - DocumentView.margin) }
 
     private var isInReport: Bool {
         if case .report? = overlays.last { return true }

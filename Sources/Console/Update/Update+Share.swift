@@ -34,17 +34,58 @@ extension ConsoleModel {
         return nil
     }
 
-    /// Exports; the words are a form and a file.
+    /// What can be exported now, in all forms: the marked ones first, else what is selected.
+    var exportChoices: [PickerState.Item] {
+        exportScopes.flatMap { scope, words in
+            ExportRequest.Form.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
+        }
+    }
+
+    private var exportScopes: [(scope: ExportScope, words: String)] {
+        var scopes: [(ExportScope, String)] = []
+        if !marks.isEmpty { scopes.append((.marked, "the \(marks.count) marked")) }
+        if let id = selectedID { scopes.append((.selected, "the selected exchange, \(id)")) }
+        if let branch = selectedBranch, let row = structure.selectedRow {
+            scopes.append((.selected, "the \(row.child.count) of \(branch.url.map { "\($0)" } ?? row.child.name)"))
+        }
+        scopes.append((.shown, "all \(list.total) shown"))
+        return scopes
+    }
+
+    /// Exports; the words are a form, perhaps what is exported, and a file.
+    ///
+    /// Without a word for it, it is the marked ones, else all that are shown.
     mutating func export(_ words: String) -> [Effect] {
-        let (word, file) = words.firstWord
+        let (word, others) = words.firstWord
         guard let form = ExportRequest.Form(rawValue: word.lowercased()) else { return [] }
+        var file = others
+        var scope: ExportScope?
+        if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first) {
+            // On lines a file may have such a name.
+            if rest != nil || !isLinear { (scope, file) = (named, rest) }
+        }
         guard let file else {
             let line = LineEditor("sluice.\(form == .curl ? "sh" : form.rawValue)", isSuggestion: true)
             let title = "File for the \(form.title)"
-            return ask(PromptState(command: .export, title: title, line: line, prefix: form.rawValue + " "))
+            let prefix = [form.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
+            return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
         }
         guard let path = fileName(file) else { return [] }
-        return export(ExportRequest(form: form, path: path, ids: marks.isEmpty ? nil : marks, query: list.query))
+        var request = ExportRequest(form: form, path: path, ids: nil, query: list.query)
+        switch scope ?? (marks.isEmpty ? .shown : .marked) {
+        case .shown: break
+        case .marked:
+            guard !marks.isEmpty else { return refuse("Nothing is marked; \(way(to: .mark)) marks.") }
+            request.ids = marks
+        case .selected:
+            if let branch = selectedBranch {
+                request.query = list.query.below(branch)
+            } else {
+                guard let id = selectedID else { return refuse("There is no exchange yet.") }
+                request.ids = [id]
+            }
+        }
+        return export(request)
     }
 
     mutating func export(_ request: ExportRequest) -> [Effect] {

@@ -15,6 +15,7 @@ extension ConsoleModel {
         case .tick(let now): return tick(now)
         case .query(let event): return take(event)
         case .ready(let authority): proxy.authorityPath = authority
+        case .addresses(let addresses): proxy.addresses = addresses
         case .proxy(let status, let holds): return take(status, holds)
         case .proxyLost(let reason):
             proxy.problem = reason.replacing("\n", with: " ")
@@ -73,7 +74,8 @@ extension ConsoleModel {
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
         }
         if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
-        return readOn() + readUnfinishedRows() + refreshStatistics()
+        if openedAt == 0 { openedAt = now }
+        return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
     /// Reads the rows on the screen again, at most five times a second, while one of them is in flight.
@@ -138,6 +140,11 @@ extension ConsoleModel {
         for index in notices.indices { notices[index].isPinned = false }
         let prefix = pendingKey
         pendingKey = nil
+        if prefix == nil, key.modifiers.isEmpty, case .character(let sign) = key.code,
+            let item = sign.wholeNumberValue.flatMap({ firstStep($0) })
+        {
+            return [.copyText(item.text, as: item.isCommand ? "The command" : item.text)]
+        }
         if prefix == nil {
             switch overlays.last {
             case .confirm(let confirm): return answer(confirm, key)

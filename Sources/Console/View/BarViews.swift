@@ -1,10 +1,7 @@
 import HTTPModel
-import Rules
-import Runner
 import Sharing
 import Terminal
 import Text
-import Tools
 
 /// The filter: the line that is typed, or what is in force.
 enum FilterView {
@@ -26,10 +23,14 @@ enum FilterView {
             return
         }
         var parts: [String] = filter.applied.isEmpty ? [] : [filter.applied]
-        if let text = model.list.query.bodyText { parts.append("bodies with “\(text)”") }
-        let hosts = model.list.query.focusedHosts.sorted()
-        if !hosts.isEmpty { parts.append("only \(hosts.joined(separator: ", "))") }
-        if let period = model.list.query.period { parts.append(TimelineView.words(period)) }
+        let query = model.list.query
+        if let text = query.bodyText { parts.append("bodies with “\(text)”") }
+        if query.only != nil { parts.append("marked") }
+        if !query.focusedHosts.isEmpty { parts.append("focus: \(query.focusedHosts.sorted().joined(separator: ", "))") }
+        if !query.ignoredHosts.isEmpty {
+            parts.append("ignored: \(query.ignoredHosts.sorted().joined(separator: ", "))")
+        }
+        if let period = query.period { parts.append(TimelineView.words(period)) }
         let count = "  \(model.list.total) of \(model.list.sessionTotal)"
         let room = max(0, rect.maxX - x - count.count)
         let used = screen.write(parts.joined(separator: "  +  "), x: x, y: rect.y, limit: room)
@@ -120,77 +121,5 @@ enum FieldView {
     /// How many columns of the line are hidden at the left.
     static func shift(_ line: LineEditor, _ width: Int) -> Int {
         TextWidth.columns(String(line.characters[..<start(line, width)]))
-    }
-}
-
-/// Address, tools, holds and rate; for a moment, a notice.
-enum StatusView {
-    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
-        guard !rect.isEmpty else { return }
-        let theme = model.look.theme
-        screen.fill(rect, style: theme.bar)
-        let right = right(model)
-        let room = max(0, rect.width - TextWidth.columns(right))
-        if let notice = model.shownNotice {
-            let style = notice.kind == .error ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
-            let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style, limit: rect.width)
-            guard used <= room else { return }
-            screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
-            return
-        }
-        screen.write(" \(left(model))", right: right, in: rect, style: theme.bar)
-    }
-
-    static func left(_ model: ConsoleModel) -> String {
-        var parts: [String] = []
-        if let problem = model.proxy.problem {
-            parts.append(problem)
-        } else if !model.proxy.address.isEmpty {
-            parts.append(model.proxy.address)
-            let isOff = model.proxy.session != nil && model.proxy.recording?.isOn == false
-            let isStopped = model.proxy.recordingProblem != nil || isOff
-            parts.append(isStopped ? "NOT RECORDING" : model.proxy.session == nil ? "not recording" : "recording")
-            if isOff, let passed = model.proxy.recording?.passed, passed > 0 { parts.append("\(passed) passed") }
-            if let problem = model.proxy.recordingProblem { parts.append(problem) }
-        } else if model.isGrowing {
-            parts.append("being recorded elsewhere")
-        } else if model.isLive {
-            parts.append("starting …")
-        }
-        if let job = model.jobs.last(where: { model.now - $0.startedAt > 300_000 }) {
-            let progress = job.progress.map { " \(Int($0 * 100)) %" } ?? ""
-            parts.append("\(job.title)\(progress), \(model.way(to: .stop)) stops")
-        }
-        let presetTool = ToolRegistry.standard.withPresets?.key
-        if let preset = model.proxy.preset { parts.append("\(presetTool ?? "") \(preset)") }
-        let on = model.proxy.tools.filter { $0.isOn && $0.enabled > 0 && $0.name != presetTool }.map(\.name)
-        if !on.isEmpty { parts.append("on: \(on.joined(separator: " "))") }
-        let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
-        if !off.isEmpty { parts.append("off: \(off.joined(separator: " "))") }
-        if model.rules.isUnsaved { parts.append("rules unsaved") }
-        if !model.list.isFollowing, model.isLive, model.list.query.sort == nil {
-            let key = model.keymap.keys(for: .follow, in: .list).first
-            parts.append("not following" + (key.map { ", \($0) follows" } ?? ""))
-        }
-        return parts.joined(separator: " · ")
-    }
-
-    static func right(_ model: ConsoleModel) -> String {
-        var parts: [String] = []
-        if !model.proxy.holds.isEmpty { parts.append("held \(model.proxy.holds.count)") }
-        if !model.marks.isEmpty { parts.append("marked \(model.marks.count)") }
-        if model.proxy.errors > 0 { parts.append("errors \(model.proxy.errors)") }
-        parts.append("\(model.list.sessionTotal)")
-        if model.isLive, let rate = model.proxy.rates.last {
-            parts.append("\(rate)/s \(sparkline(model.proxy.rates.suffix(12), model.look))")
-        }
-        return parts.joined(separator: " · ") + " "
-    }
-
-    /// Small columns, the highest for the highest rate.
-    static func sparkline(_ rates: some Collection<Int>, _ look: Look) -> String {
-        let signs: [Character] = look.isUnicode ? Array("▁▂▃▄▅▆▇█") : Array("_.-=+*#@")
-        let most = max(1, rates.max() ?? 1)
-        return String(rates.map { signs[min(signs.count - 1, $0 * (signs.count - 1) / most)] })
     }
 }

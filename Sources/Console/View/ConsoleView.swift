@@ -46,16 +46,34 @@ enum TitleView {
         guard !rect.isEmpty else { return }
         let theme = model.look.theme
         screen.fill(rect, style: theme.bar)
-        var x = rect.x + screen.write(" Sluice ", x: rect.x, y: rect.y, style: theme.bar.with(.bold), limit: rect.width)
-        for view in ConsoleModel.ListView.allCases {
-            let isOpen = model.view == view
-            let name = view.rawValue.capitalizedFirst
-            let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
-            let tab = isOpen ? "[\(name)]" : " \(name) "
-            x += 1 + screen.write(tab, x: x, y: rect.y, style: style, limit: rect.maxX - x)
+        screen.write(name, x: rect.x, y: rect.y, style: theme.bar.with(.bold), limit: rect.width)
+        var x = rect.x + name.count
+        for (view, tab, range) in tabs(model) {
+            let style = model.view == view ? theme.bar.with([.bold, .underline]) : theme.bar
+            screen.write(
+                tab,
+                x: rect.x + range.lowerBound,
+                y: rect.y,
+                style: style,
+                limit: rect.width - range.lowerBound
+            )
+            x = rect.x + range.upperBound + 1
         }
         let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
         screen.write(right, x: rect.maxX - TextWidth.columns(right) - 1, y: rect.y, style: theme.bar)
+    }
+
+    private static let name = " Sluice "
+
+    /// The names of the views, and their columns in the line.
+    static func tabs(_ model: ConsoleModel) -> [(view: ConsoleModel.ListView, text: String, range: Range<Int>)] {
+        var x = name.count
+        return ConsoleModel.ListView.allCases.map { view in
+            let word = view.rawValue.capitalizedFirst
+            let text = model.view == view ? "[\(word)]" : " \(word) "
+            defer { x += text.count + 1 }
+            return (view, text, x..<x + text.count)
+        }
     }
 
     private static func source(_ model: ConsoleModel) -> String {

@@ -28,11 +28,8 @@ package struct Layout: Sendable, Hashable {
             let rows = FooterView.rows(model)
             (rest, footer) = rest.splitBottom(min(rows, model.size.height / 4))
         }
-        if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
-        let showsFilter =
-            model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil
-            || !model.list.query.focusedHosts.isEmpty || model.list.query.period != nil
-        if showsFilter {
+        if model.size.height >= 4 { (rest, status) = rest.splitBottom(StatusView.rows(model)) }
+        if model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.isNarrowed {
             let rows = model.size.height < 10 ? 1 : FilterView.rows(model, width: rest.width)
             (rest, filter) = rest.splitBottom(rows)
         }

@@ -5,8 +5,8 @@ import Text
 extension ConsoleModel {
     /// The notice that the status line shows now; a running job, and how to stop it, matters more than an older one.
     var shownNotice: Notice? {
+        if let pinned = notices.last(where: \.isPinned) { return pinned }
         guard let notice = notices.last else { return nil }
-        if notice.isPinned { return notice }
         let running = jobs.last { now - $0.startedAt > 300_000 }
         let isOld = running.map { notice.at <= $0.startedAt } ?? false
         return now - notice.at < Notice.shown && !isOld ? notice : nil
@@ -21,7 +21,7 @@ enum NoticeView {
             return
         }
         let theme = model.look.theme
-        let style = notice.kind == .error ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
+        let style = StatusView.style(notice, theme)
         let rows = rect.height + layout.footer.height
         var lines = TextWidth.wrap(notice.text, to: rect.width - 2).map(String.init)
         if lines.count > rows, rows > 0 {

@@ -29,7 +29,7 @@ enum PhonePage {
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
             let signs = places.map { x -> String in
                 // Without colours the characters themselves are the light modules.
-                let isLight = look.theme == .plain
+                let isLight = !look.theme.hasColours
                 let isBelow = y + 1 < places.upperBound ? code[x, y + 1] : false
                 switch (code[x, y] != isLight, isBelow != isLight) {
                 case (true, true): return "█"
@@ -38,22 +38,7 @@ enum PhonePage {
                 case (false, false): return " "
                 }
             }
-            return [Span(signs.joined(), .image, pixels: look.theme == .plain ? nil : [16, 231])]
+            return [Span(signs.joined(), .image, pixels: look.theme.hasColours ? [16, 231] : nil)]
         }
-    }
-
-    /// The code and how to use it, or why a phone cannot reach the proxy.
-    static func lines(_ proxy: String, _ look: Look) -> [DetailLine] {
-        guard !proxy.isEmpty else { return [] }
-        var lines = [DetailLine([Span("A phone", .heading)])]
-        guard let address = address(proxy), let rows = rows(address, look) else {
-            let words =
-                "Only this machine reaches \(proxy). Start with --listen 0.0.0.0:8080 for a phone in the same network."
-            return lines + [DetailLine([Span(words)], indent: 2), DetailLine([])]
-        }
-        let words = "Set the proxy in the Wi-Fi network's settings, then open \(address) for the certificate."
-        lines.append(DetailLine([Span(words)], indent: 2))
-        lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
-        return lines + [DetailLine([])]
     }
 }

@@ -35,17 +35,19 @@ enum SequenceView {
             var x = line.x
             for column in columns {
                 let cell = cell(column, record, model, span)
-                let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base, isSelected: isSelected)
+                let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
                 let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
                 if column.column == .host, let slashes = text.firstRange(of: "://") {
-                    let faint = merged(theme.style(.faint), onto: base, isSelected: isSelected)
+                    let faint = merged(theme.style(.faint), onto: base)
                     screen.write(text[..<slashes.upperBound], x: x, y: line.y, style: faint, limit: limit)
                 }
                 x += column.width + 1
             }
-            if isSelected, !model.look.isUnicode || theme == .plain { screen[line.x, line.y] = Cell(">", style: base) }
+            if isSelected, !model.look.isUnicode || !theme.hasColours {
+                screen[line.x, line.y] = Cell(">", style: base)
+            }
         }
     }
 
@@ -131,10 +133,18 @@ enum SequenceView {
         }
     }
 
+    /// An exchange in a few words, for a place whose path is known.
+    static func words(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        let query = record.url.query.map { "?\($0)" } ?? ""
+        let start = String(Timestamp.clock(record.startedAt).prefix(8))
+        let status = status(record, isLive: model.isLive).text
+        return "\(start) \(record.method) \(status) \(size(record)) \(time(record, model)) \(query)"
+    }
+
     /// `*` marked, `"` commented, a colour's letter, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let annotation = record.extras.annotation
-        return (model.marks.contains(record.id) ? "*" : "") + (annotation.comment == nil ? "" : "\"")
+        return (model.marked.contains(record.id) ? "*" : "") + (annotation.comment == nil ? "" : "\"")
             + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
@@ -270,11 +280,9 @@ enum SequenceView {
         return model.look.theme.highlight(number)
     }
 
-    /// The text's colour on the row's background.
-    private static func merged(_ style: Style, onto base: Style, isSelected: Bool) -> Style {
-        var merged = style.on(base.background)
-        merged.attributes.formUnion(base.attributes)
-        if isSelected, style.foreground == .standard { merged.foreground = base.foreground }
-        return merged
+    /// The text's colour; on a background of its own the row's, as not all can be read there.
+    private static func merged(_ style: Style, onto base: Style) -> Style {
+        let front = base.background == .standard ? style.foreground : base.foreground
+        return Style(front, on: base.background, style.attributes.union(base.attributes))
     }
 }

@@ -52,6 +52,11 @@ package struct Glob: Sendable, Hashable {
         self.init(elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many], ignoringCase: ignoringCase)
     }
 
+    /// A pattern that matches whatever begins with `text`.
+    package init(beginning text: some StringProtocol) {
+        self.init(elements: Glob.literalElements(text, false) + [.many], ignoringCase: false)
+    }
+
     /// The same pattern anywhere in a text: not anchored.
     package var unanchored: Glob { Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase) }
 

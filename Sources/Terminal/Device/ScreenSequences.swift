@@ -5,14 +5,16 @@
 struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]
+    /// Buttons and drags, in the form without a limit.
+    static let mouse: (on: [UInt8], off: [UInt8]) = (csi("?1002h") + csi("?1006h"), csi("?1006l") + csi("?1002l"))
 
     init(_ terminfo: Terminfo?) {
         let screen =
             terminfo?.alternateScreen ?? .init(on: ScreenSequences.csi("?1049h"), off: ScreenSequences.csi("?1049l"))
         let keypad = terminfo?.keypad ?? .init(on: ScreenSequences.csi("?1h"), off: ScreenSequences.csi("?1l"))
         let cursor = terminfo.map(\.showCursor).flatMap { $0.isEmpty ? nil : $0 } ?? ScreenSequences.csi("?25h")
-        // No line wrapping; buttons and drags, in the form without a limit; pastes in brackets; focus.
-        let on = ["?25l", "?7l", "?1002h", "?1006h", "?2004h", "?1004h"].flatMap(ScreenSequences.csi)
+        // No line wrapping; pastes in brackets; focus. The mouse is switched by itself.
+        let on = ["?25l", "?7l", "?2004h", "?1004h"].flatMap(ScreenSequences.csi)
         let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(ScreenSequences.csi)
         enter = screen.on + keypad.on + on
         leave = off + keypad.off + screen.off + cursor

@@ -19,6 +19,9 @@ package final class SystemTerminal: TerminalDevice {
     private let ownsDescriptor: Bool
     private let sequences: ScreenSequences
     private var isEntered = false
+    package var reportsMouse = true {
+        didSet { if isEntered, reportsMouse != oldValue { writeMouse() } }
+    }
     private var cooked = termios()
 
     /// The terminal of standard input and output, or else the one that controls the process.
@@ -87,7 +90,10 @@ package final class SystemTerminal: TerminalDevice {
         }
         isEntered = true
         write(sequences.enter)
+        if reportsMouse { writeMouse() }
     }
+
+    private func writeMouse() { write(reportsMouse ? ScreenSequences.mouse.on : ScreenSequences.mouse.off) }
 
     /// Gives the screen back as it was; unread input, such as mouse reports, is dropped.
     package func leave() {

@@ -17,6 +17,9 @@ package protocol TerminalDevice: AnyObject {
     /// Takes the screen: raw input, the alternate screen, mouse and paste reports. A second call does nothing.
     func enter() throws
 
+    /// Whether it reports the mouse; without, the terminal selects text with it. It is kept over ``leave()``.
+    var reportsMouse: Bool { get set }
+
     /// Gives the screen back as it was. A second call does nothing.
     func leave()
 

@@ -4,9 +4,14 @@
 /// a terminal which supports these never shows half of one. Colours are degraded to the terminal's depth; without
 /// Unicode everything becomes ASCII.
 ///
+/// Terminals differ in the columns that clusters and emoji take: one that takes more covers what is at its right. So a
+/// row with such a character is erased from there and written whole whenever it changes, each cell at its own place.
+///
 /// The terminal must not wrap lines (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
 package struct FrameRenderer: Sendable {
     private let isUnicode: Bool
+    /// Whether the terminal may also take other columns for the wide characters on which all else agree.
+    private let doubtsWide: Bool
     private var pen: Pen
     private var shown: CellBuffer?
     private var cursor: CursorPosition?
@@ -20,6 +25,7 @@ package struct FrameRenderer: Sendable {
     /// Begins with a screen in an unknown state.
     package init(_ capabilities: TerminalCapabilities) {
         isUnicode = capabilities.isUnicode
+        doubtsWide = capabilities.name.hasPrefix("linux")
         pen = Pen(depth: capabilities.colorDepth)
     }
 
@@ -70,6 +76,7 @@ package struct FrameRenderer: Sendable {
         var end = new.count
         while x < end, old[x] == new[x] { x += 1 }
         if x == end { return }
+        if isUnicode, let risky = firstRisky(old, new) { return drawWhole(y, from: min(x, risky), to: new) }
         while old[end - 1] == new[end - 1] { end -= 1 }
         // From here on the new row is empty: erased at once, if that is shorter than spaces.
         var blank = new.count
@@ -98,6 +105,29 @@ package struct FrameRenderer: Sendable {
         }
     }
 
+    /// The first cell of either row whose columns are not certain.
+    private func firstRisky(_ old: UnsafeBufferPointer<Cell>, _ new: UnsafeBufferPointer<Cell>) -> Int? {
+        (0..<new.count).first { !isCertain(old[$0]) || !isCertain(new[$0]) }
+    }
+
+    private func isCertain(_ cell: Cell) -> Bool { cell.hasCertainWidth && !(doubtsWide && cell.isWide) }
+
+    /// Erases a row from a cell on, and writes what it has there.
+    private mutating func drawWhole(_ y: Int, from start: Int, to new: UnsafeBufferPointer<Cell>) {
+        if isCursorVisible == true { hideCursor() }
+        // Never begins within a wide character.
+        var x = start > 0 && new[start].isContinuation ? start - 1 : start
+        move(x: x, y: y)
+        setPen(0)
+        append("\u{1B}[K")
+        var end = new.count
+        while end > x, new[end - 1] == .blank { end -= 1 }
+        while x < end {
+            draw(new[x], x: x, y: y, width: new.count)
+            x += new[x].isWide ? 2 : 1
+        }
+    }
+
     /// Whether the cells can be written as they are: one byte each, in the present style.
     private func isPlainRun(_ cells: Slice<UnsafeBufferPointer<Cell>>) -> Bool {
         cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
@@ -112,7 +142,7 @@ package struct FrameRenderer: Sendable {
         if cell.glyph < 0x80 {
             output.append(cell.glyph == 0 ? 0x20 : UInt8(truncatingIfNeeded: cell.glyph))
         } else if isUnicode {
-            isCertain = cell.hasCertainWidth
+            isCertain = self.isCertain(cell)
             if !isCertain, cell.isWide {
                 // If the terminal thinks it narrow, its second column is empty all the same.
                 output.append(0x20)

@@ -8,7 +8,7 @@ extension CommandTable {
             .trust,
             "How to point a client at the proxy and trust it",
             ["!"],
-            do: .plain { [.trust(proxy: $0.isLinear ? "" : $0.proxy.address, $0.look)] }
+            do: .plain { $0.openTrust() }
         ),
         Row(.messages, "What Sluice had to say", ["@"], do: .plain { $0.openMessages() }),
         Row(.status, "How the proxy is, and what the list shows", do: .plain { $0.openStatus() }).onLines,

@@ -49,10 +49,18 @@ extension CommandTable {
         Row(.sort, "Sort the list by a column", ["o"], .order, do: .asking { $0.sort($1) })
             .says(.counts).unless(\.noList),
         Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }).onScreen,
-        Row(.mark, "Mark the exchange, or unmark it", ["space"], .id, do: .with { $0.mark($1) })
-            .at([.list]).short("mark").unless(\.noRecord),
-        Row(.focusHost, "Show only this host, or all again", ["i"], .host, do: .with { $0.focusHost($1) })
+        Row(.mark, "Mark the exchange or all of the branch, or unmark", ["space"], .id, do: .with { $0.mark($1) })
+            .at([.list]).short("mark").unless(\.noMark),
+        Row(.markAll, "Mark all that are shown, or unmark them", ["*"], do: .plain { $0.markAll() }).unless(\.noList),
+        Row(.unmarkAll, "Unmark all", ["ctrl-u"], do: .plain { $0.unmarkAll() }).unless(\.noMarks),
+        Row(.showMarked, "Show only what is marked, or all again", ["%"], do: .plain { $0.showMarked() })
+            .says(.counts).unless(\.noMarks),
+        Row(.focusHost, "Focus this host, or no longer", ["i"], .host, do: .with { $0.focusHost($1) })
             .says(.counts).unless(\.noBranch),
+        Row(.ignoreHost, "Ignore this host: hidden, still recorded", ["I"], .host, do: .with { $0.ignoreHost($1) })
+            .says(.counts).unless(\.noBranch),
+        Row(.unignore, "Show an ignored host again", [], .ignored, do: .asking { $0.unignore($1) })
+            .says(.counts).unless(\.noIgnored),
         Row(
             .highlight,
             "Colour exchanges that match the filter language",

@@ -5,7 +5,7 @@ extension CommandTable {
         Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.on($1) { .copy(.curl, $0) } }).unless(\.noRecord),
         Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { $0.saveBody($1) })
             .unless(\.noRecord),
-        Row(.export, "Export the marked, or what the filter leaves", ["E"], .export, do: .asking { $0.export($1) })
+        Row(.export, "Export the selected, the marked, or all shown", ["E"], .export, do: .asking { $0.export($1) })
             .unless(\.noList),
     ]
 }

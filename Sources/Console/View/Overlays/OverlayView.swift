@@ -69,6 +69,21 @@ enum OverlayView {
         return (rect, Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2))
     }
 
+    /// The place of a picker's rows.
+    static func pickerRows(_ picker: PickerState, _ size: Size) -> Rect {
+        place(width: 72, height: min(22, picker.items.count + 1), size).inside.splitTop(1).rest
+    }
+
+    /// The place of a question's choices.
+    static func choiceRows(_ confirm: ConfirmState, _ size: Size) -> Rect {
+        let lines = TextWidth.wrap(confirm.question, to: max(10, min(60, size.width - 6)))
+        let inside = place(width: 60, height: lines.count + confirm.choices.count + 1, size).inside
+        return inside.splitTop(min(inside.height, lines.count + 1)).rest
+    }
+
+    /// The place of the held messages' rows.
+    static func holdRows(_ count: Int, _ size: Size) -> Rect { place(width: 100, height: max(1, count), size).inside }
+
     private static func drawPicker(_ picker: PickerState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let matches = picker.matches

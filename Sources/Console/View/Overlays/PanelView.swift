@@ -4,6 +4,11 @@ import Terminal
 import Text
 
 enum PanelView {
+    /// The place of so many rules.
+    static func place(_ count: Int, _ size: Size) -> Rect {
+        OverlayView.place(width: 110, height: max(4, count + 1), size).inside
+    }
+
     static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let rules = model.panelRules(panel.tool)

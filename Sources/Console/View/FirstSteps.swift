@@ -1,0 +1,148 @@
+import HTTPModel
+import Sharing
+import Text
+
+/// How to point a client at the proxy: what the empty screen and the page of `!` say.
+package struct FirstSteps: Sendable, Hashable {
+    static let title = "Point a client here, and let it trust Sluice"
+
+    /// Something to type or paste, copied by the key of its number.
+    struct Item: Hashable {
+        var title: String
+        var text: String
+        /// Whether it is for a shell.
+        var isCommand = true
+    }
+
+    /// Where the proxy listens, as `host:port`.
+    var proxy: String
+    /// The path of the authority's certificate.
+    var authority: String
+    /// The addresses of this machine in its networks.
+    var addresses: [String]
+    var look: Look
+    /// Whether keys copy, and a code can be looked at.
+    var isOnScreen: Bool
+
+    init(_ model: ConsoleModel) {
+        (proxy, authority) = (model.proxy.address, model.proxy.authorityPath)
+        (addresses, look, isOnScreen) = (model.proxy.addresses, model.look, !model.isLinear)
+    }
+
+    private var place: (host: String, port: String) {
+        guard let colon = proxy.lastIndex(of: ":") else { return (proxy, "8080") }
+        return (String(proxy[..<colon]), String(proxy[proxy.index(after: colon)...]))
+    }
+
+    /// Whether the proxy listens on all addresses, so that none of them is its own.
+    private var isEverywhere: Bool { ["", "0.0.0.0", "[::]", "::", "*"].contains(place.host) }
+
+    /// The address to type on this machine.
+    var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
+
+    /// The addresses to type on other machines; empty where none reaches the proxy.
+    var elsewhere: [String] {
+        guard PhonePage.address(proxy) != nil else { return [] }
+        guard isEverywhere else { return [proxy] }
+        return addresses.map { $0.contains(":") ? "[\($0)]:\(place.port)" : "\($0):\(place.port)" }
+    }
+
+    /// All addresses to type, as a sentence has them.
+    var everywhere: String {
+        let all = ([here] + elsewhere.filter { $0 != here }).prefix(4)
+        return all.count < 2 ? here : all.dropLast().joined(separator: ", ") + " and " + (all.last ?? "")
+    }
+
+    var items: [Item] {
+        [
+            Item(
+                title: "curl",
+                text: "curl --proxy \(here) --cacert \(ShellLines.word(authority)) https://example.com/"
+            ),
+            Item(title: "one program, with everything set for it", text: "sluice run -- npm test"),
+            Item(
+                title: "a shell and all it starts",
+                text: "export http_proxy=http://\(here) https_proxy=http://\(here)"
+            ),
+            Item(title: "a browser: HTTP and HTTPS proxy", text: here, isCommand: false),
+            Item(title: "the certificate for it to trust", text: authority, isCommand: false),
+        ]
+    }
+
+    /// The items, each with its number and the lines of its text, for lines of a width.
+    func blocks(width: Int) -> [[DetailLine]] {
+        items.enumerated().map { index, item in
+            let number = isOnScreen ? [Span("\(index + 1) ", .key)] : []
+            let title = DetailLine(number + [Span(item.title, .label)], indent: 2)
+            guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
+            let rows = ShellLines.rows(item.text, width: width - 4)
+            let isFlush = rows.contains(where: \.isFlush)
+            return [title] + rows.map { DetailLine([Span($0.text, .string)], indent: isFlush ? 0 : 4, wraps: false) }
+        }
+    }
+
+    /// What to do with a phone.
+    var phone: String {
+        guard let address = PhonePage.address(proxy) else {
+            return "start with --listen 0.0.0.0:\(place.port) --allow NETWORK, so that it reaches this machine"
+        }
+        let first = elsewhere.first ?? ""
+        let host = first.isEmpty ? "this machine's address" : String(first.dropLast(place.port.count + 1))
+        return "proxy in the Wi-Fi settings: \(host), port \(place.port); then open \(address)"
+    }
+
+    /// The page of `!`, above how to trust the certificate: the address first.
+    func lines(width: Int) -> [DetailLine] {
+        guard !proxy.isEmpty else { return [] }
+        var lines = [DetailLine([Span("HTTP and HTTPS proxy: ", .label), Span(here, .heading)])]
+        if !elsewhere.isEmpty {
+            let others = elsewhere.filter { $0 != here }.joined(separator: ", ")
+            if !others.isEmpty {
+                lines.append(DetailLine([Span("From other machines:  ", .label), Span(others, .heading)]))
+            }
+        }
+        if isOnScreen {
+            lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies what has that number.")]))
+        }
+        for block in blocks(width: width) { lines += [DetailLine([])] + block }
+        lines += [DetailLine([]), DetailLine([Span("a phone", .label)], indent: 2)]
+        lines.append(DetailLine([Span(phone, .string)], indent: 4))
+        if isOnScreen, let address = PhonePage.address(proxy), let rows = PhonePage.rows(address, look) {
+            lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
+        }
+        return lines + [DetailLine([])]
+    }
+}
+
+extension ConsoleModel {
+    /// What a key of a number copies: on the empty screen and on the page of `!`.
+    func firstStep(_ number: Int) -> FirstSteps.Item? {
+        let isPage: Bool
+        switch overlays.last {
+        case .report(let report): isPage = report.title == FirstSteps.title
+        case .some: return nil
+        case nil: isPage = context == .list && EmptyView.isWaiting(self)
+        }
+        let items = FirstSteps(self).items
+        return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
+    }
+
+    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed.
+    mutating func tellOfTrust(_ record: ExchangeRecord) {
+        guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
+        let host = record.url.authority
+        let isRefused = record.kind == .tunnel && record.flags.contains(.certificateRefused)
+        guard isRefused || record.kind == .failedHandshake && record.failure?.code == .clientTLS else { return }
+        guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
+        let client = record.clientAddress.map { "client (\($0))" } ?? "client"
+        let trust = "\(way(to: .trust)) has the command for each client (curl: --cacert)"
+        let words =
+            isRefused
+            ? "\(host) passes undecrypted, as its \(client) refused Sluice's certificate: \(trust); "
+                + "\(way(to: .decrypt)) on that row decrypts it again."
+            : "\(host): its \(client) does not trust Sluice's certificate yet: \(trust). Try again then; "
+                + "\(way(to: .decrypt)) decrypts where a row says 'refused'."
+        tell(words, .error)
+        notices[notices.count - 1].isPinned = true
+    }
+}

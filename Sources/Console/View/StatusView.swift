@@ -1,0 +1,172 @@
+import Rules
+import Runner
+import Sharing
+import Terminal
+import Text
+import Tools
+
+/// Address, tools, holds and rate; for a moment, a notice.
+enum StatusView {
+    /// Something that the line says, in forms from the longest to the shortest.
+    struct Item {
+        var forms: [String]
+        /// How much it matters, 0 the most.
+        var rank: Int
+        var isRight = false
+
+        init(_ rank: Int, _ forms: String..., isRight: Bool = false) {
+            (self.forms, self.rank, self.isRight) = (forms, rank, isRight)
+        }
+    }
+
+    /// The most rows that a notice takes that stays until a key is pressed.
+    private static let mostRows = 4
+
+    /// How many rows the line has.
+    static func rows(_ model: ConsoleModel) -> Int {
+        guard let notice = pinned(model), model.size.height >= 12 else { return 1 }
+        return min(mostRows, wrapped(notice, model.size.width).count)
+    }
+
+    private static func pinned(_ model: ConsoleModel) -> Notice? { model.notices.last(where: \.isPinned) }
+
+    private static func wrapped(_ notice: Notice, _ width: Int) -> [Substring] {
+        TextWidth.wrap(notice.text, to: max(1, width - 2))
+    }
+
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let theme = model.look.theme
+        screen.fill(rect, style: theme.bar)
+        // A longer one takes more rows, see ``NoticeView``.
+        if let notice = model.shownNotice {
+            let used = screen.write(
+                " \(notice.text) ",
+                x: rect.x,
+                y: rect.y,
+                style: style(notice, theme),
+                limit: rect.width
+            )
+            let right = text(items(model).filter(\.isRight)) + " "
+            let room = rect.width - TextWidth.columns(right)
+            if used <= room { screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar) }
+            return
+        }
+        let fitting = fitting(items(model), width: rect.width)
+        let right = text(fitting.filter(\.isRight)) + " "
+        screen.write(" \(text(fitting.filter { !$0.isRight }))", right: right, in: rect, style: theme.bar)
+    }
+
+    static func style(_ notice: Notice, _ theme: Theme) -> Style {
+        guard notice.kind == .error else { return theme.bar.with(.bold) }
+        return theme.hasColours ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
+    }
+
+    private static func running(_ model: ConsoleModel) -> Job? {
+        model.jobs.last { model.now - $0.startedAt > 300_000 }
+    }
+
+    /// The left part, with all its words.
+    static func left(_ model: ConsoleModel) -> String { text(items(model).filter { !$0.isRight }) }
+
+    private static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: " · ") }
+
+    /// The items that fit, in their order: first the least important become shorter, then they are left out.
+    static func fitting(_ items: [Item], width: Int) -> [Item] {
+        var items = items
+        func isTooLong() -> Bool {
+            let sides = [items.filter(\.isRight), items.filter { !$0.isRight }].map { TextWidth.columns(text($0)) }
+            // A space at both ends, and two between the sides.
+            return sides.reduce(0, +) + 4 > width
+        }
+        while isTooLong(), items.count > 1 {
+            let last = items.indices.max { items[$0].rank < items[$1].rank } ?? 0
+            if let index = items.indices.filter({ items[$0].forms.count > 1 }).max(by: {
+                items[$0].rank < items[$1].rank
+            }) {
+                items[index].forms.removeFirst()
+            } else {
+                items.remove(at: last)
+            }
+        }
+        return items
+    }
+
+    /// All that is to be said, in the order in which it stands.
+    static func items(_ model: ConsoleModel) -> [Item] {
+        recordingItems(model) + workItems(model) + ruleItems(model) + countItems(model)
+    }
+
+    private static func recordingItems(_ model: ConsoleModel) -> [Item] {
+        if let problem = model.proxy.problem { return [Item(0, problem)] }
+        guard !model.proxy.address.isEmpty else {
+            return model.isGrowing
+                ? [Item(6, "being recorded elsewhere", "growing")] : model.isLive ? [Item(6, "starting …")] : []
+        }
+        let port = model.proxy.address.lastIndex(of: ":").map { String(model.proxy.address[$0...]) } ?? ""
+        let address = Item(8, model.proxy.address, port)
+        if let problem = model.proxy.recordingProblem {
+            return [address, Item(1, "NOT RECORDING"), Item(11, problem)]
+        }
+        guard model.proxy.session != nil else { return [address, Item(9, "not recording")] }
+        if let recording = model.proxy.recording, !recording.isOn {
+            return [address, Item(1, "NOT RECORDING"), Item(7, "\(recording.passed) passed")]
+        }
+        return [address, Item(10, "recording", "rec")]
+    }
+
+    private static func workItems(_ model: ConsoleModel) -> [Item] {
+        guard let job = running(model) else { return [] }
+        let progress = job.progress.map { "\(Int($0 * 100)) %" } ?? ""
+        let stops = "\(model.way(to: .stop)) stops"
+        let whole = [job.title, progress].filter { !$0.isEmpty }.joined(separator: " ")
+        return [
+            Item(0, "\(whole), \(stops)", "\(progress.isEmpty ? TextWidth.cut(job.title, to: 24) : progress), \(stops)")
+        ]
+    }
+
+    private static func ruleItems(_ model: ConsoleModel) -> [Item] {
+        var items: [Item] = []
+        let throttle = ToolRegistry.standard.withPresets?.key
+        if let preset = model.proxy.preset {
+            items.append(Item(2, "\(throttle ?? "") \(preset)", preset))
+        }
+        // Without a preset, its rules are for some hosts only.
+        let on = model.proxy.tools.filter {
+            $0.isOn && $0.enabled > 0 && ($0.name != throttle || model.proxy.preset == nil)
+        }.map(\.name)
+        if !on.isEmpty { items.append(Item(3, "on: \(on.joined(separator: " "))", "\(on.count) on")) }
+        let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
+        if !off.isEmpty { items.append(Item(7, "off: \(off.joined(separator: " "))", "\(off.count) off")) }
+        if model.rules.isUnsaved { items.append(Item(4, "rules unsaved", "unsaved")) }
+        if !model.list.isFollowing, model.isLive, model.list.query.sort == nil {
+            let follow = model.keymap.keys(for: .follow, in: .list).first.map { ", \($0) follows" } ?? ""
+            items.append(Item(5, "not following\(follow)", "not following"))
+        }
+        return items
+    }
+
+    private static func countItems(_ model: ConsoleModel) -> [Item] {
+        var items: [Item] = []
+        func add(_ item: Item) { items.append(item) }
+        if !model.proxy.holds.isEmpty { add(Item(1, "held \(model.proxy.holds.count)", isRight: true)) }
+        if !model.marks.isEmpty {
+            let hidden = model.list.hiddenMarks > 0 ? " (\(model.list.hiddenMarks) hidden)" : ""
+            add(Item(4, "marked \(model.marks.count)\(hidden)", "marked \(model.marks.count)", isRight: true))
+        }
+        if model.proxy.errors > 0 { add(Item(6, "errors \(model.proxy.errors)", isRight: true)) }
+        add(Item(9, "\(model.list.sessionTotal)", isRight: true))
+        if model.isLive, let rate = model.proxy.rates.last {
+            let line = sparkline(model.proxy.rates.suffix(12), model.look)
+            add(Item(12, "\(rate)/s \(line)", "\(rate)/s", isRight: true))
+        }
+        return items
+    }
+
+    /// Small columns, the highest for the highest rate.
+    static func sparkline(_ rates: some Collection<Int>, _ look: Look) -> String {
+        let signs: [Character] = look.isUnicode ? Array("▁▂▃▄▅▆▇█") : Array("_.-=+*#@")
+        let most = max(1, rates.max() ?? 1)
+        return String(rates.map { signs[min(signs.count - 1, $0 * (signs.count - 1) / most)] })
+    }
+}
