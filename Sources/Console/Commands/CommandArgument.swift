@@ -43,6 +43,11 @@ struct CommandArgument: Sendable {
     static let filter = CommandArgument(name: "EXPRESSION")
     static let host = CommandArgument(name: "HOST")
     static let file = CommandArgument(name: "FILE")
+    static let request = CommandArgument(name: "[METHOD URL | curl …]")
+    static let profile = CommandArgument(name: "[FILE]")
+    static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open here; last is the newest one")
+    static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
+    static let sent = choice("NUMBER", .text) { model, _ in model.sentChoices }
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
     static let command = CommandArgument(name: "[WORD]")
@@ -59,7 +64,7 @@ struct CommandArgument: Sendable {
         name: "NAMES",
         form: .words("column", words(Column.self)),
         prompt: "Columns, for example: id method path status"
-    ) { $0.list.columns.map(\.rawValue).joined(separator: " ") }
+    ) { $0.shownColumns.map(\.rawValue).joined(separator: " ") }
     static let plan = CommandArgument(
         name: "TIMES x PARALLEL, DELAY",
         prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"

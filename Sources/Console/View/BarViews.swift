@@ -115,6 +115,8 @@ enum StatusView {
             let isStopped = model.proxy.recordingProblem != nil
             parts.append(isStopped ? "NOT RECORDING" : model.proxy.session == nil ? "not recording" : "recording")
             if let problem = model.proxy.recordingProblem { parts.append(problem) }
+        } else if model.home != nil {
+            parts.append("opened here, \(model.way(to: .backToLive)) goes back")
         } else if model.isGrowing {
             parts.append("being recorded elsewhere")
         } else if model.isLive {
@@ -130,6 +132,7 @@ enum StatusView {
         if !on.isEmpty { parts.append("on: \(on.joined(separator: " "))") }
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
         if !off.isEmpty { parts.append("off: \(off.joined(separator: " "))") }
+        if model.rules.isOnEverything { parts.append("everything is held") }
         if model.rules.isUnsaved { parts.append("rules unsaved") }
         if !model.list.isFollowing, model.isLive, model.list.query.sort == nil {
             let key = model.keymap.keys(for: .follow, in: .list).first

@@ -40,7 +40,11 @@ final class ControlDispatcher: Sendable {
         case .holdAbort: return try await decide(request, .abort)
         case .decrypt:
             return ControlReply(message: try await target.decrypt(try request.needed(request.host, "a 'host'")))
-        case .profileReload: return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
+        case .profileReload:
+            if let files = request.files, !files.isEmpty {
+                return ControlReply(message: try await target.loadProfile(files, discardsEdits: isForced))
+            }
+            return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
         case .profileShow: return ControlReply(try await target.profile())
         case .profileApply:
             let texts = try request.needed(request.profiles, "'profiles', each with its 'file' and 'text'")

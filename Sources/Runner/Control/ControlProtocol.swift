@@ -16,6 +16,7 @@ import Text
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
 /// {"command":"decrypt","host":"api.example.com:443"}            without a port for all of them
 /// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
+/// {"command":"profile.reload","files":["/home/ann/other.yaml"]}  puts these in force in place of the present ones
 /// {"command":"profile.show"}
 /// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
 /// {"command":"profile.save","files":["p.yaml"]}                  without "files" all; "force":true overwrites
