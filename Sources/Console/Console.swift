@@ -11,32 +11,37 @@ package enum Console {
     ///   - terminal: makes the terminal, on the screen's own thread, to which it then belongs.
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
+    ///   - settings: where the user's view is kept; `nil` for nowhere.
     /// - Throws: ``ConsoleError`` where the terminal cannot be used; what `prepare` throws.
     package static func run(
         _ source: ConsoleModel.Source,
         on terminal: @escaping @Sendable () throws -> any TerminalDevice,
         prepare: @escaping @Sendable () async throws -> ConsoleServices,
-        configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
+        configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in },
+        settings: ViewSettingsFile? = nil
     ) async throws {
         try await onThread(prepare) { inbox, effects in
             let terminal = try terminal()
             let signals = try TerminalSignals()
             var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
             configure(&model)
-            try ConsoleLoop(model, terminal, signals, inbox, effects).run()
+            settings?.configure(&model)
+            try ConsoleLoop(model, terminal, signals, inbox, effects, settings).run()
         }
     }
 
     /// Runs a loop on its own thread, and its effects beside it.
     static func onThread<Value: Sendable>(
         _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
+        isLinear: Bool = false,
         _ body: @escaping @Sendable (MessageQueue, EffectRunner) throws -> Value
     ) async throws -> Value {
         // A pipe whose reader goes away, such as a clipboard's program, must not end the process.
         signal(SIGPIPE, SIG_IGN)
         let inbox = try MessageQueue()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
-        let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
+        let effects = EffectRunner(inbox: inbox, isLinear: isLinear) { submission.yield($0) }
+        defer { effects.removeFiles() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 // The screen's own thread never waits for other work.

@@ -121,12 +121,17 @@ actor RulesInForce {
             let isNew = !known.contains(identity) && !roots.contains(text.file)
             if isNew { roots.append(text.file) }
         }
+        // A profile that was made here, is in no file and has no rule again is none.
+        for text in edited where disk[text.identity] == nil && text.isBlankProfile {
+            edited.removeAll { $0.identity == text.identity }
+            roots.removeAll { $0 == text.file }
+        }
         let before = profile
-        let after = try RuleProfile.load(paths: roots, edited: piped + edited)
+        let after = roots.isEmpty && piped.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped + edited)
         try await change(to: after)
         unsaved = edited
         paths = roots
-        for source in after.sources where !edited.contains(where: { $0.identity == source.identity }) {
+        for source in after?.sources ?? [] where !edited.contains(where: { $0.identity == source.identity }) {
             disk[source.identity] = source.text
         }
         return RulesDifference(before: before, after: after)
@@ -153,6 +158,27 @@ actor RulesInForce {
         try await change(to: after)
         (unsaved, paths, hasReportedProblem) = ([], roots, false)
         disk = RulesInForce.texts(after?.sources ?? [])
+        return RulesDifference(before: before, after: after)
+    }
+
+    /// Puts the profile of other files in force in place of the present one; returns what has changed.
+    ///
+    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlError``. Throws what is wrong
+    /// with the files; the rules then stay as they were.
+    func load(_ files: [String], discardsEdits: Bool) async throws -> RulesDifference {
+        await beginTurn()
+        defer { endTurn() }
+        guard discardsEdits || unsaved.isEmpty else {
+            throw ControlError(
+                "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
+                hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
+            )
+        }
+        let before = profile
+        let after = try RuleProfile.load(paths: files)
+        try await change(to: after)
+        (unsaved, paths, hasReportedProblem) = ([], files, false)
+        disk = RulesInForce.texts(after.sources)
         return RulesDifference(before: before, after: after)
     }
 
@@ -293,5 +319,13 @@ actor RulesInForce {
             switchedOff: off.map(\.name),
             admits: admits
         )
+    }
+}
+
+extension ProfileSource {
+    /// Whether the text has a version and nothing else.
+    fileprivate var isBlankProfile: Bool {
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }
+        return lines.allSatisfy { $0.isEmpty || $0 == "version:1" }
     }
 }

@@ -3,16 +3,16 @@ import Foundation
 /// A directory in the temporary folder that only the user can enter.
 ///
 /// It is locked as long as the process lives; the next Sluice that starts removes one without a lock.
-final class TemporaryDirectory: Sendable {
+package final class TemporaryDirectory: Sendable {
     /// Absolute, since commands change their directory.
-    let path: String
+    package let path: String
     private let descriptor: CInt
 
-    private static let kinds = ["har", "run", "demo"]
+    private static let kinds = ["har", "run", "demo", "view"]
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.
-    convenience init(_ kind: String) throws(StartError) {
+    package convenience init(_ kind: String) throws(StartError) {
         try self.init(kind, in: TemporaryDirectory.parent)
     }
 
@@ -51,7 +51,7 @@ final class TemporaryDirectory: Sendable {
     }
 
     /// Removes the directory and everything in it.
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Removes the directories of Sluices that were killed.
     static func sweep() { sweep(parent) }

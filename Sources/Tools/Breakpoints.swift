@@ -133,7 +133,8 @@ extension Breakpoints {
         ],
         example:
             "breakpoints: { at: \"https://api.example.com/login\", method: POST, on: request, after: 30s, then: cancel }",
-        usualScope: .path
+        usualScope: .path,
+        onEverything: RuleText("name: everything\nat: \"*\"\non: [request, response]")
     )
 
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {

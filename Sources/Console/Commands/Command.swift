@@ -29,18 +29,22 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case showMarked = "show-marked"
     case jumpKind = "jump"
     // Tools.
-    case panel, apply, discard, preset, undo, decrypt
+    case panel, apply, discard, preset, undo, decrypt, pass
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"
     case removeRule = "remove-rule"
     case saveProfile = "save-profile"
+    case loadProfile = "profile"
+    case breakEverything = "break-everything"
     // Holds.
     case holds, execute, cancel, abort
     case editHold = "edit"
     case executeAll = "execute-all"
     // Copying, saving, sending again.
-    case copy, export, compose
+    case copy, export, compose, requests
+    case newRequest = "new"
+    case openBody = "open-body"
     case copyCurl = "copy-curl"
     case saveBody = "save-body"
     case repeatRequest = "repeat"
@@ -49,7 +53,10 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case delete, clear, comment, colour, record
     case saveSession = "save-session"
     // The console.
-    case trust, theme, palette, help, messages, status, quiet, verbose, redraw, suspend, quit
+    case trust, theme, palette, help, messages, status, quiet, verbose, mouse, redraw, suspend, quit
+    case openSession = "open-session"
+    case backToLive = "back-to-live"
+    case resetView = "reset-view"
 }
 
 /// A row of the table of commands.

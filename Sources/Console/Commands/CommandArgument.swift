@@ -58,6 +58,10 @@ struct CommandArgument: Sendable {
         let title = "Colour of \(model.selectionWords)"
         return PickerState(command: command, title: title, items: colours + [.init("none", "none: take it away")])
     }
+    static let request = CommandArgument(name: "[METHOD URL | curl …]")
+    static let profile = CommandArgument(name: "[FILE]")
+    static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open here; last is the newest one")
+    static let sent = choice("NUMBER", .text) { model, _ in model.sentChoices }
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
     static let command = CommandArgument(name: "[WORD]")

@@ -67,6 +67,15 @@ package struct LineEditor: Sendable, Hashable {
         return .changed
     }
 
+    /// Replaces what stands between a place and the cursor.
+    package mutating func replace(from start: Int, with text: String) {
+        isSuggestion = false
+        guard !text.isEmpty, start <= cursor else { return }
+        characters.removeSubrange(start..<cursor)
+        cursor = start
+        insert(text)
+    }
+
     /// Moves the cursor, at most to the ends.
     @discardableResult
     package mutating func move(to position: Int) -> Outcome {

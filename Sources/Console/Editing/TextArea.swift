@@ -13,7 +13,11 @@ package struct TextArea: Sendable {
     package private(set) var lines: [String]
     private var ends: [Character]
     package private(set) var cursor = Position(line: 0, column: 0)
-    package var top = 0
+    /// The line at the upper edge, and which of its rows.
+    package private(set) var top = 0
+    private(set) var topRow = 0
+    /// The columns of a row; longer lines take several.
+    private(set) var width = Int.max
     /// The states before each change, the newest last; neighbouring characters count as one change.
     private var past: [(lines: [String], ends: [Character], cursor: Position)] = []
     private var isTyping = false
@@ -43,10 +47,10 @@ package struct TextArea: Sendable {
         case (.tab, []): insert("  ")
         case (.left, []): step(-1)
         case (.right, []): step(1)
-        case (.up, []): move(line: cursor.line - 1, column: cursor.column)
-        case (.down, []): move(line: cursor.line + 1, column: cursor.column)
-        case (.pageUp, []): move(line: cursor.line - 10, column: cursor.column)
-        case (.pageDown, []): move(line: cursor.line + 10, column: cursor.column)
+        case (.up, []): moveRows(-1)
+        case (.down, []): moveRows(1)
+        case (.pageUp, []): moveRows(-10)
+        case (.pageDown, []): moveRows(10)
         case (.home, []), (.character("a"), .control): move(line: cursor.line, column: 0)
         case (.end, []), (.character("e"), .control): move(line: cursor.line, column: .max)
         case (.home, .control): move(line: 0, column: 0)
@@ -91,10 +95,16 @@ package struct TextArea: Sendable {
         cursor = Position(line: line, column: min(max(0, column), lines[line].count))
     }
 
-    package mutating func reveal(rows: Int) {
-        guard rows > 0 else { return }
-        if cursor.line < top { top = cursor.line }
-        if cursor.line >= top + rows { top = cursor.line - rows + 1 }
+    mutating func setWidth(_ columns: Int) { width = columns }
+    mutating func scroll(to line: Int, _ row: Int) { (top, topRow) = (line, row) }
+
+    /// Begins a line that is indented as the one before, and deeper behind a key without a value.
+    mutating func insertIndentedLine() {
+        let before = lines[cursor.line].prefix(cursor.column)
+        let blanks = before.prefix { $0 == " " }
+        let isOpen = before.last == ":"
+        let hyphen = before.dropFirst(blanks.count).hasPrefix("- ") ? "  " : ""
+        insert("\n" + blanks + hyphen + (isOpen ? "  " : ""))
     }
 
     private mutating func undo() {

@@ -20,7 +20,7 @@ extension Console {
         write: @escaping @Sendable (String) -> Void,
         prepare: @escaping @Sendable () async throws -> ConsoleServices
     ) async throws -> Bool {
-        try await onThread(prepare) { inbox, effects in
+        try await onThread(prepare, isLinear: true) { inbox, effects in
             let signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
             let look = Look(theme: .plain, isUnicode: true)
             var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)

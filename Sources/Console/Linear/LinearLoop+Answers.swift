@@ -38,7 +38,7 @@ extension LinearLoop {
             say("apply puts it in force; discard throws it away.")
         case .hold(let id):
             say("edit \(id) NAME=VALUE changes it, for example: edit \(id) method=PUT header=\"X-Mode: test\"")
-        case .request: refuse("An editor needs a terminal; repeat sends the request as it was.")
+        case .request, .newRequest: refuse("An editor needs a terminal; repeat sends the request as it was.")
         }
     }
 

@@ -219,12 +219,20 @@ final class LinearLoop {
             case .quit: hasEnded = true
             case .redraw, .suspend: break
             case .externalEditor(let editor): edit(editor)
+            case .viewFile(let path, let isText): show(path, isText: isText)
+            case .setMouse: break
             case .copy(let form, let id): effects.copy(form, id, asText: isatty(STDOUT_FILENO) == 0)
             default:
                 awaited.add(effect)
                 effects.perform(effect)
             }
         }
+    }
+
+    private func show(_ path: String, isText: Bool) {
+        let hasTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+        guard isText, hasTerminal else { return say("The body is in \(path) until the console ends.") }
+        update(BodyViewer.page(path))
     }
 
     private func edit(_ editor: EditorState) {

@@ -22,13 +22,15 @@ final class ConsoleLoop {
     private var lastFrame = ContinuousClock.now - .seconds(1)
     private var lastTick = ContinuousClock.now - .seconds(1)
     private var lastInput = ContinuousClock.now
+    private let keeper: ViewSettingsKeeper?
 
     init(
         _ model: ConsoleModel,
         _ terminal: any TerminalDevice,
         _ signals: TerminalSignals,
         _ inbox: MessageQueue,
-        _ effects: EffectRunner
+        _ effects: EffectRunner,
+        _ settings: ViewSettingsFile? = nil
     ) {
         self.model = model
         self.terminal = terminal
@@ -36,11 +38,13 @@ final class ConsoleLoop {
         self.inbox = inbox
         self.effects = effects
         renderer = FrameRenderer(terminal.capabilities)
+        keeper = settings.map { ViewSettingsKeeper($0, model) }
     }
 
     func run() throws {
         try terminal.enter()
         defer { terminal.leave() }
+        if !model.usesMouse { terminal.write(ScreenSequences.mouse(isOn: false)) }
         askForBackground()
         tick()
         draw()
@@ -58,6 +62,7 @@ final class ConsoleLoop {
             tick()
             drawIfDue()
         }
+        try? keeper?.changes(of: model, isEnd: true)?()
         if let failure { throw failure }
     }
 
@@ -110,6 +115,7 @@ final class ConsoleLoop {
         lastTick = .now
         update(.tick(Int64(Date().timeIntervalSince1970 * 1_000_000)), isVisible: model.needsClock)
         effects.poll()
+        if let write = keeper?.changes(of: model) { effects.keep(write) }
     }
 
     private func update(_ message: Message, isVisible: Bool = true) {
@@ -127,10 +133,15 @@ final class ConsoleLoop {
                 renderer.invalidate()
                 isDirty = true
             case .suspend:
+                terminal.leave()
+                if model.canSteer, case .live = model.source {
+                    terminal.write(Array("sluice: the proxy stands still until fg.\r\n".utf8))
+                }
                 terminal.suspend()
-                renderer.invalidate()
-                update(.resized(terminal.size))
+                takeTerminal()
             case .externalEditor(let editor): edit(editor)
+            case .viewFile(let path, let isText): show(path, isText: isText)
+            case .setMouse(let isOn): terminal.write(ScreenSequences.mouse(isOn: isOn))
             case .copyToTerminal(let text):
                 if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {
                     terminal.write(bytes)
@@ -142,21 +153,38 @@ final class ConsoleLoop {
 
     /// Gives the terminal to the user's editor until it ends.
     private func edit(_ editor: EditorState) {
-        terminal.leave()
-        let message: Message
-        do {
-            message = .edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose))
-        } catch {
-            message = .said("\(error)", .error)
+        giveTerminal {
+            do {
+                return .edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose))
+            } catch {
+                return .said("\(error)", .error)
+            }
         }
+    }
+
+    /// Shows a body in the user's pager, or by the system's viewer.
+    private func show(_ path: String, isText: Bool) {
+        guard isText else { return update(BodyViewer.open(path)) }
+        giveTerminal { BodyViewer.page(path) }
+    }
+
+    /// Gives the terminal to another program until it ends.
+    private func giveTerminal(_ program: () -> Message) {
+        terminal.leave()
+        let message = program()
+        takeTerminal()
+        update(message)
+    }
+
+    private func takeTerminal() {
         do {
             try terminal.enter()
         } catch {
             hasEnded = true
         }
+        if !model.usesMouse { terminal.write(ScreenSequences.mouse(isOn: false)) }
         renderer.invalidate()
         update(.resized(terminal.size))
-        update(message)
     }
 
     private func drawIfDue() {

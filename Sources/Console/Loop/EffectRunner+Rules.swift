@@ -1,5 +1,6 @@
 import Dispatch
 import Files
+import Foundation
 import HTTPModel
 import NIOCore
 import Recording
@@ -59,6 +60,48 @@ extension EffectRunner {
                 inbox.send(.rulesConflict(conflict, failure.message))
             } catch {
                 inbox.send(.rulesNotSaved(Self.words(error)))
+            }
+        }
+    }
+
+    /// Says whether the file that a rule names is there, for a tool that answers from it.
+    func offerAnswer(_ editor: EditorState, _ id: ExchangeID, _ texts: [ProfileSource]) {
+        guard case .rule(let tool, let replaced) = editor.purpose, let key = tool.answersFrom else { return }
+        let text = editor.area.text
+        start(on: passes) { [self] in
+            let profile = RuleEditing.place(of: tool, replacing: replaced, in: texts).profile
+            let path = RuleText(text).word(key).map { RuleText.path($0, inProfile: profile.file ?? "") }
+            let isOffered =
+                path.map { !$0.isEmpty && !$0.hasSuffix("/") && !FileManager.default.fileExists(atPath: $0) } ?? false
+            let hasAnswer = (try? reader?.record(id))?.map { $0.status > 0 } ?? false
+            inbox.send(.answerOffer(isOffered && hasAnswer ? path : nil, for: text))
+        }
+    }
+
+    /// Puts texts in force that list the tools that are switched off, and saves the rules.
+    func saveSwitched(_ texts: [ProfileSource], madeFrom revision: String?) {
+        control { [self] control in
+            _ = try await control.applyProfile(texts, madeFrom: revision)
+            saveRules(isForced: false)
+        }
+    }
+
+    /// Puts the profile of a file in force in place of the present one, or reads the present one again.
+    func loadProfile(_ file: String?, discardsEdits: Bool) {
+        let path = file.map { ExportFile.expanded($0) }
+        control { [inbox] control in
+            do {
+                let change =
+                    if let path { try await control.loadProfile([path], discardsEdits: discardsEdits) } else {
+                        try await control.reloadProfile(discardsEdits: discardsEdits)
+                    }
+                let profile = try await control.profile()
+                let words =
+                    path.map { "The rules are those of \($0): \(change)." } ?? "The profile was read again: \(change)."
+                inbox.send(.rules(profile.profiles, revision: profile.rules))
+                inbox.send(.said(words, .info))
+            } catch {
+                inbox.send(.refused(.loadProfile, Self.words(error)))
             }
         }
     }

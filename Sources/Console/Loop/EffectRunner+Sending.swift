@@ -6,7 +6,7 @@ import Sharing
 import Synchronization
 
 extension EffectRunner {
-    private static let longestBody = 64 << 20
+    static let longestBody = 64 << 20
 
     private func request(_ id: ExchangeID, _ reader: SessionReader) throws -> ComposedRequest {
         let exchange = try reader.recorded(id)
@@ -20,7 +20,7 @@ extension EffectRunner {
     func openRequest(_ id: ExchangeID) {
         onReader { [self] reader in
             let area = TextArea(try request(id, reader).draft)
-            let remark = "Start line, headers, an empty line, the body. Content-Length follows from the body."
+            let remark = RequestWords.remark
             inbox.send(
                 .editor(EditorState(purpose: .request(id), title: "Edit and send", area: area, remark: remark))
             )
@@ -42,13 +42,83 @@ extension EffectRunner {
                 inbox.send(.answered(.request(id), refusal: nil))
             }
             guard let request else { return }
-            start { [self, request] in
-                let outcome = await sender.send(request)
-                if let failure = outcome.failure {
-                    return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
+            send(request, by: sender)
+        }
+    }
+
+    private func send(_ request: ComposedRequest, by sender: RequestSender) {
+        start { [self] in
+            let outcome = await sender.send(request)
+            if let failure = outcome.failure {
+                return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
+            }
+            let status = outcome.status.map { ", \($0)" } ?? ""
+            say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
+        }
+    }
+
+    /// Reads a request that was typed or pasted, and opens it to be edited; on lines it is sent.
+    func composeRequest(_ text: String, sends: Bool) {
+        start(on: passes) { [self] in
+            do {
+                let request = try RequestWords.request(text)
+                if sends { return inbox.send(.composed(request)) }
+                let purpose = EditorState.Purpose.newRequest(request)
+                let remark = RequestWords.remark + RequestWords.omissions(text)
+                let area = TextArea(request.draft)
+                inbox.send(.editor(EditorState(purpose: purpose, title: "New request", area: area, remark: remark)))
+            } catch {
+                inbox.send(.refused(.newRequest, "\(error)"))
+            }
+        }
+    }
+
+    /// Sends a request that was written here; a body that is no text is that of `base`.
+    func sendNew(_ draft: String, _ base: ComposedRequest?) {
+        start(on: passes) { [self] in
+            do {
+                let sender = try sender()
+                let request = try ComposedRequest(draft: draft, original: base)
+                inbox.send(.answered(.newRequest(base), refusal: nil))
+                send(request, by: sender)
+            } catch {
+                inbox.send(.answered(.newRequest(base), refusal: "\(error)"))
+            }
+        }
+    }
+
+    /// Sends the requests of exchanges again, one after the other in their order.
+    func sendEach(_ ids: [ExchangeID]) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader(passes) { [self] reader in
+            let sender: RequestSender
+            do {
+                sender = try self.sender()
+            } catch {
+                inbox.send(.jobEnded(.repeating))
+                throw error
+            }
+            start { [self] in
+                var (statuses, problems, done) = ([Int: Int](), [String](), 0)
+                for id in ids where cancellations.load(ordering: .relaxed) == begun {
+                    do {
+                        let request = try self.request(id, reader)
+                        let outcome = await sender.send(request)
+                        if let failure = outcome.failure { throw ConsoleError("\(request.url): \(failure)") }
+                        statuses[outcome.status ?? 0, default: 0] += 1
+                    } catch {
+                        problems.append("\(id): \(error)")
+                    }
+                    done += 1
+                    let progress = Double(done) / Double(ids.count)
+                    inbox.send(.job(Job(id: .repeating, title: "sending again", progress: progress, startedAt: 0)))
                 }
-                let status = outcome.status.map { ", \($0)" } ?? ""
-                say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
+                inbox.send(.jobEnded(.repeating))
+                let counts = statuses.sorted { $0.key < $1.key }.map { "\($1) × \($0)" }.joined(separator: ", ")
+                let failed = problems.first.map { "; \(problems.count) failed, first \($0)" } ?? ""
+                let stopped = done < ids.count ? ", then stopped" : ""
+                let words = "Sent \(done) of \(ids.count) requests\(stopped): \(counts)\(failed)"
+                inbox.send(.said(words, problems.isEmpty ? .info : .error))
             }
         }
     }

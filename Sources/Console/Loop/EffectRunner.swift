@@ -24,7 +24,7 @@ final class EffectRunner: Sendable {
     }
 
     let inbox: MessageQueue
-    private let connected = Mutex<Connected?>(nil)
+    let connected = Mutex<Connected?>(nil)
     /// Effects from before the proxy ran.
     private let waiting = Mutex<[Effect]>([])
     private let submit: @Sendable (@escaping Work) -> Void
@@ -37,13 +37,22 @@ final class EffectRunner: Sendable {
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
+    /// Bodies that other programs look at.
+    let viewed = ViewedBodies()
+    /// Whether there is no screen.
+    let isLinear: Bool
+    /// What is in force while another session is shown.
+    let behind = Mutex<Connected?>(nil)
+    /// HARs that were opened within the console.
+    let archives = Mutex<[ImportedArchive]>([])
     /// Unfinished work; its messages are in the inbox before it counts as finished.
     private let working = Atomic(0)
     /// Grows with each cancellation, so that work can see that it is cancelled.
     let cancellations = Atomic(0)
 
-    init(inbox: MessageQueue, submit: @escaping @Sendable (@escaping Work) -> Void) {
+    init(inbox: MessageQueue, isLinear: Bool = false, submit: @escaping @Sendable (@escaping Work) -> Void) {
         self.inbox = inbox
+        self.isLinear = isLinear
         self.submit = submit
     }
 
@@ -139,9 +148,19 @@ final class EffectRunner: Sendable {
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
+        case .composeRequest(let text): composeRequest(text, sends: isLinear)
+        case .sendNew(let draft, let base): sendNew(draft, base)
+        case .sendEach(let ids): sendEach(ids)
+        case .offerAnswer(let editor, let id, let texts): offerAnswer(editor, id, texts)
+        case .saveSwitched(let texts, let revision): saveSwitched(texts, madeFrom: revision)
+        case .loadProfile(let file, let discardsEdits): loadProfile(file, discardsEdits: discardsEdits)
+        case .openSession(let path): openSession(path)
+        case .backToLive: backToLive()
+        case .completeFile(let path): completeFile(path)
+        case .openBody(let id, let side): openBody(id, side)
         case .trust(let steps, let width): showTrust(steps, width)
         case .copyText(let text, let name): copy(text, as: name)
-        case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
+        case .copyToTerminal, .externalEditor, .viewFile, .setMouse, .redraw, .suspend, .quit: break
         }
     }
 
@@ -158,7 +177,8 @@ final class EffectRunner: Sendable {
             // A recording may still be growing.
             connected.queries?.refresh()
         }
-        guard let control = connected.services.control, count % 2 == 1 else { return }
+        let own = behind.withLock { $0?.services.control }
+        guard let control = connected.services.control ?? own, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }
         submit { [self] in
             await look(control)

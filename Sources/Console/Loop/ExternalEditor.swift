@@ -7,7 +7,7 @@ enum ExternalEditor {
         let name =
             switch purpose {
             case .rule: "rule.yaml"
-            case .hold, .request: "message.http"
+            case .hold, .request, .newRequest: "message.http"
             }
         let editor = try TextEditor(text, name: name)
         defer { editor.remove() }

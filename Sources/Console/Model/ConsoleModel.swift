@@ -87,6 +87,15 @@ package struct ConsoleModel: Sendable {
     var toldHosts: Set<String> = []
     /// Whether an opened recording is still being made by another Sluice.
     package var isGrowing = false
+    /// What is the console's own, while another session is shown.
+    var home: HomeState?
+    /// The prompt that was answered last, which comes back where its command is refused later.
+    var submitted: PromptState?
+    /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
+    /// secrets.
+    var sent: [SentRequest] = []
+    /// Whether the terminal reports the mouse; else it is the terminal's, for selecting text.
+    package var usesMouse = true
     /// Counts queries, so that late answers are recognised.
     package var generation = 0
 
@@ -128,6 +137,12 @@ package struct ConsoleModel: Sendable {
         noticeCount += 1
         notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
+    }
+
+    /// Shows the user a notice until a key is pressed.
+    mutating func pin(_ text: String, _ kind: Notice.Kind = .info) {
+        tell(text, kind)
+        notices[notices.count - 1].isPinned = true
     }
 }
 
@@ -176,6 +191,8 @@ package struct Notice: Sendable, Hashable {
     package var at: Int64
     /// Whether it stays in the status line until a key is pressed.
     var isPinned = false
+    /// The column of a typed text that is wrong, from 0.
+    var column: Int?
 }
 
 package struct Job: Sendable, Hashable, Identifiable {

@@ -49,6 +49,8 @@ package struct PickerState: Sendable {
     package var selected = 0
     /// Whether it chooses the list's columns: keys then show, hide and move them.
     var isColumnChoice = false
+    /// Why the last choice was refused.
+    package var problem = ""
 
     package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }
@@ -59,6 +61,20 @@ package struct PromptState: Sendable {
     package var line: LineEditor
     /// What the command gets before the line: what was chosen already.
     package var prefix = ""
+    /// What may be typed, or what is in force now.
+    package var hint = ""
+    /// Why the text was refused, and the column of it that is wrong, from 0, where that is known.
+    package var problem = ""
+    package var problemColumn: Int?
+    /// What the text can be completed to, where several words fit.
+    package var candidates: [String] = []
+    /// Earlier texts, the newest last; the index of the one in the line, their count for none.
+    package var history: [String] = []
+    package var historyIndex = 0
+
+    package init(command: Command, title: String, line: LineEditor, prefix: String = "") {
+        (self.command, self.title, self.line, self.prefix) = (command, title, line, prefix)
+    }
 }
 
 /// A question before something that cannot be undone.
@@ -66,6 +82,13 @@ package struct ConfirmState: Sendable {
     package enum Action: Sendable, Hashable {
         case quit, saveAndQuit
         case repeating(ExchangeID, RepeatPlan)
+        /// Sends each request again.
+        case sendingEach([ExchangeID])
+        case executingAll
+        /// Applies the rule in the editor, after the recorded answer was saved to the file that it names, or without.
+        case applyingRule(savedTo: String?)
+        /// Puts the profile of a file in force, or reads the present one again; the changes made here are lost.
+        case loadingProfile(String?)
         case overwriteRules
         case export(ExportRequest)
         /// Writes a copy of the session over a file.
@@ -75,10 +98,26 @@ package struct ConfirmState: Sendable {
         /// Reads the profile's files; the changes made here are lost.
         case reloadRules
         case dropText
+
+        /// Whether it sends or releases something, so that a key that was typed before the question was read is no
+        /// answer to it.
+        var takesCare: Bool {
+            switch self {
+            case .repeating, .sendingEach, .executingAll: true
+            case .quit, .saveAndQuit, .export, .overwriteRules, .saveRulesElsewhere, .reloadRules, .loadingProfile,
+                .dropText, .applyingRule:
+                false
+            }
+        }
     }
+
+    /// How long a question is there before such an answer counts, in microseconds.
+    static let readingTime: Int64 = 300_000
 
     package var question: String
     package var choices: [Choice]
+    /// In microseconds since 1970.
+    package var askedAt: Int64 = 0
 
     package typealias Choice = (key: Character, title: String, action: Action?)
 }
@@ -99,6 +138,8 @@ package struct EditorState: Sendable {
         case rule(Tool, replaces: Int?)
         case hold(String)
         case request(ExchangeID?)
+        /// A request from nothing, or from what was pasted; its body may be no text.
+        case newRequest(ComposedRequest?)
     }
 
     package var purpose: Purpose
@@ -110,9 +151,14 @@ package struct EditorState: Sendable {
     package var origin: RuleOrigin?
     /// Which of the suggested scopes the text has.
     package var level = 0
+    /// The body as it came and as it is laid out here; `nil` where it is shown as it came.
+    var laidOut: LaidOutBody?
 
     var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }
     var isRule: Bool { if case .rule = purpose { true } else { false } }
+
+    /// The text to send: a body that was laid out and not edited goes out as it came.
+    var finishedText: String { laidOut?.restored(area.text) ?? area.text }
 }
 
 package struct PanelState: Sendable {

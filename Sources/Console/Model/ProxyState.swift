@@ -47,6 +47,8 @@ package struct RulesState: Sendable {
     var wanted: [String] = []
     /// The texts before each change, the newest last.
     package var past: [[ProfileSource]] = []
+    /// Whether the rule is there by which one key has a tool act on everything.
+    package var isOnEverything = false
     /// Whether the console ends once the rules are saved.
     package var endsWhenSaved = false
 

@@ -47,9 +47,25 @@ package enum Effect: Sendable {
     case decide([String], HoldDecision)
     // Sending.
     case openRequest(ExchangeID)
+    /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; on lines it is sent.
+    case composeRequest(String)
+    case sendNew(draft: String, ComposedRequest?)
+    case sendEach([ExchangeID])
     case send(draft: String, ExchangeID?)
     case repeating(ExchangeID, RepeatPlan)
+    /// Whether the file that a rule names is there.
+    case offerAnswer(EditorState, ExchangeID, [ProfileSource])
+    /// Applies texts, where given, and then saves the rules.
+    case saveSwitched([ProfileSource], madeFrom: String?)
+    case loadProfile(String?, discardsEdits: Bool)
+    // Other sessions.
+    case openSession(String)
+    case backToLive
     // The console.
+    case completeFile(String)
+    case openBody(ExchangeID, BodySide)
+    case viewFile(String, isText: Bool)
+    case setMouse(Bool)
     case trust(FirstSteps, width: Int)
     case copyText(String, as: String)
     case externalEditor(EditorState)

@@ -37,6 +37,8 @@ package enum Message: Sendable {
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     case report(title: String, DetailDocument)
     case editor(EditorState)
+    /// On lines: a request was read and is sent.
+    case composed(ComposedRequest)
     /// What a rule in an editor would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)
     /// The text from the user's own editor.
@@ -48,6 +50,16 @@ package enum Message: Sendable {
     case sessionEdited(EditRequest, SessionEditResult, ExchangeNumbers)
     /// There is a file already where a copy of the session was to be written.
     case sessionExists(path: String)
+    /// The path that the rule in an editor names and that is not there; `nil` where it is. With the rule's text.
+    case answerOffer(String?, for: String)
+    /// The names in a directory, for a path that is typed.
+    case fileNames([String], for: String)
+    /// A command that was given with an argument was refused after its prompt had closed.
+    case refused(Command, String)
+    /// Another session is shown: its name, `nil` for the console's own; whether that one goes on behind.
+    case opened(String?, hidesLive: Bool)
+    /// A body was written to a file to be looked at.
+    case viewBody(String, isText: Bool)
     case said(String, Notice.Kind)
     /// A text for the terminal's clipboard, and the notice about it.
     case copied(String, String)

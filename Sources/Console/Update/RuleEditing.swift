@@ -1,5 +1,6 @@
 import HTTPModel
 import Rules
+import Runner
 import Tools
 
 /// The rules of all profile texts together, and changes of them.
@@ -67,6 +68,30 @@ enum RuleEditing {
         try body(&profile)
         var texts = texts
         texts[index].text = profile.text
+        return texts
+    }
+
+    /// The enabled rule by which one key has a tool act on everything.
+    static func ruleOnEverything(in texts: [ProfileSource]) -> Entry? {
+        guard let tool = ToolRegistry.standard.onEverything, let text = tool.onEverything else { return nil }
+        return rules(of: tool, in: texts).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
+    }
+
+    /// The texts with the tools that have rules and are switched off now listed under `off`, and no others.
+    static func noting(_ tools: [ToolState], in texts: [ProfileSource]) throws -> [ProfileSource] {
+        let state = Dictionary(tools.map { ($0.name, $0.isOn) }) { first, _ in first }
+        let listed = Set(texts.flatMap { profile($0).off })
+        var texts = texts
+        for index in texts.indices {
+            let kept = profile(texts[index]).off.filter { state[$0] != true }
+            let new = tools.filter { tool in
+                guard !tool.isOn, tool.rules > 0, !listed.contains(tool.name) else { return false }
+                return Tool(word: tool.name).flatMap { rules(of: $0, in: texts).first?.text } == index
+            }
+            let wanted = kept + new.map(\.name)
+            guard wanted != profile(texts[index]).off else { continue }
+            texts = try edit(texts, index) { try $0.setOff(wanted) }
+        }
         return texts
     }
 

@@ -63,7 +63,7 @@ extension ConsoleModel {
         case (.pageDown, _): picker.selected = min(last, picker.selected + 10)
         default:
             switch picker.line.take(key) {
-            case .changed: picker.selected = 0
+            case .changed: (picker.selected, picker.problem) = (0, "")
             case .moved: break
             case .ignored: return key.modifiers.contains(.control) ? run(key) : []
             }
@@ -77,32 +77,40 @@ extension ConsoleModel {
         guard matches.indices.contains(picker.selected) else { return [] }
         let item = matches[picker.selected]
         if let reason = item.disabled { return refuse(reason) }
-        overlays.removeLast()
-        if let command = picker.command { return perform(command, item.value) }
-        let words = item.value.split(separator: " ", maxSplits: 1).map(String.init)
-        return Command(rawValue: words[0]).map { perform($0, words.count > 1 ? words[1] : nil) } ?? []
-    }
-
-    mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
-        if key.isCancel { return goBack() }
-        var prompt = prompt
-        if key.code == .enter {
-            // What cannot be done is said, and stays to be mended.
-            let argument = CommandTable.entry(prompt.command)?.argument
-            if let mistake = argument?.mistake(prompt.prefix + prompt.line.text) {
-                return refuse("\(mistake.capitalizedFirst).")
-            }
-            overlays.removeLast()
-            return perform(prompt.command, prompt.prefix + prompt.line.text)
+        let (effects, refusal) = closeTop { model in
+            if let command = picker.command { return model.perform(command, item.value) }
+            let (word, argument) = item.value.firstWord
+            return Command(rawValue: word).map { model.perform($0, argument) } ?? []
         }
-        guard prompt.line.take(key) != .ignored else { return key.modifiers.contains(.control) ? run(key) : [] }
-        replaceTop(by: .prompt(prompt))
+        guard let refusal else { return effects }
+        var picker = picker
+        picker.problem = refusal.text
+        replaceTop(by: .picker(picker))
         return []
     }
 
+    /// Closes the uppermost overlay and does something; where that is refused, all stays as it was.
+    mutating func closeTop(_ action: (inout ConsoleModel) -> [Effect]) -> (effects: [Effect], refusal: Notice?) {
+        var next = self
+        next.overlays.removeLast()
+        let effects = action(&next)
+        let isRefused = effects.isEmpty && next.noticeCount > noticeCount && next.overlays.count < overlays.count
+        if isRefused, let notice = next.notices.last, notice.kind == .error { return ([], notice) }
+        self = next
+        return (effects, nil)
+    }
+
     mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
-        if key.code == .escape || key == Key(.character("c"), .control) { return choose(nil) }
-        return confirm.choices.first { key.code == .character($0.key) }.map { choose($0.action) } ?? []
+        let isInterrupt = key == Key(.character("c"), .control)
+        // Pressed twice, it ends the console as it ends other programs.
+        if isInterrupt, confirm.choices.contains(where: { $0.action == .quit }) { return choose(.quit) }
+        if key.code == .escape || isInterrupt { return choose(nil) }
+        guard let choice = confirm.choices.first(where: { key.code == .character($0.key) }) else { return [] }
+        if choice.action?.takesCare == true, now - confirm.askedAt < ConfirmState.readingTime {
+            tell("That key came with the question: read it, then press \(choice.key) again.")
+            return []
+        }
+        return choose(choice.action)
     }
 
     /// Performs the answer to the uppermost question; `nil` does nothing.
@@ -119,6 +127,10 @@ extension ConsoleModel {
             rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)
+        case .sendingEach(let ids): return sendEach(ids)
+        case .executingAll: return decide(.execute, "all")
+        case .applyingRule(let path): return applyRule(savedTo: path)
+        case .loadingProfile(let file): return [.loadProfile(file, discardsEdits: true)]
         case .export(let request): return export(request)
         case .replaceSession(let path): return [.saveSession(path: path, isForced: true)]
         case .overwriteRules:

@@ -22,14 +22,18 @@ extension ConsoleModel {
             // On lines, an optional argument is not asked for.
             if isLinear, entry.argument.isOptional { return action(&self, "") }
             let line = LineEditor(entry.argument.known(self), isSuggestion: true)
-            return ask(PromptState(command: command, title: entry.argument.prompt, line: line))
+            var prompt = PromptState(command: command, title: entry.argument.prompt, line: line)
+            prompt.hint = hint(for: entry)
+            return ask(prompt)
         }
     }
 
     package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
 
-    mutating func refuse(_ reason: String) -> [Effect] {
+    /// - Parameter column: the column of the argument that is wrong, from 0.
+    mutating func refuse(_ reason: String, at column: Int? = nil) -> [Effect] {
         tell(reason, .error)
+        notices[notices.count - 1].column = column
         return []
     }
 
@@ -43,7 +47,7 @@ extension ConsoleModel {
     }
 
     mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
-        push(.confirm(ConfirmState(question: question, choices: choices)))
+        push(.confirm(ConfirmState(question: question, choices: choices, askedAt: now)))
     }
 
     mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
@@ -119,12 +123,6 @@ extension ConsoleModel {
     /// An effect on the exchange of a number, or on the selected one.
     mutating func on(_ argument: String?, _ effect: (ExchangeID) -> Effect) -> [Effect] {
         selected(argument).map { [effect($0)] } ?? []
-    }
-
-    /// Decrypts a host again: the given one, or that of the selected tunnel.
-    mutating func decrypt(_ host: String?) -> [Effect] {
-        if let host = host ?? refusedRecord?.url.authority { return [.decrypt(host)] }
-        return refuse("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.")
     }
 
     /// The selected exchange, where its client refused our certificate.

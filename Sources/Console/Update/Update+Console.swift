@@ -31,6 +31,8 @@ extension ConsoleModel {
 
     /// Ends the console; asks first where something would be lost.
     mutating func quit() -> [Effect] {
+        // The end of an opened session is not that of the console.
+        if home != nil { return [.backToLive] }
         var losses: [String] = []
         if losesRules { losses.append("changed rules are in no file") }
         if case .live = source, !proxy.holds.isEmpty {

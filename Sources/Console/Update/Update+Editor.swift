@@ -9,6 +9,8 @@ extension ConsoleModel {
         if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
             overlays.removeLast()
         }
+        var editor = editor
+        reveal(&editor)
         return push(.editor(editor)) + check(editor)
     }
 
@@ -24,6 +26,12 @@ extension ConsoleModel {
         case (.character("s"), .control), (.enter, .control), (.enter, .alt): return finish(editor)
         case (.character("o"), .control): return [.externalEditor(editor)]
         case (.character("t"), .control): return widen(editor)
+        case (.character("y"), .control): return layOut(editor)
+        case (.tab, []) where editor.isRule: return complete(editor)
+        case (.enter, []) where editor.isRule:
+            let before = editor.area.lines
+            editor.area.insertIndentedLine()
+            return changed(editor, from: before)
         default:
             let before = editor.area.lines
             return editor.area.take(key) ? changed(editor, from: before) : run(key)
@@ -33,15 +41,19 @@ extension ConsoleModel {
     /// The lines of an editor on the screen: all that fit, but for a rule, which is short, so few that the list stays
     /// visible.
     func editorRows(_ editor: EditorState) -> Int {
-        let most = max(1, size.height - 7)
+        let most = max(1, size.height - 5 - EditorView.remark(editor, self).count)
         guard editor.isRule else { return most }
         return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
+    }
+
+    func reveal(_ editor: inout EditorState) {
+        editor.area.reveal(rows: editorRows(editor), width: EditorView.textWidth(editor, self))
     }
 
     /// Shows the editor with another text or cursor; a text that differs from the lines before is checked.
     mutating func changed(_ editor: EditorState, from before: [String]? = nil) -> [Effect] {
         var editor = editor
-        editor.area.reveal(rows: editorRows(editor))
+        reveal(&editor)
         replaceTop(by: .editor(editor))
         return editor.area.lines == before ? [] : check(editor)
     }
@@ -77,19 +89,17 @@ extension ConsoleModel {
     /// The proxy may refuse a message, so its text stays until the answer is there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
-        case .rule(let tool, let replaced):
-            do {
-                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
-                overlays.removeLast()
-                let hasRules = proxy.tool(tool).map { $0.rules > 0 } ?? false
-                return (hasRules ? switchOn(tool) : [])
-                    + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
-            } catch {
-                remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
-                return refuse("The mistake in the rule has to be mended first.")
-            }
-        case .hold(let id): return [.editHold(id, .draft(editor.area.text))]
-        case .request(let origin): return [.send(draft: editor.area.text, origin)]
+        case .rule(let tool, nil) where tool.answersFrom != nil && !isLinear:
+            if case .exchange(let id)? = editor.origin { return [.offerAnswer(editor, id, rules.editableTexts)] }
+            return applyRule(editor)
+        case .rule: return applyRule(editor)
+        case .hold(let id): return [.editHold(id, .draft(editor.finishedText))]
+        case .request(let origin):
+            remember(editor)
+            return [.send(draft: editor.finishedText, origin)]
+        case .newRequest(let base):
+            remember(editor)
+            return [.sendNew(draft: editor.finishedText, base)]
         }
     }
 
@@ -113,6 +123,8 @@ extension ConsoleModel {
             guard case .editor(var editor) = overlays[index], isMeant(editor) else { continue }
             editor.remark = words.onOneLine
             editor.isWrong = isWrong
+            // A longer remark leaves fewer rows for the text.
+            reveal(&editor)
             overlays[index] = .editor(editor)
             return true
         }

@@ -100,11 +100,26 @@ extension ConsoleModel {
         return ask { $0.bodyText = text.isEmpty ? nil : text }
     }
 
-    /// Colours what matches a filter; an empty one removes all colours.
+    /// The highlights in force, and how one is taken away; empty where there are none.
+    var highlightHint: String {
+        guard !highlights.isEmpty else { return "" }
+        let all = highlights.map { "\($0.number) \($0.filter.description)" }.joined(separator: " · ")
+        return "Now: \(all). -\(highlights[0].number) takes one away, nothing takes all."
+    }
+
+    /// Colours what matches a filter; an empty one removes all colours, `-2` the second.
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
             tell("No exchange is highlighted.")
+            return []
+        }
+        if text.hasPrefix("-"), let number = Int(text.dropFirst()) {
+            guard let index = highlights.firstIndex(where: { $0.number == number }) else {
+                return refuse("There is no highlight \(number). \(highlightHint)")
+            }
+            let old = highlights.remove(at: index)
+            tell("No more highlighted: \(old.filter.description).")
             return []
         }
         do {
@@ -112,11 +127,14 @@ extension ConsoleModel {
             guard filter.needs == .record else {
                 return refuse("Highlights look at what the list shows; headers and bodies are for the filter.")
             }
-            highlights.append(Highlight(filter: filter, number: highlights.count + 1))
-            tell("Matches are coloured and have a \(highlights.count) beside their number.")
+            let used = Set(highlights.map(\.number))
+            let number = (1...highlights.count + 1).first { !used.contains($0) } ?? highlights.count + 1
+            highlights.append(Highlight(filter: filter, number: number))
+            highlights.sort { $0.number < $1.number }
+            tell("Matches are coloured and have a \(number) beside their number.")
             return []
         } catch {
-            return refuse("Highlight: \(error)")
+            return refuse("Highlight: \(error)", at: error.column - 1)
         }
     }
 

@@ -63,7 +63,7 @@ extension ConsoleModel {
         revealTexts()
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index] else { continue }
-            editor.area.reveal(rows: editorRows(editor))
+            reveal(&editor)
             overlays[index] = .editor(editor)
         }
     }

@@ -131,6 +131,7 @@ extension ConsoleModel {
         rules.texts = texts
         rules.revision = revision
         proxy.preset = RuleEditing.preset(in: texts)
+        rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
     }
 
     /// Takes over the rules in force, which may have been changed elsewhere.
@@ -182,14 +183,20 @@ extension ConsoleModel {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
         let isOff = word == "off"
         // The rules stay, so that the tool's key brings the conditions back.
-        if isOff, let state = proxy.tool(tool), state.rules > 0 { return [.setTool(tool, isOn: false)] }
+        if isOff {
+            guard let state = proxy.tool(tool), state.rules > 0, state.isOn else {
+                tell("\(tool.presets?.effect ?? tool.title) is off.")
+                return []
+            }
+            return [.setTool(tool, isOn: false)]
+        }
         do {
             let texts = rules.editableTexts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
-            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
-            let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."
+            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(word, of: tool) }
+            let words = "\(tool.key) \(word) is on."
             if changed == rules.texts { tell(words) }
-            return (isOff ? [] : switchOn(tool)) + apply(changed, words)
+            return switchOn(tool) + apply(changed, words)
         } catch {
             return refuse("\(error)")
         }
@@ -203,9 +210,49 @@ extension ConsoleModel {
             guard let file = fileName(argument) else { return [] }
             if file != text.file { return [.saveCopy(text.text, path: file)] }
         }
+        do {
+            // Tools that are switched off are off at the next start, too.
+            let texts = try RuleEditing.noting(proxy.tools, in: rules.texts)
+            if texts != rules.texts { return [.saveSwitched(texts, madeFrom: rules.revision)] }
+        } catch {
+            tell("Which tools are off is not saved: \(error)", .error)
+        }
         if rules.isUnsaved { return [.saveRules(isForced: false)] }
         tell("The rules are saved already.")
         return []
+    }
+
+    /// Puts the profile of another file in force; without a file the present one is read again, or the usual one loaded
+    /// where there is none.
+    mutating func loadProfile(_ file: String?) -> [Effect] {
+        var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: LineEditor())
+        if let file {
+            guard let name = fileName(file), !name.isEmpty else {
+                return refuse("The name of a profile's file is needed.")
+            }
+            return loadProfile(from: name)
+        }
+        let present = rules.texts.last?.file
+        guard let present else {
+            // Where the usual file is not there, the prompt opens with the reason.
+            prompt.line = LineEditor(RulesState.newFile, isSuggestion: true)
+            submitted = prompt
+            return [.loadProfile(RulesState.newFile, discardsEdits: false)]
+        }
+        guard !isLinear else { return loadProfile(from: nil) }
+        prompt.line = LineEditor(present, isSuggestion: true)
+        prompt.hint = "In force: \(rules.texts.map(\.file).joined(separator: ", ")). Enter reads it again."
+        return push(.prompt(prompt))
+    }
+
+    private mutating func loadProfile(from file: String?) -> [Effect] {
+        let isPresent = file == nil || rules.texts.map(\.file) == [file]
+        let wanted = isPresent ? nil : file
+        guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
+        return confirm(
+            "Changed rules are in no file. They are lost with this.",
+            [("y", "load \(file ?? "the profile") all the same", .loadingProfile(wanted)), ("n", "do not", nil)]
+        )
     }
 
     /// Asks what to do about rules whose file was made or changed by another program.

@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Sharing
 import Terminal
 import Tools
 
@@ -17,6 +18,19 @@ extension ConsoleModel {
         let file = isLinear && first.drop { $0 == "#" }.allSatisfy(\.isNumber) ? rest : nil
         guard let path = fileName(file ?? words) else { return [] }
         return on(file == nil ? nil : first) { .saveBody($0, path: path) }
+    }
+
+    /// Opens a body in another program: the one of the page that is open, else the response's, else the request's.
+    mutating func openBody(_ argument: String?) -> [Effect] {
+        let page = detail.isOpen && isDetailFocused && argument == nil ? detail.options.page : .overview
+        let isSent = detail.options.version == .sent
+        guard let id = selected(argument) else { return [] }
+        let record = list.rows.values.first { $0.id == id }
+        let hasResponse = record.map { $0.sizes.responseBody > 0 || $0.sizes.requestBody == 0 } ?? true
+        let isRequest = page == .request || page != .response && !hasResponse
+        let changed = record?.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged) ?? false
+        if isRequest { return [.openBody(id, isSent && changed ? .requestSent : .requestReceived)] }
+        return [.openBody(id, isSent && changed ? .responseSent : .responseReceived)]
     }
 
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }

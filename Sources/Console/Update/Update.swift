@@ -16,7 +16,9 @@ extension ConsoleModel {
         case .query(let event): return take(event)
         case .ready(let authority): proxy.authorityPath = authority
         case .addresses(let addresses): proxy.addresses = addresses
+        case .proxy(_, let holds) where home != nil: takeBehind(holds.count)
         case .proxy(let status, let holds): return take(status, holds)
+        case .proxyLost where home != nil: break
         case .proxyLost(let reason):
             proxy.problem = reason.replacing("\n", with: " ")
             proxy.holds = []
@@ -41,9 +43,17 @@ extension ConsoleModel {
             show(document, pages, of: id, generation)
         case .report(let title, let document): return report(title, document)
         case .editor(let editor): return open(editor)
+        case .composed(let request):
+            let purpose = EditorState.Purpose.newRequest(request)
+            return finish(EditorState(purpose: purpose, title: "", area: TextArea(request.draft)))
         case .ruleRemark(let text, let words, let isWrong):
             remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
+        case .answerOffer(let path, let text): return offerAnswer(path, text)
+        case .fileNames(let names, let path): return takeFiles(names, for: path)
+        case .refused(let command, let reason): promptAgain(command, reason)
+        case .opened(let name, let isHeld): return takeOpened(name, hidesLive: isHeld)
+        case .viewBody(let path, let isText): return [.viewFile(path, isText: isText)]
         case .exportConflict(let request): return askToOverwrite(request)
         case .sessionEdited(let request, let result, let numbers): return take(result, of: request, numbers)
         case .sessionExists(let path): return askToReplace(path)
@@ -188,9 +198,7 @@ extension ConsoleModel {
 
     private mutating func paste(_ text: String) -> [Effect] {
         switch overlays.last {
-        case .prompt(var prompt):
-            prompt.line.insert(text)
-            replaceTop(by: .prompt(prompt))
+        case .prompt(let prompt): return paste(text, into: prompt)
         case .picker(var picker):
             picker.line.insert(text)
             replaceTop(by: .picker(picker))
@@ -200,7 +208,7 @@ extension ConsoleModel {
         case nil where filter.isEditing:
             filter.line.insert(text)
             return filterChanged()
-        default: tell("There is nothing to paste into; \(way(to: .filter)) opens the filter.", .error)
+        default: return pasteOutside(text)
         }
         return []
     }

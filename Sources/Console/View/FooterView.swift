@@ -92,14 +92,17 @@ enum FooterView {
                 switch editor.purpose {
                 case .rule: "apply"
                 case .hold: "execute"
-                case .request: "send"
+                case .request, .newRequest: "send"
                 }
             let scope = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "wider")] : []
-            return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
+            let layout = editor.isRule ? [("tab", "complete")] : [("ctrl-y", "lay JSON out")]
+            return [("ctrl-s", word)] + scope + layout + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker(let picker) where picker.isColumnChoice:
             return [("space", "show/hide"), ("J K", "move"), ("a", "as fits"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
-        case .prompt: return [("enter", "do it"), ("esc", "cancel")]
+        case .prompt(let prompt):
+            let history = prompt.history.isEmpty ? [] : [("↑ ↓", "earlier")]
+            return [("enter", "do it"), ("tab", "complete")] + history + [("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
         case .report: return [("↑ ↓", "move"), ("f", "find"), ("esc", "close")]
         case nil: break

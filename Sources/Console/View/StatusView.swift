@@ -100,6 +100,10 @@ enum StatusView {
     private static func recordingItems(_ model: ConsoleModel) -> [Item] {
         if let problem = model.proxy.problem { return [Item(0, problem)] }
         guard !model.proxy.address.isEmpty else {
+            if model.home != nil {
+                let back = model.way(to: .backToLive)
+                return [Item(6, "opened here, \(back) goes back", "\(back) goes back")]
+            }
             return model.isGrowing
                 ? [Item(6, "being recorded elsewhere", "growing")] : model.isLive ? [Item(6, "starting …")] : []
         }
@@ -138,6 +142,7 @@ enum StatusView {
         if !on.isEmpty { items.append(Item(3, "on: \(on.joined(separator: " "))", "\(on.count) on")) }
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
         if !off.isEmpty { items.append(Item(7, "off: \(off.joined(separator: " "))", "\(off.count) off")) }
+        if model.rules.isOnEverything { items.append(Item(2, "everything is held", "all held")) }
         if model.rules.isUnsaved { items.append(Item(4, "rules unsaved", "unsaved")) }
         if !model.list.isFollowing, model.isLive, model.list.query.sort == nil {
             let follow = model.keymap.keys(for: .follow, in: .list).first.map { ", \($0) follows" } ?? ""

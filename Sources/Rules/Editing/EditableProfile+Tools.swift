@@ -57,9 +57,72 @@ extension EditableProfile {
         }
         try replace(rule.id, with: RuleText(text))
     }
+
+    /// Lets a host, with a port or not, be decrypted again that ``exclude(_:)`` left out.
+    ///
+    /// - Returns: whether the text named it.
+    /// - Throws: ``ProfileError`` where the text cannot be edited.
+    @discardableResult
+    package mutating func include(_ location: String) throws(ProfileError) -> Bool {
+        guard let rule = try rules(of: .intercept).first,
+            let text = try ProfileEditor(rule.yaml, name).removing(location, fromListAt: "except")
+        else { return false }
+        let isEmpty = try ProfileOutline(text, file: name).pairs.isEmpty
+        if isEmpty { try remove(rule.id) } else { try replace(rule.id, with: RuleText(text)) }
+        return true
+    }
+
+    // MARK: - Tools that are off at first
+
+    /// The tools that the text lists under `off`.
+    package var off: [String] {
+        let pair = try? ProfileOutline(text, file: name).pairs.first { $0.name == "off" }
+        return pair?.node.members.compactMap { $0.scalar?.string } ?? []
+    }
+
+    /// Lists tools under `off`; none takes the key away.
+    ///
+    /// - Throws: ``ProfileError`` where the text cannot be edited.
+    package mutating func setOff(_ tools: [String]) throws(ProfileError) {
+        let editor = try ProfileEditor(text, name)
+        let value = "[\(tools.joined(separator: ", "))]"
+        let pair = editor.outline.pairs.first { $0.name == "off" }
+        let edited: String
+        switch pair {
+        case let pair? where tools.isEmpty: edited = editor.removing(pair)
+        case let pair?: edited = editor.text(replacing: pair.colon..<pair.value.upperBound, with: " " + value)
+        case nil where tools.isEmpty: return
+        case nil:
+            guard !editor.outline.isBraced, let version = editor.outline.pairs.first(where: { $0.name == "version" })
+            else { throw ProfileError("'off' cannot be added here, as the profile is written", file: name) }
+            let line = editor.blanks(editor.outline.column) + "off: " + value
+            edited = editor.text(inserting: [line], at: editor.source.nextLine(version.value.upperBound))
+        }
+        var (before, after) = (editor.outline.meaning(self.tools), [String: [String]]())
+        let new = with(text: edited)
+        after = try ProfileOutline(edited, file: name).meaning(self.tools)
+        (before["off"], after["off"]) = (nil, nil)
+        guard before == after, new.off == tools else {
+            throw ProfileError("'off' cannot be edited here, as the profile is written", file: name, at: pair?.node)
+        }
+        self = new
+    }
 }
 
 extension ProfileEditor {
+    /// The text without a word of a list of words; `nil` where the list does not have it.
+    fileprivate func removing(_ word: String, fromListAt key: String) throws(ProfileError) -> String? {
+        guard let pair = outline.pairs.first(where: { $0.name == key }) else { return nil }
+        let isAlone = pair.node.members.count == 1 || pair.entries.isEmpty
+        if isAlone { return pair.node.members.first?.scalar?.string == word ? removing(pair) : nil }
+        guard let index = pair.entries.firstIndex(where: { $0.node.scalar?.string == word }) else { return nil }
+        guard pair.form != .flow else {
+            return text(replacing: rangeToRemove(index, of: pair.entries.map(\.range)), with: "")
+        }
+        let lines = outline.lines(pair.entries[index], in: pair)
+        return text(removing: lines, isAtTop: lines.lowerBound == source.nextLine(pair.colon))
+    }
+
     /// The text with one more word in a list of words, or beside the only one.
     fileprivate func adding(_ word: String, toListAt key: String) throws(ProfileError) -> String {
         guard let pair = outline.pairs.first(where: { $0.name == key }) else { return "" }

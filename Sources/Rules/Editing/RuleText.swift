@@ -8,6 +8,14 @@ package struct RuleText: Sendable, Hashable {
 
     /// The text's name in issues.
     static let file = "rule"
+
+    /// The value of a key that takes one word; `nil` where it is not there or the text cannot be read.
+    package func word(_ key: String) -> String? { (try? RuleLines(self))?.node[key]?.scalar?.string }
+
+    /// The absolute path of a file that a rule in a profile names.
+    package static func path(_ name: String, inProfile file: String) -> String {
+        ProfileText.absolute(name, in: ProfileText.directory(of: file))
+    }
 }
 
 /// A rule's text, ready to be put into a profile: lines without their common indentation.

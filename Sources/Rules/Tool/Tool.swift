@@ -108,4 +108,7 @@ package struct ToolRegistry: Sendable, Hashable {
 
     /// The tool of which a preset can be chosen for all traffic.
     package var withPresets: Tool? { tools.first { $0.presets != nil } }
+
+    /// The tool that one key has act on everything.
+    package var onEverything: Tool? { tools.first { $0.onEverything != nil } }
 }

@@ -56,6 +56,10 @@ package struct ToolDescriptor: Sendable {
     package let change: TraceEntry.Change?
     package let presets: PresetChoice?
     package let definitions: ToolDefinitions?
+    /// The key with the file that answers in place of the server; `nil` where no file does.
+    package let answersFrom: String?
+    /// The rule by which one key has the tool act on everything; `nil` where no key does.
+    package let onEverything: RuleText?
 
     package var key: String { id.name }
 
@@ -80,7 +84,9 @@ package struct ToolDescriptor: Sendable {
         emptyListLint: String? = nil,
         change: TraceEntry.Change? = nil,
         presets: PresetChoice? = nil,
-        definitions: ToolDefinitions? = nil
+        definitions: ToolDefinitions? = nil,
+        answersFrom: String? = nil,
+        onEverything: RuleText? = nil
     ) {
         (id, self.title, self.letter, letterAlone) = (StageID(key, order: order), title, letter, alone)
         (self.directions, self.takesTunnels) = (directions, takesTunnels)
@@ -89,6 +95,7 @@ package struct ToolDescriptor: Sendable {
         (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)
         (self.silentEffect, self.emptyListLint) = (silentEffect, emptyListLint)
         (self.presets, self.definitions) = (presets, definitions)
+        (self.answersFrom, self.onEverything) = (answersFrom, onEverything)
     }
 
     /// What one rule is called where rules are counted.

@@ -180,6 +180,12 @@ extension ControlClient: ControlTarget {
         try await ask(.init(command: .profileReload, force: discardsEdits), \.message)
     }
 
+    package func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+        // The other process may run in another directory.
+        let paths = files.map { URL(fileURLWithPath: $0).path }
+        return try await ask(.init(command: .profileReload, files: paths, force: discardsEdits), \.message)
+    }
+
     package func profile() async throws -> ProfileInForce { try await ask(.init(command: .profileShow), \.profile) }
 
     package func applyProfile(

@@ -48,7 +48,11 @@ final class ControlDispatcher: Sendable {
         case .delete: return try await edit(.delete(try exchanges(request)))
         case .restore: return try await edit(.restore(mark: request.mark))
         case .annotate: return try await annotate(request)
-        case .profileReload: return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
+        case .profileReload:
+            if let files = request.files, !files.isEmpty {
+                return ControlReply(message: try await target.loadProfile(files, discardsEdits: isForced))
+            }
+            return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
         case .profileShow: return ControlReply(try await target.profile())
         case .profileApply:
             let texts = try request.needed(request.profiles, "'profiles', each with its 'file' and 'text'")

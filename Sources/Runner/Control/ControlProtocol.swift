@@ -20,6 +20,7 @@ import Text
 /// {"command":"restore","mark":1763850000000000}                  without "mark" the last deletion
 /// {"command":"annotate","exchanges":"12","comment":"flaky"}      likewise "colour":"red"; "" removes either
 /// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
+/// {"command":"profile.reload","files":["/home/ann/other.yaml"]}  puts these in force in place of the present ones
 /// {"command":"profile.show"}
 /// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
 /// {"command":"profile.save","files":["p.yaml"]}                  without "files" all; "force":true overwrites

@@ -43,6 +43,9 @@ package protocol ControlTarget: SessionEdits {
     ///
     /// `discardsEdits`: texts that are not saved are lost, in place of a refusal.
     func reloadProfile(discardsEdits: Bool) async throws -> String
+    /// Puts the profile of these files in force in place of the present one, and returns a sentence on what has
+    /// changed; a wrong one changes nothing.
+    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String
     /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
     ///
     /// `isForced`: files that others have changed meanwhile are overwritten.

@@ -129,6 +129,14 @@ struct RunningTarget: LocalHolds {
         return difference.description
     }
 
+    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+        let difference = try await RunningTarget.explaining {
+            try await rules.load(files, discardsEdits: discardsEdits)
+        }
+        await onProfileFiles()
+        return difference.description
+    }
+
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
         let saved = try await rules.save(files, isForced: isForced)
         await onProfileFiles()

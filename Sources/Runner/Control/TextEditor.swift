@@ -56,9 +56,9 @@ package struct TextEditor: Sendable {
 
     package func remove() { unlink(path) }
 
-    /// Runs a program on our terminal, in our process group, and waits for it.
-    private static func spawn(_ arguments: [String]) throws(StartError) -> CInt {
-        // An editor has its own meaning for Ctrl-C.
+    /// Runs a program on our terminal, in our process group, waits for it and returns its exit code.
+    package static func spawn(_ arguments: [String]) throws(StartError) -> CInt {
+        // Editors and pagers have their own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, interrupt) }
         var process: pid_t = 0
@@ -76,7 +76,7 @@ package struct TextEditor: Sendable {
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else {
-                throw StartError("The editor cannot be waited for: \(String(cString: strerror(errno))).")
+                throw StartError("\(arguments[0]) cannot be waited for: \(String(cString: strerror(errno))).")
             }
         }
         return ChildProcess.exitCode(status)

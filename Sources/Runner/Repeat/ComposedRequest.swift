@@ -112,6 +112,24 @@ package struct ComposedRequest: Sendable {
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 
+    /// Makes a request from its parts; throws what is wrong with one of them.
+    ///
+    /// A body with a content coding comes coded. Fields that follow from the body are left out.
+    package init(
+        method: String,
+        url: String,
+        fields: [(name: String, value: String)],
+        body: ByteBuffer
+    ) throws(ControlError) {
+        let own = fields.filter { FieldName($0.name) != .contentLength && FieldName($0.name) != .transferEncoding }
+        if let field = own.first(where: { field in (field.name + field.value).contains { $0.isNewline } }) {
+            throw ControlError("The value of '\(field.name.prefix(60))' has a line end.")
+        }
+        let lines = own.map { "\($0.name): \($0.value)\n" }.joined()
+        let plain = try ComposedRequest(draft: "\(method) \(url) HTTP/1.1\n\(lines)\n", original: nil)
+        try self.init(.request(plain.head, body: body, destination: plain.destination))
+    }
+
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// They come from terminfo where it has them; mouse, focus and pastes are in no database, and terminals without them
 /// ignore them.
-struct ScreenSequences: Sendable {
+package struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]
     /// Buttons and drags, in the form without a limit.
@@ -18,6 +18,11 @@ struct ScreenSequences: Sendable {
         let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(ScreenSequences.csi)
         enter = screen.on + keypad.on + on
         leave = off + keypad.off + screen.off + cursor
+    }
+
+    /// What has the terminal report buttons and drags, or leave the mouse to itself, for selecting text.
+    package static func mouse(isOn: Bool) -> [UInt8] {
+        (isOn ? ["?1002h", "?1006h"] : ["?1006l", "?1002l"]).flatMap(csi)
     }
 
     private static func csi(_ rest: String) -> [UInt8] { [0x1B, 0x5B] + rest.utf8 }

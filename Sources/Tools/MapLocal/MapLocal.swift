@@ -106,7 +106,8 @@ extension MapLocal {
         ],
         example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]",
         usualScope: .path,
-        change: .response
+        change: .response,
+        answersFrom: "to"
     )
 
     static func breadths(for url: RequestURL) -> [ExchangeScope] {

@@ -134,6 +134,8 @@ enum Screen {
         _ prepare: @escaping @Sendable (Stopping) async throws -> ConsoleServices
     ) async throws {
         let stopping = Stopping()
+        let settings = ViewSettingsFile()
+        if linear.resetView { settings.remove() }
         var isDone = true
         do {
             if linear.isWanted {
@@ -148,7 +150,8 @@ enum Screen {
                     source,
                     on: { try SystemTerminal() },
                     prepare: { try await prepare(stopping) },
-                    configure: { KeyFile().configure(&$0) }
+                    configure: { KeyFile().configure(&$0) },
+                    settings: settings
                 )
             }
         } catch {
@@ -167,6 +170,9 @@ struct LinearOptions: ParsableArguments {
             "Read commands and write answers as plain lines, without a screen: for screen readers, serial lines, scripts."
     )
     var linear = false
+
+    @Flag(help: "Forget the columns, order, theme, focus, highlights and filters that the console kept.")
+    var resetView = false
 
     /// Whether lines were asked for, or are all that the terminal can do.
     var isWanted: Bool {
@@ -212,7 +218,7 @@ enum LiveServices {
         let remarks = DeferredOutput()
         let rules = RulesState.newFile
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
-            remarks.add("\(rules) is in this folder and not in force: --profile \(rules) starts with it.")
+            remarks.add("\(rules) is in this folder and not in force: U loads it, --profile \(rules) starts with it.")
         }
         let report: @Sendable (String) -> Void = { remarks.add($0) }
         let running = try await RunningProxy.start(settings, files: files, print: { _ in }, report: report)

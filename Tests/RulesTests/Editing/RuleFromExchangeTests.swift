@@ -173,6 +173,44 @@ struct RuleFromExchangeTests {
         #expect(custom.preset(of: .throttle) == "3g" && custom.issues.filter { $0.severity == .error }.isEmpty)
     }
 
+    @Test("takes a host out of what is left out, in every form of the list, and keeps the rest")
+    func include() throws {
+        let cases = [
+            ("intercept: { except: [ a.example, b.example ] }\n", "intercept: { except: [ a.example ] }\n"),
+            ("intercept: { except: [ b.example, a.example ] }\n", "intercept: { except: [ a.example ] }\n"),
+            ("intercept:\n  only: a.example\n  except: b.example\n", "intercept:\n  only: a.example\n"),
+            (
+                "intercept:\n  except:\n    - a.example # ours\n    - b.example\n",
+                "intercept:\n  except:\n    - a.example # ours\n"
+            ),
+            ("intercept: { except: b.example }\nblock: true\n", "block: true\n"),
+        ]
+        for (before, after) in cases {
+            let tail = before.contains("block: true") ? "" : "# end\n"
+            let head = "version: 1\n"
+            let text = head + before.replacing("block: true", with: "no-caching: true") + tail
+            var profile = EditableProfile(text: text, file: nil)
+            #expect(try profile.include("b.example"), "\(before)")
+            #expect(profile.text == head + after.replacing("block: true", with: "no-caching: true") + tail)
+            #expect(try !profile.include("b.example"))
+        }
+    }
+
+    @Test("lists tools under 'off', changes the list and takes it away")
+    func off() throws {
+        let text = "version: 1 # first\nname: x\n\nblock: [ { at: a.com } ]\n"
+        var profile = EditableProfile(text: text, file: nil)
+        try profile.setOff(["block"])
+        #expect(profile.text == "version: 1 # first\noff: [block]\nname: x\n\nblock: [ { at: a.com } ]\n")
+        try profile.setOff(["block", "throttle"])
+        #expect(profile.off == ["block", "throttle"])
+        try profile.setOff([])
+        #expect(profile.text == text)
+        var braced = EditableProfile(text: "{ version: 1 }\n", file: nil)
+        #expect(throws: ProfileError.self) { try braced.setOff(["block"]) }
+        #expect(braced.text == "{ version: 1 }\n")
+    }
+
     @Test("a host is passed through unread in every form of 'intercept'")
     func exclude() throws {
         for (before, after) in [

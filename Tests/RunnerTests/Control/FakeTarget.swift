@@ -99,6 +99,11 @@ final class FakeTarget: LocalHolds {
         throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
     }
 
+    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+        guard files.allSatisfy({ $0.hasPrefix("/") }) else { throw ControlError("\(files) is not absolute") }
+        return "\(files.count) loaded\(discardsEdits ? ", edits lost" : "")"
+    }
+
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
         guard isForced else { throw ControlError("base.yaml was changed since it was read.", conflict: .changed) }
         return files ?? ["base.yaml"]

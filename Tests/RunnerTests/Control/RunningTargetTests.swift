@@ -121,6 +121,47 @@ extension RunningTargetTests {
         "version: 1\nblock: [ \(paths.map { "{ at: \"*/\($0)\" }" }.joined(separator: ", ")) ]\n"
     }
 
+    @Test("puts another profile in force when it is told to; unsaved texts are not lost unasked")
+    func load() async throws {
+        try await run(RunningTargetTests.block("blocked")) { running in
+            let other = running.profile + ".other.yaml"
+            try Data(RunningTargetTests.block("other").utf8).write(to: URL(filePath: other))
+            let message = try await running.client.loadProfile([other], discardsEdits: false)
+            #expect(message == "1 rule changed" || message == "1 rule added, 1 removed", "\(message)")
+            #expect(try await running.get(origin, "/other").hasPrefix("HTTP/1.1 403"))
+            #expect(try await !running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
+            #expect(try await running.client.profile().profiles.map(\.file) == [other])
+            let edited = ProfileSource(file: other, text: RunningTargetTests.block("edited"))
+            _ = try await running.client.applyProfile([edited], madeFrom: nil)
+            await #expect(throws: (any Error).self) {
+                _ = try await running.client.loadProfile([running.profile], discardsEdits: false)
+            }
+            #expect(try await running.get(origin, "/edited").hasPrefix("HTTP/1.1 403"))
+            _ = try await running.client.loadProfile([running.profile], discardsEdits: true)
+            #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
+            try Data("version: 1\nblok: 1\n".utf8).write(to: URL(filePath: other))
+            await #expect(throws: (any Error).self) {
+                _ = try await running.client.loadProfile([other], discardsEdits: false)
+            }
+            #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
+        }
+    }
+
+    @Test("a text that was made here, is in no file and has no rule any more is not of the profile")
+    func emptied() async throws {
+        try await run(RunningTargetTests.block("blocked")) { running in
+            let file = running.profile + ".new.yaml"
+            _ = try await running.client.applyProfile(
+                [ProfileSource(file: file, text: RunningTargetTests.block("new"))],
+                madeFrom: nil
+            )
+            #expect(try await running.client.profile().profiles.count == 2)
+            let empty = ProfileSource(file: file, text: "version: 1\n")
+            _ = try await running.client.applyProfile([empty], madeFrom: nil)
+            #expect(try await running.client.profile().profiles.map(\.file) == [running.profile])
+        }
+    }
+
     @Test("puts edited texts in force without writing them, keeps what was switched, and saves them when told to")
     func edits() async throws {
         try await run(Self.block("old")) { running in

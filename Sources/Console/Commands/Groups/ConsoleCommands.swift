@@ -16,9 +16,13 @@ extension CommandTable {
         Row(.verbose, "Say one sentence for each exchange that has ended", do: .plain { $0.tellExchanges(true) })
             .onLines,
         Row(.theme, "Dark or light", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
+        Row(.openSession, "Open another session or a HAR here", ["Y"], .session, do: .asking { $0.openSession($1) }),
+        Row(.backToLive, "Back from an opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
+        Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
+        Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() }).onScreen,
         Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.redraw] })
             .at(Set(Context.allCases)).onScreen,
-        Row(.suspend, "Suspend to the shell", ["ctrl-z"], do: .plain { _ in [.suspend] })
+        Row(.suspend, "Suspend to the shell, and the proxy with it", ["ctrl-z"], do: .plain { _ in [.suspend] })
             .at(Set(Context.allCases)).onScreen,
         Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
     ]

@@ -9,7 +9,7 @@ extension CommandTable {
             .at([.list]).short("edit").unless(\.noDecision),
         Row(.execute, "Execute the message that waits", ["ctrl-e"], .hold, do: .with { $0.decide(.execute, $1) })
             .unless(\.noDecision),
-        Row(.executeAll, "Execute all that wait", ["X"], do: .plain { $0.decide(.execute, "all") })
+        Row(.executeAll, "Execute all that wait", ["X"], do: .plain { $0.executeAll() })
             .at([.list]).unless(\.noDecision),
         Row(.cancel, "Cancel the hold: unedited, as though not held", [], .hold, do: .with { $0.decide(.cancel, $1) })
             .unless(\.noDecision),

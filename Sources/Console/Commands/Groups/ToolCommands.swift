@@ -40,11 +40,25 @@ extension CommandTable {
         Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
             .unless(\.noSteering),
         Row(
+            .loadProfile,
+            "Load a profile, or read the present one again",
+            ["U"],
+            .profile,
+            do: .with { $0.loadProfile($1) }
+        ).unless(\.noSteering),
+        Row(
             .decrypt,
-            "Decrypt a host again whose client refused the certificate",
+            "Decrypt the host, or pass it through unread",
             ["ctrl-d"],
             .host,
-            do: .with { $0.decrypt($1) }
+            do: .with { $1 == nil ? $0.switchDecrypting() : $0.decrypt($1) }
+        ).unless(\.noSteering),
+        Row(.pass, "Pass a host through unread", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
+        Row(
+            .breakEverything,
+            "Hold every request and response, or stop that",
+            ["ctrl-k"],
+            do: .plain { $0.switchEverything() }
         ).unless(\.noSteering),
     ]
 }

@@ -9,9 +9,7 @@ enum OverlayView {
         let theme = model.look.theme
         switch overlay {
         case .picker(let picker): drawPicker(picker, model, on: &screen)
-        case .prompt(let prompt):
-            let inner = frame(prompt.title, width: 76, height: 1, model, on: &screen)
-            FieldView.draw(prompt.line, theme, in: inner, on: &screen)
+        case .prompt(let prompt): PromptView.draw(prompt, model, on: &screen)
         case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
         case .report(let report):
             let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
@@ -87,12 +85,20 @@ enum OverlayView {
     private static func drawPicker(_ picker: PickerState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let matches = picker.matches
-        let inner = frame(picker.title, width: 72, height: min(22, picker.items.count + 1), model, on: &screen)
+        let width = place(width: 72, height: 4, model.size).inside.width
+        let problem = picker.problem.isEmpty ? [] : TextWidth.wrap(picker.problem, to: max(1, width))
+        let height = min(22, picker.items.count + 1) + problem.count
+        let inner = frame(picker.title, width: 72, height: height, model, on: &screen)
         let (top, body) = inner.splitTop(1)
         let used = screen.write("> ", x: top.x, y: top.y, style: theme.key)
         FieldView.draw(picker.line, theme, in: top.splitLeft(used).rest, on: &screen)
-        if matches.isEmpty { screen.write("nothing fits", x: body.x, y: body.y, style: theme.faint) }
-        for (index, isSelected, line) in rows(matches.count, selected: picker.selected, in: body) {
+        let (list, bottom) = body.splitBottom(min(problem.count, body.height - 1))
+        for (row, line) in problem.prefix(bottom.height).enumerated() {
+            let style = theme.style(.failure)
+            screen.write(line, x: bottom.x, y: bottom.y + row, style: style, limit: bottom.width)
+        }
+        if matches.isEmpty { screen.write("nothing fits", x: list.x, y: list.y, style: theme.faint) }
+        for (index, isSelected, line) in rows(matches.count, selected: picker.selected, in: list) {
             let item = matches[index]
             let base = isSelected ? theme.selection : item.disabled == nil ? .plain : theme.faint
             screen.fill(line, style: base)

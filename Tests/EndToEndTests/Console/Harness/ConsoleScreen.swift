@@ -157,6 +157,12 @@ final class ConsoleScreen: Sendable {
         if let text { try await wait(for: text) }
     }
 
+    /// Answers a question as somebody does who has read it.
+    func answer(_ key: String, waitFor text: String? = nil) async throws {
+        try await Task.sleep(for: .milliseconds(600))
+        try await send(key, waitFor: text)
+    }
+
     /// Presses Escape alone and waits until what it closes is gone, so that no other key seems to belong to it.
     func escape(closing text: String) async throws {
         terminal.write([0x1B])

@@ -1,0 +1,66 @@
+import Foundation
+import Recording
+import Runner
+import Synchronization
+
+/// Sessions that are opened within the console, in place of its own.
+extension EffectRunner {
+    /// Shows another session, or a HAR; the proxy goes on, and records, behind it.
+    func openSession(_ path: String) {
+        start(on: passes) { [self] in
+            do {
+                let file = ExportFile.expanded(path)
+                var archive: ImportedArchive?
+                let session: String
+                if try RequestArchive.isHAR(file) {
+                    let imported = try ImportedArchive(file)
+                    (archive, session) = (imported, imported.session)
+                } else {
+                    session = try SessionQuery.open(file).path
+                }
+                let queries: QueryService
+                do {
+                    queries = try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
+                } catch {
+                    archive?.remove()
+                    throw error
+                }
+                archives.withLock { all in if let archive { all.append(archive) } }
+                let own = replace(by: Connected(services: ConsoleServices(session: session), queries: queries))
+                inbox.send(.opened(file, hidesLive: own))
+            } catch {
+                inbox.send(.refused(.openSession, "\(error)"))
+            }
+        }
+    }
+
+    /// Shows another session; what was shown first stays behind. Returns whether a proxy runs there.
+    private func replace(by other: Connected) -> Bool {
+        let before = connected.withLock { connected in
+            defer { connected = other }
+            return connected
+        }
+        return behind.withLock { behind in
+            if behind == nil { behind = before }
+            return behind?.services.control != nil
+        }
+    }
+
+    /// Shows the console's own session again.
+    func backToLive() {
+        let own = behind.withLock { behind in
+            defer { behind = nil }
+            return behind
+        }
+        guard let own else { return }
+        connected.withLock { $0 = own }
+        inbox.send(.opened(nil, hidesLive: false))
+        loadRules()
+    }
+
+    /// Removes the files that the console made for itself.
+    func removeFiles() {
+        viewed.remove()
+        for archive in archives.withLock({ $0 }) { archive.remove() }
+    }
+}

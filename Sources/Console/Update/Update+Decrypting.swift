@@ -1,0 +1,105 @@
+import HTTPModel
+import Rules
+import Tools
+
+/// Which hosts are decrypted and which pass through unread, while the proxy runs.
+extension ConsoleModel {
+    /// Passes the selected host through unread from now on, or decrypts it from now on: whichever is not so.
+    mutating func switchDecrypting() -> [Effect] {
+        if let refused = refusedRecord { return [.decrypt(refused.url.authority)] }
+        if let reason = noTLS { return refuse(reason) }
+        guard let place = selectedPlace, let (name, port) = RequestURL.splitAuthority(place) else {
+            return refuse("Select an exchange or a host, or name one: decrypt HOST, pass HOST.")
+        }
+        let isDecrypted = intercept.decrypts(host: name, port: port ?? 443)
+        if isDecrypted, !isTreeInUse, selectedRecord?.flags.contains(.notIntercepted) == true {
+            tell("\(place) is decrypted from its next connection on; this tunnel was opened before.")
+            return []
+        }
+        return isDecrypted ? pass(place) : decrypt(place)
+    }
+
+    /// Passes a host through unread from the next connection on.
+    mutating func pass(_ host: String?) -> [Effect] {
+        if host == nil, let reason = noTLS { return refuse(reason) }
+        guard let place = host ?? selectedPlace else { return refuse("Select an exchange, or name a host: pass HOST.") }
+        guard let (name, port) = RequestURL.splitAuthority(place) else { return refuseHost(place) }
+        guard intercept.decrypts(host: name, port: port ?? 443) else {
+            tell("\(place) is passed through unread already; \(way(to: .decrypt)) decrypts it.")
+            return []
+        }
+        do {
+            let texts = rules.editableTexts
+            let index = texts.lastIndex { RuleEditing.profile($0).hasIntercept } ?? texts.count - 1
+            let changed = try RuleEditing.edit(texts, index) { try $0.exclude(place) }
+            let words = "\(place) is passed through unread from its next connection on; the same again decrypts it."
+            return apply(changed, words)
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    /// Decrypts a host from the next connection on: one that the rules leave out, or whose clients refused our
+    /// certificate.
+    mutating func decrypt(_ host: String?) -> [Effect] {
+        guard let place = host ?? selectedPlace else {
+            return refuse("Select a tunnel, or name the host: decrypt HOST.")
+        }
+        guard let (name, port) = RequestURL.splitAuthority(place) else { return refuseHost(place) }
+        guard !intercept.decrypts(host: name, port: port ?? 443) else { return [.decrypt(place)] }
+        do {
+            var texts = rules.texts
+            // A rule may name the host alone, or with its port.
+            let names = [place, name, "\(name):\(port ?? 443)"]
+            for index in texts.indices {
+                for name in names { texts = try RuleEditing.edit(texts, index) { _ = try $0.include(name) } }
+            }
+            guard RuleEditing.intercept(of: texts).decrypts(host: name, port: port ?? 443) else {
+                let why = RuleEditing.intercept(of: rules.texts).text ?? ""
+                return refuse(
+                    "\(place) is left out by 'intercept' of the profile (\(why)); change it there, then reload."
+                )
+            }
+            return apply(texts, "\(place) is decrypted from its next connection on; open tunnels stay.")
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    private mutating func refuseHost(_ place: String) -> [Effect] {
+        refuse("'\(place.prefix(80))' is no host, nor a host and a port, such as api.example.com or localhost:8443.")
+    }
+
+    /// Host and port of what is selected, as `intercept` names them: without the port of https.
+    private var selectedPlace: String? {
+        let url = isTreeInUse ? structure.selectedRow?.child.node.url ?? selectedRecord?.url : selectedRecord?.url
+        guard let url, !url.host.isEmpty else { return nil }
+        let isUsual = url.port == 443
+        let host = url.host.contains(":") ? "[\(url.host)]" : url.host
+        return isUsual ? host : "\(host):\(url.port)"
+    }
+
+    /// Why the selected exchange has nothing to decrypt or to pass; `nil` where it may.
+    private var noTLS: String? {
+        guard !isTreeInUse, let record = selectedRecord else { return nil }
+        if record.kind == .http, record.url.scheme == "http" {
+            return "This exchange is plain HTTP: there is nothing to decrypt."
+        }
+        let isRead = record.flags.contains(.tunnelledTLS) || record.flags.contains(.notIntercepted)
+        guard record.kind == .tunnel, !isRead else { return nil }
+        return "The client spoke no TLS in this tunnel: there is nothing to decrypt."
+    }
+
+    private var intercept: InterceptRules { RuleEditing.intercept(of: rules.texts) }
+}
+
+extension RuleEditing {
+    /// Which hosts the texts have decrypted; every one where the texts cannot be read.
+    static func intercept(of texts: [ProfileSource]) -> InterceptRules {
+        (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
+    }
+}
+
+extension EditableProfile {
+    fileprivate var hasIntercept: Bool { ((try? rules(of: .intercept)) ?? []).isEmpty == false }
+}

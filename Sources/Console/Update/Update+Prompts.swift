@@ -1,0 +1,130 @@
+import HTTPModel
+import Rules
+import Sharing
+import Terminal
+import Tools
+
+/// Prompts: typing into one, completing what is typed, and what becomes of a mistake.
+extension ConsoleModel {
+    mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
+        if key.isCancel { return goBack() }
+        var prompt = prompt
+        switch (key.code, key.modifiers) {
+        case (.enter, _): return submit(prompt)
+        case (.tab, []): return complete(prompt)
+        case (.up, []) where !prompt.history.isEmpty: prompt.recall(-1)
+        case (.down, []) where !prompt.history.isEmpty: prompt.recall(1)
+        default:
+            switch prompt.line.take(key) {
+            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+            case .moved: break
+            case .changed: prompt.forgetMistake()
+            }
+        }
+        replaceTop(by: .prompt(prompt))
+        return []
+    }
+
+    /// Performs the prompt's command; where it is refused, the prompt stays with its text and the reason.
+    mutating func submit(_ prompt: PromptState) -> [Effect] {
+        submitted = prompt
+        let (effects, refusal) = closeTop { $0.perform(prompt.command, prompt.prefix + prompt.line.text) }
+        guard let refusal else { return effects }
+        var prompt = prompt
+        prompt.show(refusal)
+        replaceTop(by: .prompt(prompt))
+        return []
+    }
+
+    /// Opens the prompt again whose command was refused after it had closed, or only tells the reason.
+    mutating func promptAgain(_ command: Command, _ reason: String) {
+        guard var prompt = submitted, prompt.command == command, overlays.isEmpty, !isLinear else {
+            return tell(reason, .error)
+        }
+        prompt.show(Notice(text: reason.onOneLine, kind: .error, at: now))
+        overlays.append(.prompt(prompt))
+    }
+
+    /// What may be typed after a command.
+    func hint(for entry: CommandEntry) -> String {
+        switch entry.argument.form {
+        case .word(let what, let words), .words(let what, let words), .beginning(let what, let words):
+            "\(what): \(words.joined(separator: " "))"
+        case .text where entry.command == .highlight: highlightHint
+        case .text where ValueCompletion.completesFiles(entry.command): "Tab completes a file's name."
+        case .text, .exchange, .tool, .preset, .page: ""
+        }
+    }
+
+    private mutating func complete(_ prompt: PromptState) -> [Effect] {
+        if ValueCompletion.completesFiles(prompt.command) {
+            let path = String(prompt.line.characters.prefix(prompt.line.cursor))
+            return [.completeFile(path)]
+        }
+        let words = completions(for: prompt.command)
+        guard !words.isEmpty else { return [] }
+        let completion = ValueCompletion.word(in: prompt.line.characters, at: prompt.line.cursor, of: words)
+        return take(completion, into: prompt)
+    }
+
+    /// The names of files that begin as what stands before the cursor.
+    mutating func takeFiles(_ names: [String], for path: String) -> [Effect] {
+        guard case .prompt(let prompt)? = overlays.last,
+            String(prompt.line.characters.prefix(prompt.line.cursor)) == path
+        else { return [] }
+        return take(ValueCompletion.file(path, names), into: prompt)
+    }
+
+    private mutating func take(_ completion: ValueCompletion, into prompt: PromptState) -> [Effect] {
+        var prompt = prompt
+        prompt.line.replace(from: completion.start, with: completion.text)
+        prompt.forgetMistake()
+        prompt.candidates = completion.candidates
+        if completion.candidates.isEmpty, completion.text.isEmpty { prompt.candidates = ["nothing fits"] }
+        replaceTop(by: .prompt(prompt))
+        return []
+    }
+
+    /// The words that may stand in a command's argument; empty where they are not known.
+    private func completions(for command: Command) -> [String] {
+        guard let entry = CommandTable.entry(command) else { return [] }
+        switch entry.argument.form {
+        case .word(_, let words), .words(_, let words), .beginning(_, let words): return words
+        case .tool: return Tool.all.map(\.key)
+        case .preset: return ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
+        case .page: return detail.pages.map(\.rawValue)
+        case .exchange: return []
+        case .text: return entry.argument.name.contains("HOST") ? knownHosts : []
+        }
+    }
+
+    /// The columns of the list, chosen or those that fit.
+    var shownColumns: [Column] { SequenceView.columns(self, width: Layout(self).list.width).map(\.column) }
+
+    /// The hosts of the rows that are known, and those that are focused on.
+    private var knownHosts: [String] {
+        Set(list.rows.values.map { $0.url.host }).union(list.query.focusedHosts).sorted()
+    }
+}
+
+extension PromptState {
+    /// Shows why the text was refused, and where: what the reason quotes of it is wrong.
+    mutating func show(_ refusal: Notice) {
+        problem = refusal.text
+        candidates = []
+        problemColumn = refusal.column
+        guard problemColumn == nil else { return }
+        let text = line.text
+        let quoted = refusal.text.split(separator: "'", omittingEmptySubsequences: false)
+        guard quoted.count > 2, !quoted[1].isEmpty, let range = text.ranges(of: quoted[1]).first else { return }
+        problemColumn = text.distance(from: text.startIndex, to: range.lowerBound)
+    }
+
+    mutating func forgetMistake() { (problem, problemColumn, candidates) = ("", nil, []) }
+
+    fileprivate mutating func recall(_ by: Int) {
+        historyIndex = min(max(0, historyIndex + by), history.count)
+        line = LineEditor(historyIndex == history.count ? "" : history[historyIndex])
+        forgetMistake()
+    }
+}

@@ -1,0 +1,124 @@
+import HTTPModel
+import Runner
+import Sharing
+import Terminal
+
+/// Requests that are written here: from nothing, from a cURL command, from earlier ones; and requests sent again.
+extension ConsoleModel {
+    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sent.
+    mutating func newRequest(_ text: String?) -> [Effect] {
+        if let text { return [.composeRequest(text)] }
+        if isLinear {
+            return refuse("new needs a method and a URL, or a cURL command: new POST http://localhost:3000/login")
+        }
+        var prompt = PromptState(
+            command: .newRequest,
+            title: "New request: [METHOD] URL, or a cURL command",
+            line: LineEditor()
+        )
+        prompt.hint = "Nothing opens an empty one. It is edited before it is sent. Up: earlier ones."
+        prompt.history = sent.map(\.title)
+        prompt.historyIndex = prompt.history.count
+        return push(.prompt(prompt))
+    }
+
+    /// Keeps the text of a request that is sent.
+    mutating func remember(_ editor: EditorState) {
+        let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
+        guard request.text.utf8.count <= SentRequest.longest else { return }
+        sent.removeAll { $0.text == request.text }
+        sent.append(request)
+        if sent.count > SentRequest.most { sent.removeFirst() }
+    }
+
+    /// The requests that were written or edited here, the newest first.
+    var sentChoices: PickerState {
+        let items = sent.reversed().enumerated().map { index, request in
+            PickerState.Item("\(index + 1)", request.title)
+        }
+        return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
+    }
+
+    /// Opens an earlier request again, 1 for the newest; on lines it is sent as it was.
+    mutating func openSent(_ number: String) -> [Effect] {
+        guard let number = Int(number), number > 0, number <= sent.count else {
+            return refuse("requests takes a number from 1 to \(sent.count), 1 for the newest.")
+        }
+        let request = sent[sent.count - number]
+        var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
+        editor.remark = RequestWords.remark
+        return isLinear ? finish(editor) : open(editor)
+    }
+
+    var noSent: String? {
+        noProxyToSend
+            ?? (sent.isEmpty ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
+    }
+
+    /// Why no request can be sent, whatever is selected.
+    var noProxyToSend: String? {
+        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        return noSteering
+    }
+
+    // MARK: - Sending again
+
+    /// Sends the exchange of a number, the marked ones, or the selected one again; asks first where others than the
+    /// selected one are sent.
+    mutating func repeatSelection(_ argument: String?) -> [Effect] {
+        if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
+            return on(argument) { .send(draft: "", $0) }
+        }
+        let what = marks.count == 1 ? "the marked request \(marks[0])" : "the \(marks.count) marked requests"
+        let ids = marks
+        return confirm(
+            "Send \(what) again?",
+            [("y", "send \(ids.count == 1 ? "it" : "them")", .sendingEach(ids)), ("n", "do not", nil)]
+        )
+    }
+
+    mutating func sendEach(_ ids: [ExchangeID]) -> [Effect] {
+        start(Job(id: .repeating, title: "sending \(ids.count) requests", progress: 0, startedAt: now))
+        return [.sendEach(ids)]
+    }
+
+    /// Executes all held messages; asks first where it is more than one.
+    mutating func executeAll() -> [Effect] {
+        guard proxy.holds.count > 1, !isLinear else { return decide(.execute, "all") }
+        return confirm(
+            "Execute all \(proxy.holds.count) messages that wait, as they are?",
+            [("y", "execute them", .executingAll), ("n", "do not", nil)]
+        )
+    }
+
+    // MARK: - Pasting
+
+    /// Takes what was pasted where nothing is typed: a cURL command or a URL becomes a new request, all else is
+    /// dropped, so that it never means commands.
+    mutating func pasteOutside(_ text: String) -> [Effect] {
+        let words = RequestWords.trimmed(text)
+        if RequestWords.isRequest(words), overlays.isEmpty {
+            if let reason = whyNot(.newRequest) { return refuse(reason) }
+            return [.composeRequest(words)]
+        }
+        let count = text.count == 1 ? "1 character" : "\(text.count) characters"
+        return refuse(
+            "The pasted text (\(count)) was dropped: a cURL command or a URL would open a new request, "
+                + "\(way(to: .filter)) opens the filter to paste into."
+        )
+    }
+
+    mutating func paste(_ text: String, into prompt: PromptState) -> [Effect] {
+        var prompt = prompt
+        let isLong = text.contains { $0.isNewline } || text.count > LineEditor.longest
+        // A command on several lines does not fit into a line unchanged.
+        if prompt.command == .newRequest, prompt.line.text.isEmpty, isLong, RequestWords.isRequest(text) {
+            overlays.removeLast()
+            return [.composeRequest(RequestWords.trimmed(text))]
+        }
+        prompt.line.insert(text)
+        prompt.forgetMistake()
+        replaceTop(by: .prompt(prompt))
+        return []
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPModel
+import Terminal
+
+/// What the console shows of its own while another session is open in it.
+struct HomeState: Sendable {
+    var source: ConsoleModel.Source
+    var proxy: ProxyState
+    var rules: RulesState
+    var marks: [ExchangeID]
+    var isGrowing: Bool
+    /// How many held messages were told of.
+    var toldHolds = 0
+}
+
+extension ConsoleModel {
+    /// Opens a session or a HAR in place of what is shown; nothing named goes back.
+    mutating func openSession(_ path: String) -> [Effect] {
+        guard path.isEmpty else { return [.openSession(path)] }
+        return home == nil
+            ? refuse("Name the file of a session, or of a HAR; last is the newest session.") : [.backToLive]
+    }
+
+    /// Takes over that another session is shown, or the console's own again.
+    mutating func takeOpened(_ name: String?, hidesLive: Bool) -> [Effect] {
+        if let name {
+            let own = HomeState(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing)
+            home = home ?? own
+            source = .recorded(name: name)
+            (proxy, rules, marks, isGrowing) = (ProxyState(), RulesState(), [], false)
+            let back = "\(way(to: .backToLive)) goes back."
+            tell("This is \(name). \(hidesLive ? "The proxy goes on and records behind it; " : "")\(back)")
+        } else if let own = home {
+            home = nil
+            (source, proxy, rules) = (own.source, own.proxy, own.rules)
+            (marks, isGrowing) = (own.marks, own.isGrowing)
+            tell("This is the console's own session again.")
+        }
+        overlays = []
+        isDetailFocused = false
+        (detail, structure, draft) = (DetailState(), StructureState(), nil)
+        let (sort, columns) = (list.query.sort, list.columns)
+        list = ListState()
+        list.columns = columns
+        filter.applied = ""
+        (filter.isEditing, filter.error) = (false, nil)
+        return ask(ListQuery(sort: sort))
+    }
+
+    var noHome: String? { home == nil ? "No other session is open here." : nil }
+
+    /// Takes over how the proxy behind an opened session is.
+    mutating func takeBehind(_ holds: Int) {
+        let told = home?.toldHolds ?? 0
+        home?.toldHolds = holds
+        guard holds > told else { return }
+        pin("A message waits for a decision in the live session: \(way(to: .backToLive)) goes there.")
+    }
+}

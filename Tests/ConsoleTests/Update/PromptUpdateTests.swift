@@ -1,0 +1,259 @@
+import HTTPModel
+import Support
+import Terminal
+import Testing
+import Tools
+
+@testable import Console
+@testable import Sharing
+
+struct PromptUpdateTests {
+    private func console() -> ConsoleModel {
+        ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+    }
+
+    private func prompt(_ model: ConsoleModel) -> PromptState? {
+        if case .prompt(let prompt)? = model.overlays.last { prompt } else { nil }
+    }
+
+    private func screen(_ model: ConsoleModel) -> String { ConsoleView.draw(model).text }
+
+    @Test func `a prompt stays with its text where the text is wrong, and says where and what may be typed`() throws {
+        var model = console()
+        model.press("O")
+        #expect(prompt(model)?.line.text == "id method status host path size time")
+        model.press("ctrl-u")
+        model.type("id schema path")
+        #expect(model.press("enter").isEmpty)
+        #expect(prompt(model)?.line.text == "id schema path")
+        #expect(prompt(model)?.problemColumn == 3)
+        #expect(screen(model).contains("│    ^"))
+        #expect(screen(model).contains("There is no column 'schema'"))
+        // What is typed next is text.
+        model.type("i")
+        #expect(prompt(model)?.line.text == "id schema pathi")
+        #expect(prompt(model)?.problem == "")
+        model.press("ctrl-u")
+        model.type("id path")
+        model.press("enter")
+        #expect(model.overlays.isEmpty)
+        #expect(model.list.columns == [.id, .path])
+    }
+
+    @Test func `a mistake in a filter is pointed at in the prompt, wrapped`() {
+        var model = console()
+        model.press("V")
+        model.type("host:a staus:4")
+        model.press("enter")
+        #expect(prompt(model)?.problemColumn == 7)
+        #expect(prompt(model)?.line.text == "host:a staus:4")
+        #expect(model.highlights.isEmpty)
+    }
+
+    @Test func `a number and a plan that make no sense stay in their prompts`() {
+        var model = console()
+        model.press("#")
+        model.type("abc")
+        model.press("enter")
+        #expect(prompt(model)?.line.text == "abc")
+        model.press("esc", "A")
+        model.type("abc")
+        #expect(model.press("enter").isEmpty)
+        #expect(prompt(model)?.command == .repeatAdvanced)
+        #expect(prompt(model)?.problem.contains("'abc'") == true)
+    }
+
+    @Test func `a command that is refused later brings its prompt back`() {
+        var model = console()
+        _ = model.perform(.newRequest, nil)
+        model.type("GET http://")
+        #expect(model.press("enter").words == ["compose GET http://"])
+        #expect(model.overlays.isEmpty)
+        _ = model.update(.refused(.newRequest, "line 1: no host"))
+        #expect(prompt(model)?.line.text == "GET http://")
+        #expect(prompt(model)?.problem == "line 1: no host")
+        model.press("esc")
+        _ = model.update(.refused(.loadProfile, "a.yaml:1:1: no"))
+        #expect(model.overlays.isEmpty)
+        #expect(model.told == "a.yaml:1:1: no")
+    }
+
+    @Test func `tab completes words, and shows several`() {
+        var model = console()
+        model.press("O", "ctrl-u")
+        model.type("id me")
+        model.press("tab")
+        #expect(prompt(model)?.line.text == "id method ")
+        model.type("st")
+        model.press("tab")
+        #expect(prompt(model)?.line.text == "id method sta")
+        #expect(prompt(model)?.candidates == ["start", "status"])
+        #expect(screen(model).contains("start  status"))
+        model.type("x")
+        model.press("tab")
+        #expect(prompt(model)?.line.text == "id method stax")
+        #expect(prompt(model)?.candidates == ["nothing fits"])
+    }
+
+    @Test func `tab completes the name of a file from its directory`() {
+        var model = console()
+        model.press("ctrl-s", "ctrl-o", "ctrl-u")
+        model.type("out/re")
+        #expect(model.press("tab").words == ["complete out/re"])
+        _ = model.update(.fileNames(["report/", "response.json"], for: "out/re"))
+        #expect(prompt(model)?.line.text == "out/re")
+        #expect(prompt(model)?.candidates == ["report/", "response.json"])
+        model.type("p")
+        _ = model.update(.fileNames(["report/"], for: "out/re"))
+        #expect(prompt(model)?.line.text == "out/rep")
+        _ = model.update(.fileNames(["report/"], for: "out/rep"))
+        #expect(prompt(model)?.line.text == "out/report/")
+    }
+
+    @Test func `tab in a rule completes its keys and their words, else it indents`() {
+        let lines = [("fr", "from: "), ("on-miss: er", "on-miss: error"), ("on-miss: x", ""), ("- to", "- to: ")]
+        for (line, wanted) in lines {
+            let completion = ValueCompletion.rule(line, at: line.count, of: .mapLocal)
+            let text = completion.map { $0.text.isEmpty ? "" : String(line.prefix($0.start)) + $0.text }
+            #expect(text == wanted, "\(line)")
+        }
+        #expect(ValueCompletion.rule("from: http://a", at: 14, of: .mapLocal) == nil)
+        #expect(ValueCompletion.rule("  ", at: 2, of: .mapLocal) == nil)
+        let several = ValueCompletion.rule("e", at: 1, of: .mapLocal)
+        #expect(several?.candidates == ["except", "enabled"])
+        #expect(ValueCompletion.rule("  ad", at: 4, of: .rewrite)?.text == "add: ")
+    }
+
+    @Test func `what is pasted beside a text field never means commands`() {
+        var model = console()
+        #expect(model.update(.input(.paste("q X p i"))).isEmpty)
+        #expect(model.told.hasPrefix("The pasted text (7 characters) was dropped"))
+        #expect(model.list.query.focusedHosts.isEmpty)
+        #expect(model.update(.input(.paste(" curl -d x http://a.b/ \n"))).words == ["compose curl -d x http://a.b/"])
+        #expect(model.update(.input(.paste("https://a.b/c"))).words == ["compose https://a.b/c"])
+        model.press("?")
+        #expect(model.update(.input(.paste("https://a.b/c"))).isEmpty)
+        model = ModelFixture.listing(
+            ModelFixture.plain(1),
+            Size(width: 80, height: 24),
+            source: .recorded(name: "a")
+        )
+        #expect(model.update(.input(.paste("https://a.b/c"))).isEmpty)
+        #expect(model.told.hasPrefix("Requests are sent through a running proxy"))
+    }
+
+    @Test func `a command on several lines goes into the prompt for a request unchanged`() {
+        var model = console()
+        model.press("ctrl-n")
+        let command = "curl http://a.b/ \\\n  -H 'X: 1'"
+        #expect(model.update(.input(.paste(command))).words == ["compose \(command)"])
+        #expect(model.overlays.isEmpty)
+    }
+
+    @Test func `marked requests are sent after a question only`() {
+        var model = console()
+        model.press("space", "up", "space", "up")
+        #expect(model.marks.count == 2)
+        #expect(model.press("p").isEmpty)
+        guard case .confirm(let confirm)? = model.overlays.last else {
+            Issue.record("no question")
+            return
+        }
+        #expect(confirm.question == "Send the 2 marked requests again?")
+        #expect(model.press("y").isEmpty)
+        _ = model.update(.tick(model.now + 400_000))
+        let ids = model.marks.map(\.description).joined(separator: " ")
+        #expect(model.press("y").words == ["send each \(ids)"])
+        #expect(model.perform(.repeatRequest, "1").words == ["send 1"])
+    }
+
+    @Test func `requests that were sent from here can be opened again, the newest first`() {
+        var model = console()
+        #expect(model.perform(.requests, nil).isEmpty)
+        #expect(model.told.hasPrefix("No request was written or edited here yet"))
+        for path in ["a", "b"] {
+            let text = "GET http://h/\(path) HTTP/1.1\n\n"
+            _ = model.update(.editor(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))))
+            #expect(model.press("ctrl-s").words == ["send new"])
+            _ = model.update(.answered(.newRequest(nil), refusal: nil))
+        }
+        model.press("ctrl-n", "up", "up")
+        #expect(prompt(model)?.line.text == "GET http://h/a")
+        model.press("esc")
+        _ = model.perform(.requests, nil)
+        #expect(screen(model).contains("> GET http://h/b"))
+        model.press("enter")
+        guard case .editor(let editor)? = model.overlays.last else {
+            Issue.record("no editor")
+            return
+        }
+        #expect(editor.area.text == "GET http://h/b HTTP/1.1\n\n")
+    }
+}
+
+struct LaidOutBodyTests {
+    private let head = "POST http://h/ HTTP/1.1\nContent-Type: application/json\n\n"
+
+    @Test func `a body that is laid out goes out as it came, unless it is edited`() throws {
+        let json = #"{"a":1.50,"b":[],"c":[{"d":"é"},null],"a":{}}"#
+        let (text, body) = try #require(LaidOutBody.layOut(head + json + "\n"))
+        #expect(text.hasPrefix(head + "{\n  \"a\": 1.50,\n  \"b\": [],\n  \"c\": [\n    {\n"))
+        #expect(text.hasSuffix("null\n  ],\n  \"a\": {}\n}\n"))
+        #expect(body.restored(text) == head + json + "\n")
+        let other = text.replacing("POST", with: "PUT")
+        #expect(body.restored(other) == head.replacing("POST", with: "PUT") + json + "\n")
+        let edited = text.replacing("1.50", with: "2")
+        #expect(body.restored(edited) == edited)
+        #expect(LaidOutBody.layOut(head + "a=1\n") == nil)
+        #expect(LaidOutBody.layOut("GET http://h/ HTTP/1.1\n\n") == nil)
+    }
+
+    @Test func `the editor lays JSON out by a key and back`() {
+        var model = ModelFixture.listing(ModelFixture.plain(1), Size(width: 80, height: 24))
+        let text = head + #"{"a":1}"# + "\n"
+        _ = model.update(.editor(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))))
+        func area() -> String {
+            if case .editor(let editor)? = model.overlays.last { editor.area.text } else { "" }
+        }
+        model.press("ctrl-y")
+        #expect(area() == head + "{\n  \"a\": 1\n}\n")
+        guard case .sendNew(let draft, _)? = model.press("ctrl-s").first else {
+            Issue.record("nothing is sent")
+            return
+        }
+        #expect(draft == text)
+        model.press("ctrl-y")
+        #expect(area() == text)
+        model.press("ctrl-y", "ctrl-end")
+        model.type("x")
+        model.press("ctrl-y")
+        #expect(model.told.hasPrefix("The body was edited as it is laid out"))
+    }
+
+    @Test func `long lines take several rows, through which the cursor goes`() {
+        var area = TextArea("short\n" + String(repeating: "abcdefghij", count: 5) + "\nend")
+        area.reveal(rows: 3, width: 20)
+        #expect(area.rows(of: 1) == [0, 20, 40])
+        #expect(area.visibleRows(9).map(\.range) == [0..<5, 0..<20, 20..<40, 40..<50, 0..<3])
+        area.move(line: 1, column: 5)
+        _ = area.take(Key(.down))
+        #expect(area.cursor == .init(line: 1, column: 25))
+        _ = area.take(Key(.down))
+        _ = area.take(Key(.down))
+        #expect(area.cursor.line == 2)
+        area.reveal(rows: 3, width: 20)
+        #expect(area.visibleRows(3).map(\.line) == [1, 1, 2])
+        _ = area.take(Key(.up))
+        #expect(area.cursor == .init(line: 1, column: 43))
+    }
+
+    @Test func `a new line of a rule is indented as the one before`() {
+        var area = TextArea("rules:\n  - add: header")
+        area.move(line: 0, column: 6)
+        area.insertIndentedLine()
+        #expect(area.lines[1] == "  ")
+        area.move(line: 2, column: 99)
+        area.insertIndentedLine()
+        #expect(area.lines[3] == "    ")
+    }
+}
