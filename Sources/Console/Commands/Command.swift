@@ -18,7 +18,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case focusHost = "focus"
     case jumpKind = "jump"
     // Tools.
-    case panel, apply, discard, preset, undo, decrypt
+    case panel, draft, apply, discard, preset, undo, decrypt
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"
@@ -45,7 +45,7 @@ package struct CommandEntry: Sendable {
         case move = "Moving"
         case look = "Looking"
         case tools = "Tools and rules"
-        case holds = "Messages that wait"
+        case holds = "Held messages"
         case share = "Copy, save, export"
         case send = "Send again"
         case console = "The console"

@@ -34,6 +34,8 @@ package enum Effect: Sendable {
     case decide([String], HoldDecision)
     // Sending.
     case openRequest(ExchangeID)
+    /// A change of a drafted request, as a line says it.
+    case editDraft(EditorState, words: String)
     case send(draft: String, ExchangeID?)
     case repeating(ExchangeID, RepeatPlan)
     // The console.

@@ -11,10 +11,6 @@ extension ConsoleModel {
         return [.redraw]
     }
 
-    mutating func openHelp(_ word: String?) -> [Effect] {
-        isLinear ? openLineHelp(word) : report("Help", HelpDocument.make(self, for: context))
-    }
-
     mutating func openMessages() -> [Effect] {
         let spans = notices.reversed().map { Span($0.text, $0.kind == .error ? .failure : .text) }
         let lines = (spans.isEmpty ? [Span("Nothing so far.", .faint)] : spans).map { DetailLine([$0]) }

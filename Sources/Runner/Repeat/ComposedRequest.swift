@@ -112,6 +112,11 @@ package struct ComposedRequest: Sendable {
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 
+    /// The request with changes of its parts; throws what cannot be done.
+    package func edited(_ edit: HoldEdit) throws(ControlError) -> ComposedRequest {
+        try ComposedRequest(try edit.apply(to: message))
+    }
+
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
 }
 
