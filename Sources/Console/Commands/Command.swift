@@ -29,7 +29,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case showMarked = "show-marked"
     case jumpKind = "jump"
     // Tools.
-    case panel, apply, discard, preset, undo, decrypt, pass
+    case panel, draft, apply, discard, preset, undo, decrypt, pass
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"
@@ -66,7 +66,7 @@ package struct CommandEntry: Sendable {
         case move = "Moving"
         case look = "Looking"
         case tools = "Tools and rules"
-        case holds = "Messages that wait"
+        case holds = "Held messages"
         case share = "Copy, save, export"
         case send = "Send again"
         case session = "The session"

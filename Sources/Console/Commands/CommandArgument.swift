@@ -65,6 +65,7 @@ struct CommandArgument: Sendable {
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
     static let command = CommandArgument(name: "[WORD]")
+    static let draftChange = CommandArgument(name: "[KEY VALUE]")
     static let page = CommandArgument(name: "PAGE", form: .page, prompt: "Page")
     static let view = CommandArgument(name: "VIEW", form: .word("view", words(ConsoleModel.ListView.self)))
     static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
@@ -113,6 +114,31 @@ struct CommandArgument: Sendable {
         return PickerState(command: command, title: choice?.title ?? "", items: [off] + presets)
     }
 
+    /// The words that it takes; `nil` where it takes any text.
+    var values: [String]? {
+        switch form {
+        case .text, .exchange, .tool: nil
+        case .preset: ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
+        case .page: DetailPage.allCases.map(\.rawValue)
+        case .word(_, let known), .beginning(_, let known), .words(_, let known): known
+        }
+    }
+
+    // MARK: - The last exchange
+
+    /// Whether an argument has `last` where the number of an exchange may stand.
+    func names(last argument: String?) -> Bool { withNumber(of: ExchangeID(0), argument) != argument }
+
+    /// The argument with a number in place of `last`.
+    func withNumber(of last: ExchangeID?, _ argument: String?) -> String? {
+        guard let last, let argument, name.contains("ID") else { return argument }
+        var words = argument.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let index = name.drop { $0 == "[" }.hasPrefix("ID") ? 0 : words.count - 1
+        guard words[index] == "last" else { return argument }
+        words[index] = "\(last)"
+        return words.joined(separator: " ")
+    }
+
     /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
     func mistake(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
@@ -127,7 +153,7 @@ struct CommandArgument: Sendable {
                 return "\(error)"
             }
         case .exchange:
-            let isNumber = Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
+            let isNumber = first == "last" || Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
         case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
         case .preset:

@@ -5,6 +5,9 @@ import Runner
 import Sharing
 
 extension LinearLoop {
+    /// The most lines that are written of a text each time it is changed.
+    private static let mostLines = 100
+
     /// Writes the overlays, the uppermost first; returns the text to edit where there is a terminal for an editor.
     func writeOverlays() -> EditorState? {
         for overlay in model.overlays.reversed() {
@@ -20,7 +23,7 @@ extension LinearLoop {
                     say("\(item.value): \(item.title)\(item.detail.isEmpty ? "" : ", \(item.detail)")")
                 }
             case .editor(let editor):
-                if !editor.isRule, isatty(STDIN_FILENO) == 1 { return editor }
+                if !editor.isDraft, isatty(STDIN_FILENO) == 1 { return editor }
                 write(editor)
             case .panel(let panel): writeRules(of: panel.tool)
             case .holds: for hold in model.proxy.holds { say(LinearSentence.text(hold)) }
@@ -31,14 +34,18 @@ extension LinearLoop {
 
     private func write(_ editor: EditorState) {
         say("\(editor.title):")
-        for line in editor.area.lines { say("  \(line)") }
+        for line in editor.area.lines.prefix(Self.mostLines) { say("  \(line)") }
+        let left = editor.area.lines.count - Self.mostLines
+        if left > 0 { say("And \(LinearSentence.count(left, "further line")); draft reads all.") }
         switch editor.purpose {
         case .rule:
             if editor.isWrong { refuse(editor.remark) } else if !editor.remark.isEmpty { say("\(editor.remark).") }
-            say("apply puts it in force; discard throws it away.")
+            say("apply puts it in force; draft KEY VALUE changes it; discard throws it away.")
         case .hold(let id):
             say("edit \(id) NAME=VALUE changes it, for example: edit \(id) method=PUT header=\"X-Mode: test\"")
-        case .request, .newRequest: refuse("An editor needs a terminal; repeat sends the request as it was.")
+        case .request, .newRequest:
+            if editor.isWrong { refuse(editor.remark) }
+            say("apply sends it; draft NAME VALUE changes it, for example: draft header X-Mode: test")
         }
     }
 
@@ -50,9 +57,9 @@ extension LinearLoop {
         }
     }
 
-    func tell(_ question: ConfirmState) {
+    func ask(_ question: ConfirmState) -> String {
         let choices = question.choices.map { "\($0.key): \($0.title)" }.joined(separator: "; ")
-        say("\(question.question) Answer \(choices).")
+        return "\(question.question) Answer \(choices)."
     }
 
     func write(_ answer: CommandEntry.Answer) {

@@ -24,6 +24,9 @@ final class LinearLoop {
     private(set) var rows: [ExchangeRecord?] = []
     private(set) var hasFailed = false { didSet { hasEverFailed = hasEverFailed || hasFailed } }
     private var hasEverFailed = false
+    /// A line that names the last exchange of the list, until that is known.
+    private var postponed: String?
+    private var newest: ExchangeID?
     private var isInterrupted = false
     private var hasEnded = false
     /// Whether a new held message lets the next line be read while the current one goes on.
@@ -61,6 +64,11 @@ final class LinearLoop {
                 finishAnswer()
                 guard answer == nil else { continue }
                 do {
+                    if let line = postponed {
+                        postponed = nil
+                        try take(line, isLastKnown: true)
+                        continue
+                    }
                     if let line = try input.next() {
                         try take(line)
                         continue
@@ -74,6 +82,7 @@ final class LinearLoop {
             wait(readsInput: isSettled && !isStarting)
         }
         if let failure { throw failure }
+        if case .confirm? = model.overlays.last, !hasEnded { refuse("The question was not answered: nothing was done.") }
         if !hasEnded || isInterrupted, model.losesRules { say("Changed rules are in no file.") }
         return !hasEverFailed
     }
@@ -92,17 +101,22 @@ final class LinearLoop {
     // MARK: - Lines
 
     /// Performs a line: a command, or the answer to a question.
-    private func take(_ line: String) throws {
+    private func take(_ line: String, isLastKnown: Bool = false) throws {
         if case .confirm(let question)? = model.overlays.last { return decide(question, line) }
         guard let order = try LinearOrder(line), let entry = CommandTable.entry(order.command) else { return }
+        if !isLastKnown, entry.argument.names(last: order.argument), model.list.total > 0 {
+            (postponed, newest) = (line, nil)
+            return perform([.load(0..<1, generation: model.list.generation)])
+        }
+        let argument = entry.argument.withNumber(of: newest, order.argument)
         (hasFailed, answer, rows) = (false, entry.answer, [])
-        wantedRows = order.argument.flatMap { Int($0) } ?? 20
+        wantedRows = argument.flatMap { Int($0) } ?? 20
         yieldsToHolds = entry.group == .send
-        if order.command == .mark, let number = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
+        if order.command == .mark, let number = argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
             let id = ExchangeID(number)
             guard try effects.reader?.record(id) != nil else { throw ConsoleError(isMissing: id) }
         }
-        update(.command(order.command, order.argument))
+        update(.command(order.command, argument))
     }
 
     /// Answers a question by a word, its first letter, or yes and no.
@@ -113,7 +127,7 @@ final class LinearLoop {
             let title = choice.title.lowercased().filter { !$0.isWhitespace }
             return !word.isEmpty && (title.hasPrefix(word) || key == String(choice.key))
         }
-        guard let choice else { return tell(question) }
+        guard let choice else { return refuse(ask(question)) }
         (hasFailed, answer) = (false, CommandEntry.Answer.none)
         update(.chosen(choice.action))
     }
@@ -121,7 +135,7 @@ final class LinearLoop {
     /// Writes the answer to the last line once it is complete, and closes what was written.
     private func finishAnswer() {
         if case .confirm(let question)? = model.overlays.last {
-            if answer != nil { tell(question) }
+            if answer != nil { say(ask(question)) }
             answer = nil
             return
         }
@@ -179,7 +193,8 @@ final class LinearLoop {
         let before = model.noticeCount
         let list = model.update(message)
         for notice in model.notices.suffix(model.noticeCount - before) {
-            if notice.kind == .error, answer != nil { hasFailed = true }
+            // What a line began may go on while others are read.
+            if notice.kind == .error, answer != nil || left > 0 { hasFailed = true }
             say(notice.text)
         }
         perform(list)
@@ -208,6 +223,7 @@ final class LinearLoop {
             if answer == .rows, first == listed.lowerBound, records.count >= listed.count {
                 rows = Array(records.prefix(wantedRows))
             }
+            if postponed != nil { newest = records.first.flatMap { $0?.id } }
         default: break
         }
         change(by: message)
@@ -218,7 +234,12 @@ final class LinearLoop {
             switch effect {
             case .quit: hasEnded = true
             case .redraw, .suspend: break
-            case .externalEditor(let editor): edit(editor)
+            case .externalEditor(let editor):
+                guard isatty(STDIN_FILENO) == 1 else {
+                    refuse("An editor needs a terminal; draft KEY VALUE changes the draft.")
+                    break
+                }
+                edit(editor)
             case .viewFile(let path, let isText): show(path, isText: isText)
             case .setMouse: break
             case .copy(let form, let id): effects.copy(form, id, asText: isatty(STDOUT_FILENO) == 0)

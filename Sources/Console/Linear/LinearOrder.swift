@@ -1,4 +1,5 @@
 import HTTPModel
+import Rules
 import Text
 
 struct LinearOrder: Hashable {
@@ -20,24 +21,51 @@ struct LinearOrder: Hashable {
             self.init(.goTo, text)
             return
         }
-        let end = text.firstIndex { $0 == " " || $0 == "\t" } ?? text.endIndex
-        let word = text[..<end].lowercased()
-        let rest = LinearOrder.trimmed(text[end...])
-        let found = LinearOrder.commands(beginningWith: word)
-        guard let command = found.first else {
-            throw ConsoleError("There is no command '\(VisibleText.of(String(word.prefix(40))))'; help lists them.")
-        }
+        let (word, rest) = LinearOrder.split(text)
+        let found = LinearOrder.commands(beginningWith: word) { $0.form != .screen }
+        guard let command = found.first else { throw ConsoleError(LinearOrder.unknown(word)) }
         guard found.count == 1 else {
             throw ConsoleError("'\(word)' may be \(found.map(\.rawValue).joined(separator: ", ")).")
         }
         self.init(command, rest.isEmpty ? nil : rest)
     }
 
+    /// Reads what was typed into the palette as a command of the screen with its argument; `nil` where it is none.
+    init?(typed line: String) {
+        let (word, rest) = LinearOrder.split(LinearOrder.trimmed(line[...]))
+        let found = LinearOrder.commands(beginningWith: word) { $0.form != .lines && !$0.argument.name.isEmpty }
+        guard !word.isEmpty, !rest.isEmpty, found.count == 1 else { return nil }
+        self.init(found[0], rest)
+    }
+
     /// The command with that word, or all that begin with it.
-    private static func commands(beginningWith word: String) -> [Command] {
-        let all = CommandTable.entries.filter { $0.form != .screen }.map(\.command)
+    private static func commands(beginningWith word: String, _ isMeant: (CommandEntry) -> Bool) -> [Command] {
+        let all = CommandTable.entries.filter(isMeant).map(\.command)
         if let whole = all.first(where: { $0.rawValue == word }) { return [whole] }
         return all.filter { $0.rawValue.hasPrefix(word) }.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// What to say of a word that begins no command: what does it instead, or which command is meant.
+    private static func unknown(_ word: String) -> String {
+        if let entry = CommandTable.entries.first(where: { $0.command.rawValue == word }) {
+            return "'\(word)' is for the screen. \(entry.instead)"
+        }
+        let shown = VisibleText.of(String(word.prefix(40)))
+        let meant = CommandTable.entries.filter { entry in
+            entry.form != .screen && entry.synonyms.split(separator: " ").contains { $0 == word }
+        }
+        guard meant.isEmpty else {
+            let words = meant.prefix(4).map { "\($0.command.rawValue) (\($0.title))" }
+            return "There is no command '\(shown)'. You may mean: \(words.joined(separator: "; "))."
+        }
+        let known = CommandTable.entries.filter { $0.form != .screen }.map(\.command.rawValue)
+        let near = Suggestion.text(for: word, among: known)
+        return "There is no command '\(shown)'\(near.hasPrefix(";") ? "" : near); help lists them."
+    }
+
+    private static func split(_ text: String) -> (word: String, rest: String) {
+        let end = text.firstIndex { $0 == " " || $0 == "\t" } ?? text.endIndex
+        return (text[..<end].lowercased(), trimmed(text[end...]))
     }
 
     private static func trimmed(_ text: Substring) -> String {

@@ -26,7 +26,7 @@ enum LinearSentence {
     static func text(_ hold: HoldSummary) -> String {
         let status = hold.status.map { ", \($0)" } ?? ""
         return VisibleText.of(
-            "Held \(hold.id), \(hold.side) \(hold.method) \(hold.url)\(status); execute, edit, abort"
+            "Held \(hold.id), \(hold.side) \(hold.method) \(hold.url)\(status); execute, edit, cancel, abort"
         )
     }
 

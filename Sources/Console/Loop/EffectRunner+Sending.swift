@@ -27,6 +27,18 @@ extension EffectRunner {
         }
     }
 
+    /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
+    func editDraft(_ editor: EditorState, _ words: String) {
+        guard case .request(let id) = editor.purpose else { return }
+        onReader { [self] reader in
+            let original = try id.map { try self.request($0, reader) }
+            let request = try ComposedRequest(draft: editor.area.text, original: original)
+            var editor = editor
+            editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
+            inbox.send(.editor(editor))
+        }
+    }
+
     /// Sends a request as it was, or as the draft says where there is one.
     func send(_ draft: String, _ id: ExchangeID?) {
         onReader { [self] reader in

@@ -146,6 +146,7 @@ final class EffectRunner: Sendable {
         case .editHold(let id, let edit): editHold(id, edit)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)
+        case .editDraft(let editor, let words): editDraft(editor, words)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
         case .composeRequest(let text): composeRequest(text, sends: isLinear)

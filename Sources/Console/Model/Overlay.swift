@@ -34,6 +34,8 @@ package struct PickerState: Sendable {
         package var detail: String
         /// Why it cannot be chosen now; `nil` where it can.
         package var disabled: String?
+        /// Further words that find it.
+        var synonyms = ""
 
         package init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
             (self.value, self.title, self.detail, self.disabled) = (value, title, detail, disabled)
@@ -52,7 +54,32 @@ package struct PickerState: Sendable {
     /// Why the last choice was refused.
     package var problem = ""
 
-    package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
+    package var matches: [Item] {
+        let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
+        let found = FuzzySearch.sorted(items, by: typed) { "\($0.title) \($0.value) \($0.synonyms)" }
+        guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
+        // Letters that are strewn over a title count less than a word for the same thing.
+        func rank(_ item: Item) -> Int {
+            let isNamed = " \(item.title) \(item.value)".lowercased().contains(" \(typed)")
+            let isMeant = " \(item.synonyms)".contains(" \(typed)")
+            return (isNamed ? 0 : isMeant ? 2 : 4) + (item.disabled == nil ? 0 : 1)
+        }
+        let sorted = found.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
+        return withArgument(sorted.map(\.element), typed)
+    }
+
+    /// The matches, and first among them a command that was typed with its argument, unless that begins a title.
+    private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
+        guard command == nil, let order = LinearOrder(typed: line.text), let argument = order.argument,
+            let entry = CommandTable.entry(order.command), entry.argument.mistake(argument) == nil,
+            let item = items.first(where: { $0.value == order.command.rawValue })
+        else { return matches }
+        var whole = Item("\(item.value) \(argument)", "\(item.value) \(argument)", detail: item.title)
+        whole.disabled = item.disabled
+        let others = matches.filter { $0.value != whole.value }
+        let place = others.prefix { $0.title.lowercased().hasPrefix(typed) }.count
+        return Array(others[..<place]) + [whole] + others[place...]
+    }
 }
 
 package struct PromptState: Sendable {
@@ -130,6 +157,9 @@ package struct ReportState: Sendable {
     package var sought = ""
     /// Where that is.
     package var found: FoundPlaces?
+    /// The pages of help, one of which is the document; empty for a report of one page.
+    var pages: [HelpPage] = []
+    var page = 0
 }
 
 package struct EditorState: Sendable {
@@ -159,6 +189,8 @@ package struct EditorState: Sendable {
 
     /// The text to send: a body that was laid out and not edited goes out as it came.
     var finishedText: String { laidOut?.restored(area.text) ?? area.text }
+    /// Whether it stays as the draft on lines, to be changed and applied; a held message is edited at once.
+    var isDraft: Bool { if case .hold = purpose { false } else { true } }
 }
 
 package struct PanelState: Sendable {

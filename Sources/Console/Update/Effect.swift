@@ -51,6 +51,8 @@ package enum Effect: Sendable {
     case composeRequest(String)
     case sendNew(draft: String, ComposedRequest?)
     case sendEach([ExchangeID])
+    /// A change of a drafted request, as a line says it.
+    case editDraft(EditorState, words: String)
     case send(draft: String, ExchangeID?)
     case repeating(ExchangeID, RepeatPlan)
     /// Whether the file that a rule names is there.

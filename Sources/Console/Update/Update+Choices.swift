@@ -7,8 +7,10 @@ import Tools
 
 extension ConsoleModel {
     var palette: PickerState {
-        let entries = CommandTable.entries.filter { $0.form != .lines }
-        let items = entries.map { paletteItem($0) } + Tool.all.flatMap { toolItems($0) }
+        let order = Dictionary((fitting + Command.mostUsed).enumerated().map { ($1, $0) }) { first, _ in first }
+        let entries = CommandTable.entries.filter { $0.form != .lines }.enumerated()
+            .sorted { (order[$0.element.command] ?? .max, $0.offset) < (order[$1.element.command] ?? .max, $1.offset) }
+        let items = entries.map { paletteItem($0.element) } + Tool.all.flatMap { toolItems($0) }
         return PickerState(title: "Commands", items: items)
     }
 
@@ -25,7 +27,30 @@ extension ConsoleModel {
     private func paletteItem(_ entry: CommandEntry) -> PickerState.Item {
         let place: Context = detail.isOpen && isDetailFocused ? .detail : .list
         let keys = keymap.keys(for: entry.command, in: place).prefix(3).joined(separator: "  ")
-        return .init(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
+        var item = PickerState.Item(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
+        item.synonyms = entry.synonyms
+        return item
+    }
+
+    /// The commands that fit what is selected, best first.
+    private var fitting: [Command] {
+        var fitting: [Command] = []
+        if let id = selectedID, proxy.holds.contains(where: { $0.id.hasPrefix("\(id.number).") }) {
+            fitting += [.execute, .editHold, .cancel, .abort]
+        } else if !proxy.holds.isEmpty {
+            fitting += [.holds, .executeAll]
+        }
+        if !marks.isEmpty { fitting += [.compare, .export, .mark] }
+        guard let record = selectedRecord else { return fitting }
+        switch record.kind {
+        case .tunnel, .decryptedTunnel, .failedHandshake: fitting += [.decrypt, .why, .trust]
+        case .http, .webSocket, .upgraded, .malformed: break
+        }
+        if record.state == .failed || record.state == .blocked || record.status >= 400 {
+            fitting += [.why, .repeatRequest, .compose]
+        }
+        if record.mediaType.hasPrefix("image/") { fitting += [.saveBody] }
+        return fitting
     }
 
     private func toolItems(_ tool: Tool) -> [PickerState.Item] {

@@ -71,7 +71,9 @@ extension ConsoleModel {
     var noJump: String? { noRows ?? noList }
     var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
     var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
-    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
+    /// On lines, a draft can be edited too.
+    var noEdit: String? { isLinear && draft != nil ? nil : noDecision }
     var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
     var noDecision: String? { noSteering ?? noHold }
 

@@ -11,10 +11,6 @@ extension ConsoleModel {
         return [.redraw]
     }
 
-    mutating func openHelp(_ word: String?) -> [Effect] {
-        isLinear ? openLineHelp(word) : report("Help", HelpDocument.make(self, for: context))
-    }
-
     func openTrust() -> [Effect] { [.trust(FirstSteps(self), width: reportWidth)] }
 
     mutating func openMessages() -> [Effect] {

@@ -71,7 +71,7 @@ extension ConsoleModel {
         }
         var editor = editor
         editor.area.replace(with: text)
-        if isLinear { return finish(editor) }
+        if isLinear { return editor.isDraft ? open(editor) : finish(editor) }
         guard case .editor? = overlays.last else { return open(editor) }
         return changed(editor)
     }

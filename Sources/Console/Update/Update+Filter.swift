@@ -21,7 +21,7 @@ extension ConsoleModel {
         switch (key.code, key.modifiers) {
         case (.tab, []): return completeFilter()
         case _ where wasCompleting && key.code == .escape: return []
-        case (.function(1), _): return report("The filter language", HelpDocument.filterLanguage)
+        case (.function(1), _): return openHelp("filter")
         case (.enter, _):
             guard filter.error == nil else { return [] }
             filter.isEditing = false

@@ -36,24 +36,18 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies a key of the list; `nil` for other keys.
+    /// Applies a key of the list of held messages, which are those outside of it; `nil` for other keys.
     mutating func take(_ key: Key, holds selected: String?) -> [Effect]? {
-        if let reason = whyNot(.execute) {
-            guard ["x", "c", "a", "D", "X", "e"].contains(key.spelling) || key.code == .enter else { return nil }
-            return refuse(reason)
-        }
-        switch (key.code, key.modifiers) {
-        case (.enter, []), (.character("e"), []): return editHold(nil)
-        case (.character("x"), []), (.character("e"), .control): return decide(.execute, nil)
-        case (.character("c"), []): return decide(.cancel, nil)
-        case (.character("a"), []), (.character("D"), []): return decide(.abort, nil)
-        case (.character("X"), []): return perform(.executeAll, nil)
-        default: return nil
-        }
+        if key == Key(.enter) { return perform(.editHold, nil) }
+        guard case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
+            Command.ofHolds.contains(binding.command)
+        else { return nil }
+        return perform(binding.command, binding.argument)
     }
 
-    /// Opens a message to edit it, or applies the changes that follow its name.
+    /// Opens a message to edit it, or applies the changes that follow its name; on lines alone, opens the draft.
     mutating func editHold(_ argument: String?) -> [Effect] {
+        if isLinear, argument == nil, let draft { return [.externalEditor(draft)] }
         guard let id = hold(argument?.firstWord.word) else { return [] }
         return [argument?.firstWord.rest.map { .editHold(id, .words($0)) } ?? .openHold(id)]
     }
@@ -68,7 +62,8 @@ extension ConsoleModel {
         return [.decide([id], decision)]
     }
 
-    /// The message of a name, else that of the selected exchange, else the oldest.
+    /// The message of a name, of the number of its exchange, or the last; else that of the selected exchange, else the
+    /// oldest.
     private mutating func hold(_ argument: String?) -> String? {
         if case .holds(let selected)? = overlays.last, argument == nil {
             if selected == nil { tell("No message is selected; \(way(to: .down, in: .panel)) selects one.", .error) }
@@ -83,8 +78,14 @@ extension ConsoleModel {
             let own = selectedID.map { "\($0.number)." } ?? "-"
             return (proxy.holds.first { $0.id.hasPrefix(own) } ?? proxy.holds.first)?.id
         }
-        let found = proxy.holds.first { $0.id == argument || $0.id.hasPrefix(argument + ".") }
+        let name = argument == "last" ? proxy.holds.last?.id ?? argument : String(argument.drop { $0 == "#" })
+        let found = proxy.holds.first { $0.id == name || $0.id.hasPrefix(name + ".") }
         if found == nil { tell("No message '\(argument.prefix(40))' waits.", .error) }
         return found?.id
     }
+}
+
+extension Command {
+    /// What one does with held messages, in the order of the footer.
+    static let ofHolds: [Command] = [.editHold, .execute, .cancel, .abort, .executeAll]
 }

@@ -6,11 +6,11 @@ import Tools
 
 /// Commands of linear mode, which write what the screen shows by itself.
 extension ConsoleModel {
-    /// Closes what was written, but keeps a drafted rule; the next line is about the list.
+    /// Closes what was written, but keeps a drafted rule or request; the next line is about the list.
     mutating func endLine() {
         while let overlay = overlays.last {
             if case .confirm = overlay { break }
-            if case .editor(let editor) = overlay, editor.isRule { draft = editor }
+            if case .editor(let editor) = overlay, editor.isDraft { draft = editor }
             overlays.removeLast()
         }
         isDetailFocused = false
@@ -38,6 +38,23 @@ extension ConsoleModel {
         return finish(draft)
     }
 
+    /// Reads the draft with the numbers of its lines, or changes it and reads what became of it.
+    mutating func changeDraft(_ words: String?) -> [Effect] {
+        guard var editor = draft else { return [] }
+        guard let words else {
+            let lines = editor.area.lines.enumerated().map { "\($0 + 1). \($1)" }
+            return report(editor.title, lines)
+        }
+        do {
+            let change = try DraftChange(words)
+            if !editor.isRule, change.isOfKey { return [.editDraft(editor, words: words)] }
+            editor.area = TextArea(try editor.isRule ? change.rule(editor.area.text) : change.message(editor.area.text))
+            return open(editor)
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
     mutating func discardDraft() -> [Effect] {
         draft = nil
         tell("The draft is gone.")
@@ -52,27 +69,6 @@ extension ConsoleModel {
 
     private mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
         report(title, DetailDocument(lines: lines))
-    }
-
-    mutating func openLineHelp(_ word: String?) -> [Effect] {
-        func line(_ entry: CommandEntry) -> String {
-            "\(entry.command.rawValue)\(entry.argument.name.isEmpty ? "" : " ")\(entry.argument.name): \(entry.title)"
-        }
-        guard let word else {
-            let remarks = [
-                "A word may be cut short as long as it is clear. # begins a remark.",
-                "Sluice ends with 0 where every line was done, else with 1.",
-            ]
-            return report("Commands", CommandTable.entries.filter { $0.form != .screen }.map(line) + remarks)
-        }
-        do {
-            guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
-                throw ConsoleError("help takes the word of a command.")
-            }
-            return report("Help", [line(entry)] + (entry.problem(self).map { ["Not now: \($0)"] } ?? []))
-        } catch {
-            return refuse("\(error)")
-        }
     }
 
     /// How many exchanges the list has, and why it has none.

@@ -150,8 +150,9 @@ extension ConsoleModel {
         return [.locate(id, generation: list.generation)]
     }
 
-    /// The exchange of a number; refused where it is none.
+    /// The exchange of a number, or the last of the list; refused where it is neither.
     mutating func number(_ word: String) -> ExchangeID? {
+        if word == "last", let newest = list.rows[0]?.id { return newest }
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
             tell("'\(word.prefix(40))' is no number of an exchange.", .error)
             return nil

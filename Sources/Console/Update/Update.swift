@@ -156,6 +156,7 @@ extension ConsoleModel {
             return [.copyText(item.text, as: item.isCommand ? "The command" : item.text)]
         }
         if prefix == nil {
+            if asksForHelp(key) { return perform(.help, nil) }
             switch overlays.last {
             case .confirm(let confirm): return answer(confirm, key)
             case .prompt(let prompt): return type(key, into: prompt)
@@ -165,7 +166,9 @@ extension ConsoleModel {
                 if let effects = take(key, in: panel) { return effects }
             case .holds(let selected):
                 if let effects = take(key, holds: selected) { return effects }
-            case .report, nil: break
+            case .report(let report):
+                if let effects = turn(report, by: key) { return effects }
+            case nil: break
             }
             if overlays.isEmpty, filter.isEditing { return typeFilter(key) }
         }

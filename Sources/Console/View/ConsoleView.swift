@@ -100,7 +100,7 @@ enum HoldsView {
             let hold = holds[row]
             let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
             let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
-            let ways = "\(model.way(to: .holds)) edits, \(model.way(to: .executeAll)) executes all"
+            let ways = "\(model.way(to: .holds)) shows it, \(model.way(to: .executeAll)) executes all"
             screen.write(text, right: " \(Int(hold.age)) s\(more)  \(ways) ", in: rect.row(row), style: style)
         }
     }

@@ -56,11 +56,20 @@ enum FooterView {
     private static func help(_ model: ConsoleModel) -> Hint? {
         guard model.pendingKey == nil else { return nil }
         switch model.context {
-        case .line, .picker: return nil
-        case .editor: return ("f1", "help")
+        case .line, .picker, .editor:
+            // Only a key that is no text.
+            return model.keymap.keys(for: .help, in: model.context).first { $0.count > 1 }.map { ($0, "help") }
         case .list, .detail, .panel, .report:
             if case .confirm? = model.overlays.last { return nil }
             return model.keymap.keys(for: .help, in: model.context).first.map { ($0, "help") }
+        }
+    }
+
+    /// What can be done with the selected one of the held messages, by the keys that do it everywhere.
+    static func holdHints(_ model: ConsoleModel) -> [Hint] {
+        Command.ofHolds.compactMap { command in
+            let word = command == .executeAll ? "execute all" : command.rawValue
+            return model.keymap.keys(for: command, in: .list).first.map { ($0, word) }
         }
     }
 
@@ -83,10 +92,7 @@ enum FooterView {
                 ("o", "tool on/off"),
             ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
         case .holds:
-            return [
-                ("enter", "edit"), ("x", "execute"), ("c", "cancel"), ("a", "abort"), ("X", "execute all"),
-                ("esc", "close"),
-            ]
+            return holdHints(model) + [("esc", "close")]
         case .editor(let editor):
             let word =
                 switch editor.purpose {
@@ -104,7 +110,9 @@ enum FooterView {
             let history = prompt.history.isEmpty ? [] : [("↑ ↓", "earlier")]
             return [("enter", "do it"), ("tab", "complete")] + history + [("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
-        case .report: return [("↑ ↓", "move"), ("f", "find"), ("esc", "close")]
+        case .report(let report):
+            let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
+            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close")]
         case nil: break
         }
         if model.filter.isEditing {

@@ -1,77 +1,176 @@
 import HTTPModel
+import Rules
 import Sharing
+import Text
+import Tools
 
-/// Help, made from the table of commands and the keys in force.
+/// A page of help: what has the keys now, a group of commands, or a table.
+struct HelpPage: Sendable, Hashable {
+    /// On its tab.
+    let word: String
+    let lines: [DetailLine]
+}
+
+/// Help, made from the table of commands and the keys in force. The first page is what can be done here.
 enum HelpDocument {
-    static func make(_ model: ConsoleModel, for place: Context) -> DetailDocument {
-        var lines: [DetailLine] = []
-        func heading(_ text: String) {
-            if !lines.isEmpty { lines.append(DetailLine([])) }
-            lines.append(DetailLine([Span(text, .heading)]))
-        }
-        func line(_ keys: String, _ text: String, _ remark: String?) {
-            var spans = [Span(keys.padding(to: 18), .key), Span(text)]
-            if let remark { spans.append(Span("  (\(remark))", .faint)) }
-            lines.append(DetailLine(spans, indent: 2))
-        }
-        if place != .list {
-            heading("Here")
-            for hint in FooterView.hints(model) { line(hint.key, hint.word, nil) }
-        }
-        for group in CommandEntry.Group.allCases {
-            heading(group.rawValue)
-            for entry in CommandTable.entries where entry.group == group && entry.form != .lines {
-                let context: Context = entry.contexts.contains(.list) ? .list : .detail
-                let keys = keys(entry, model, context)
-                line(keys.isEmpty ? ": \(entry.command.rawValue)" : keys, entry.title, model.whyNot(entry.command))
-            }
-        }
-        heading("Filter language")
-        for (expression, text) in filters { line(expression, text, nil) }
-        line("f1", "all of it, while a filter is typed", nil)
-        return DetailDocument(lines: lines)
+    /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
+    private static let firstPage = (rows: 18, columns: 76)
+    private static let keyWidth = 16
+
+    static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
+        let groups = CommandEntry.Group.allCases.map { HelpPage(word: $0.word, lines: lines(of: $0, model)) }
+        return [HelpPage(word: "here", lines: here(model, place))] + groups
+            + [HelpPage(word: "filter", lines: filterLines), HelpPage(word: "signs", lines: HelpSigns.lines(model.look))]
     }
 
-    /// Every key of the filter language, what `is:` takes, and how regular expressions are written.
-    static var filterLanguage: DetailDocument {
-        var lines: [DetailLine] = []
-        func line(_ name: String, _ text: String, _ remark: String = "") {
-            let more = remark.isEmpty ? [] : [Span("  \(remark)", .faint)]
-            lines.append(DetailLine([Span(name.padding(to: 24), .key), Span(text)] + more, indent: 2))
+    /// A page below the tabs of all pages.
+    static func document(_ pages: [HelpPage], shown: Int) -> DetailDocument {
+        var tabs: [Span] = []
+        for (index, page) in pages.enumerated() {
+            let name = "\((index + 1) % 10) \(page.word)"
+            let isShown = index == shown
+            tabs.append(Span(isShown ? "[\(name)]" : name, isShown ? .heading : .key))
+            if index < pages.count - 1 { tabs.append(Span(" ")) }
         }
-        func heading(_ text: String) { lines.append(DetailLine([Span(text, .heading)])) }
-        heading("Examples")
-        for (expression, text) in filters { line(expression, text) }
-        heading("Keys")
-        for key in Filter.reference { line("\(key.name):\(key.argument)", key.summary, key.example) }
-        heading("Regular expressions")
-        lines.append(DetailLine([Span(Filter.expressionNote)], indent: 2))
-        heading("What is: takes")
-        for property in Filter.properties { line("is:\(property.name)", property.summary) }
-        return DetailDocument(lines: lines)
+        let lines = pages.indices.contains(shown) ? pages[shown].lines : []
+        return DetailDocument(lines: [DetailLine(tabs), DetailLine([])] + lines)
     }
 
-    /// Examples of filters, and what they mean.
+    // MARK: - Here
+
+    /// What the keys do now: in a field or an editor only what works there.
+    private static func here(_ model: ConsoleModel, _ place: Context) -> [DetailLine] {
+        switch model.overlays.last {
+        case .editor(let editor): return rows(HelpKeys.editor(editor), remark: HelpKeys.remark(editor))
+        case .panel(let panel):
+            let remark = "\(panel.tool.title): \(model.describe(panel.tool)). Rules act at once; ctrl-s saves them."
+            return rows(FooterView.hints(model).map { ($0.key, HelpKeys.panel[$0.key] ?? $0.word) }, remark: remark)
+        case .holds: return rows(HelpKeys.holds(model), remark: "A message waits until it is decided about.")
+        case .picker(let picker):
+            let remark =
+                picker.command == nil
+                ? "A command and its argument can be typed too, for example: filter status:404" : picker.title
+            return rows(HelpKeys.picker, remark: remark)
+        case .prompt(let prompt): return rows(HelpKeys.field, remark: remark(prompt))
+        case .confirm(let question):
+            return rows(question.choices.map { (String($0.key), $0.title) } + [("esc", "nothing of it")])
+        case .report: return rows(HelpKeys.report)
+        case nil where model.filter.isEditing:
+            return rows(HelpKeys.filter, remark: "The list follows while you type.") + [DetailLine([])] + filterLines
+        case nil: return columns(commands(model, place), model, place)
+        }
+    }
+
+    private static func remark(_ prompt: PromptState) -> String {
+        guard let entry = CommandTable.entry(prompt.command) else { return prompt.title }
+        let values = entry.argument.values.map { ": \($0.joined(separator: ", "))" } ?? ""
+        return "\(entry.title). It takes \(entry.argument.name)\(values)."
+    }
+
+    private static func rows(_ hints: [FooterView.Hint], remark: String = "") -> [DetailLine] {
+        let lines = hints.map { row($0.key, $0.word) }
+        return (remark.isEmpty ? [] : [DetailLine([Span(remark)]), DetailLine([])]) + lines
+    }
+
+    /// The commands with keys here: those of this place alone first, then the most used.
+    private static func commands(_ model: ConsoleModel, _ place: Context) -> [CommandEntry] {
+        let ranks = Dictionary(Command.mostUsed.enumerated().map { ($1, $0) }) { first, _ in first }
+        let bound = CommandTable.entries.filter { !model.keymap.keys(for: $0.command, in: place).isEmpty }
+        func rank(_ entry: CommandEntry) -> Int {
+            let isOwn = place != .list && !entry.contexts.contains(.list)
+            return (isOwn ? 0 : 1_000) + (ranks[entry.command] ?? 500)
+        }
+        return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
+    }
+
+    /// Two columns, as many rows as a small screen has.
+    private static func columns(_ entries: [CommandEntry], _ model: ConsoleModel, _ place: Context) -> [DetailLine] {
+        let width = firstPage.columns / 2 - 1
+        let cells = entries.prefix(firstPage.rows * 2).map { entry in
+            let keys = keys(entry, model, place, most: 2).padded(to: 9)
+            let room = width - TextWidth.columns(keys) - 1
+            return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 1))]
+        }
+        let rows = (cells.count + 1) / 2
+        return (0..<rows).map { row in
+            DetailLine(cells[row] + (cells.indices.contains(row + rows) ? cells[row + rows] : []))
+        }
+    }
+
+    /// What the entry does in so many columns: its title, the beginning of that, or its word.
+    private static func words(_ entry: CommandEntry, _ model: ConsoleModel, room: Int) -> String {
+        let clause = entry.title.prefix { !",;:".contains($0) }
+        let candidates = [entry.title, String(clause), entry.short, entry.command.rawValue.capitalizedFirst]
+        return candidates.first { !$0.isEmpty && TextWidth.columns($0) <= room } ?? TextWidth.cut(entry.title, to: room)
+    }
+
+    // MARK: - Groups
+
+    private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
+        let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
+        let lines = entries.map { entry in
+            let place: Context = entry.contexts.contains(.list) ? .list : .detail
+            let keys = keys(entry, model, place, most: 3)
+            let remark = model.whyNot(entry.command)
+            return row(keys.isEmpty ? ":\(entry.command.rawValue)" : keys, entry.title, remark: remark)
+        }
+        return [DetailLine([Span(group.rawValue, .heading)])] + lines + (group == .tools ? tools(model) : [])
+    }
+
+    /// The tools with their letters and what is on.
+    private static func tools(_ model: ConsoleModel) -> [DetailLine] {
+        func key(_ command: Command, _ tool: Tool) -> String {
+            model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
+        }
+        let rows = Tool.all.map { tool in
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { key($0, tool).padded(to: 8) }.joined()
+            return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
+        }
+        let titles = ["on/off", "panel", "rule"].map { $0.padded(to: 8) }.joined() + "tool"
+        return [DetailLine([]), DetailLine([Span(titles, .label)])] + rows
+    }
+
+    /// The keys of a command as they are shown; those of the tools by an example, since each has its own.
+    private static func keys(_ entry: CommandEntry, _ model: ConsoleModel, _ place: Context, most: Int) -> String {
+        let keys = model.keymap.keys(for: entry.command, in: place)
+        switch entry.command {
+        case .ruleFromExchange, .toggleTool:
+            // `a …` and `x …`: two keys, the second of which is the tool's letter.
+            let double = keys.first { $0.contains(" ") }?.first.map { "\($0) …" }
+            return double ?? keys.first ?? ""
+        case .panel: return keys.prefix(3).joined(separator: " ") + (keys.count > 3 ? " …" : "")
+        case .page: return keys.count > 2 ? "\(keys[0])…\(keys[keys.count - 1])" : keys.joined(separator: " ")
+        default: return keys.prefix(most).joined(separator: " ")
+        }
+    }
+
+    private static func row(_ keys: String, _ text: String, remark: String? = nil) -> DetailLine {
+        var spans = [Span(keys.padded(to: keyWidth), .key), Span(text)]
+        if let remark { spans.append(Span("  (\(remark))", .faint)) }
+        return DetailLine(spans)
+    }
+
+    // MARK: - The filter language
+
+    private static var filterLines: [DetailLine] {
+        func line(_ term: String, _ text: String) -> DetailLine {
+            DetailLine([Span(term.padded(to: 34), .key), Span(text)])
+        }
+        let keys = Filter.reference.map { line($0.example, "\($0.name): \($0.summary)") }
+        let facts = Filter.properties.map { line("is:\($0.name)", $0.summary) }
+        return filters.map { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts
+    }
+
+    /// Filters without a key, and of several terms.
     static let filters = [
-        ("users", "a word in the URL"), ("status:404", "the status; also status:4xx, status:>=400"),
-        ("host:api.example.com", "the host"), ("host:*.example.com", "any host like that"), ("path:/v1/*", "the path"),
-        ("method:POST", "the method"), ("is:error", "failed, or a status from 400 up; is:failed for no answer"),
-        ("path:/^\\/v[12]\\//", "a regular expression"), ("time:>500ms", "slow ones"),
-        ("size:>1mb", "large ones"), ("header:\"server: nginx\"", "a field with that in its value"),
-        ("body:token", "text in a body"), ("-host:cdn.example.com", "not that host"),
-        ("status:5xx or (method:POST time:>1s)", "or, and"),
+        ("users", "a word in the URL"), ("-host:cdn.example.com", "not that host"),
+        ("status:5xx (method:POST or time:>1s)", "and, or"),
     ]
-
-    private static func keys(_ entry: CommandEntry, _ model: ConsoleModel, _ context: Context) -> String {
-        let keys = model.keymap.keys(for: entry.command, in: context)
-        if entry.command == .ruleFromExchange { return "a + tool's letter" }
-        return keys.prefix(entry.command == .toggleTool || entry.command == .panel ? 8 : 3).joined(separator: " ")
-    }
 }
 
 extension String {
-    /// The text with spaces after it up to a number of characters.
-    fileprivate func padding(to count: Int) -> String {
-        self + String(repeating: " ", count: max(1, count - self.count))
+    /// The text with blanks after it up to a number of columns, and at least one.
+    func padded(to columns: Int) -> String {
+        self + String(repeating: " ", count: max(1, columns - TextWidth.columns(self)))
     }
 }

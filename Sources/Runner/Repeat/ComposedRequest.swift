@@ -130,6 +130,11 @@ package struct ComposedRequest: Sendable {
         try self.init(.request(plain.head, body: body, destination: plain.destination))
     }
 
+    /// The request with changes of its parts; throws what cannot be done.
+    package func edited(_ edit: HoldEdit) throws(ControlError) -> ComposedRequest {
+        try ComposedRequest(try edit.apply(to: message))
+    }
+
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
 }
 

@@ -57,9 +57,27 @@ struct CommandTableTests {
 
     @Test func `help lists every command`() {
         let model = ModelFixture.listing(ModelFixture.plain(2), Size(width: 80, height: 24))
-        let lines = HelpDocument.make(model, for: .list).lines.map(\.plain)
+        let lines = HelpDocument.pages(model, for: .list).flatMap(\.lines).map(\.plain)
         for entry in CommandTable.entries where entry.form != .lines {
             #expect(lines.contains { $0.contains(entry.title) }, "\(entry.command)")
+        }
+    }
+
+    @Test func `every command works on lines, or says what does it there`() throws {
+        for entry in CommandTable.entries {
+            let word = entry.command.rawValue
+            if entry.form == .screen {
+                #expect(entry.instead.hasSuffix("."), "\(word) is for the screen and has no word in Command.instead")
+                let error = #expect(throws: ConsoleError.self) { try LinearOrder(word) }
+                #expect(error?.description.contains(entry.instead) == true)
+                // What a sentence names in quotes is a line that works.
+                for quoted in entry.instead.split(separator: "'").enumerated().filter({ $0.offset % 2 == 1 }) {
+                    #expect(try LinearOrder(String(quoted.element)) != nil, "\(word): \(quoted.element)")
+                }
+            } else {
+                #expect(try LinearOrder(word)?.command == entry.command)
+                #expect(entry.instead.isEmpty)
+            }
         }
     }
 

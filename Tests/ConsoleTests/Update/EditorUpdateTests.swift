@@ -51,7 +51,7 @@ struct EditorUpdateTests {
         var model = console(.hold("7.1"))
         #expect(model.press("ctrl-s").words == ["edited 7.1"])
         _ = model.update(.answered(.hold("7.1"), refusal: nil))
-        #expect(model.press("x").words == ["execute 8.1"])
+        #expect(model.press("ctrl-e").words == ["execute 8.1"])
     }
 
     @Test(arguments: purposes)

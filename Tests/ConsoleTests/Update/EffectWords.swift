@@ -43,6 +43,7 @@ extension Effect {
         case .saveBody(let id, let path): "save body \(id.number) \(path)"
         case .export(let request): "export \(request.form.rawValue) \(request.path)"
         case .openRequest(let id): "open request \(id.number)"
+        case .editDraft(_, let words): "edit draft \(words)"
         case .structure(let node, _): "structure \(node.site ?? "root")"
         case .statistics: "statistics"
         case .statisticsReport(let filter, let numbers, _):

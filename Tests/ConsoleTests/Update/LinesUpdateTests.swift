@@ -48,7 +48,7 @@ struct LinesUpdateTests {
     @Test func `a rule is drafted from an exchange or written out, kept, and put in force or thrown away`() throws {
         var model = console()
         #expect(says(&model, .apply) == [])
-        #expect(model.told == "There is no draft; rule TOOL makes one.")
+        #expect(model.told == "There is no draft; rule TOOL or compose makes one.")
         #expect(says(&model, .ruleFromExchange, "block") == ["draft block 9 0"])
         #expect(says(&model, .ruleFromExchange, "block #3") == ["draft block 3 0"])
         #expect(says(&model, .ruleFromExchange, "nothing") == [])
@@ -135,7 +135,7 @@ struct LinesUpdateTests {
         #expect(model.told == "9 is marked." && model.selectedID == ExchangeID(9))
         let hold = try #require(ModelFixture.hold("7.1"))
         _ = model.update(.proxy(ModelFixture.status(), [hold]))
-        #expect(model.told == "Held 7.1, request PUT https://api.example.com/held; execute, edit, abort")
+        #expect(model.told == "Held 7.1, request PUT https://api.example.com/held; execute, edit, cancel, abort")
         #expect(says(&model, .editHold, "7 method=GET") == ["edit 7.1 method=GET"])
         #expect(says(&model, .cancel, "7") == ["cancel 7.1"])
         #expect(says(&model, .status) == [])

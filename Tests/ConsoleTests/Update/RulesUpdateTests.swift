@@ -373,7 +373,7 @@ struct HoldsUpdateTests {
         _ = model.update(.tick(model.now + 300_000))
         #expect(model.press("y").words == ["execute 7.1 8.1"])
         model.press("H", "down")
-        #expect(model.press("c").words == ["cancel 8.1"])
+        #expect(model.press("ctrl-x").words == ["cancel 8.1"])
         _ = model.update(.proxy(ModelFixture.status(), []))
         #expect(model.overlays.isEmpty)
         #expect(model.press("X").isEmpty)
@@ -401,23 +401,23 @@ struct HoldsUpdateTests {
         #expect(model.press("enter").words == ["open hold 7.1"])
         waiting(&model, "5.1", "8.1", "9.1")
         #expect(model.told == "The selected message does not wait any more.")
-        for key in ["x", "a", "c", "enter", "ctrl-e"] {
+        for key in ["ctrl-e", "ctrl-a", "ctrl-x", "enter", "e"] {
             #expect(model.press(key).isEmpty)
             #expect(model.told.hasPrefix("No message is selected"))
         }
         model.press("down")
-        #expect(model.press("x").words == ["execute 5.1"])
+        #expect(model.press("ctrl-e").words == ["execute 5.1"])
         // One's own decision goes on to the next.
         waiting(&model, "8.1", "9.1")
-        #expect(model.press("a").words == ["abort 8.1"])
+        #expect(model.press("ctrl-a").words == ["abort 8.1"])
         let told = model.told
         waiting(&model, "9.1")
         #expect(model.told == told)
-        #expect(model.press("c").words == ["cancel 9.1"])
+        #expect(model.press("ctrl-x").words == ["cancel 9.1"])
         waiting(&model, "10.1")
-        #expect(model.press("x").isEmpty)
+        #expect(model.press("ctrl-e").isEmpty)
         model.press("up")
-        #expect(model.press("x").words == ["execute 10.1"])
+        #expect(model.press("ctrl-e").words == ["execute 10.1"])
     }
 
     @Test func `the list of those that wait closes by itself, and what lies over it stays`() {

@@ -33,7 +33,7 @@ extension EndToEnd.Consoles {
             try await console.screen.row(containing: "HELD", "response")
             try await console.screen.send(Keys.down + "H")
             try await console.screen.row(containing: "> ", "response 200")
-            try await console.screen.send("x")
+            try await console.screen.send(Keys.control("e"))
             let report = try await pending
             #expect(report["note"] == "edited")
             #expect(report["url"] == url)
@@ -48,7 +48,7 @@ extension EndToEnd.Consoles {
             async let pending = console.answer(url)
             try await console.screen.row(containing: "HELD", "request GET")
             try await console.screen.send("H", waitFor: "Waiting for a decision")
-            try await console.screen.send("a")
+            try await console.screen.send(Keys.control("a"))
             let answer = try await pending
             #expect(answer.exit != 0)
             #expect(answer.status == 0)

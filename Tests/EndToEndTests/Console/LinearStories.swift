@@ -36,7 +36,7 @@ extension EndToEnd {
             try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply puts it in force")
             try await console.says("apply", until: "added; it is in force.")
             let held = try console.startCurl("\(origin)held")
-            try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, abort")
+            try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, cancel, abort")
             try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "executed as edited")
             #expect(try await held.outcome().status == 0)
             try await console.hears("4, ")
@@ -125,76 +125,5 @@ extension EndToEnd {
             #expect(try await says("sort size").text.contains("Sorted by size, ascending."))
             #expect(try await says("highlight path:/one\nlist\nhighlight").text.contains(", highlight 1\n"))
         }
-    }
-}
-
-/// A console without a screen that a test talks to.
-private final class LinearProcess {
-    let scratch: Scratch
-    private let child: ChildProgram
-    private let input: FileHandle
-    private var heard = 0
-    private var address = ""
-
-    init() async throws {
-        scratch = try Scratch()
-        let pipe = Pipe()
-        input = pipe.fileHandleForWriting
-        child = try ChildProgram(
-            try SluiceProcess.executable(),
-            ["--linear", "--listen", "127.0.0.1:0", "--session", scratch.path("session.sluice")],
-            environment: ProcessInfo.processInfo.environment.merging(SluiceProcess.environment(scratch)) { $1 },
-            input: pipe.fileHandleForReading,
-            output: try scratch.newFile("output"),
-            errors: try scratch.newFile("errors")
-        )
-        let first = try await hears("help lists the commands.")
-        let line = first.split(separator: "\n").first { $0.hasPrefix("Listening on ") } ?? ""
-        address = String(line.dropFirst("Listening on ".count).dropLast())
-    }
-
-    var output: String { String(decoding: scratch.bytes("output"), as: UTF8.self) }
-
-    func type(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
-
-    /// Waits for a line with a text, and returns what was written up to it since the last time.
-    @discardableResult
-    func hears(_ text: String) async throws -> String {
-        var new = ""
-        try await eventually("the console says '\(text)'; it said: \(output)") {
-            let bytes = self.scratch.bytes("output").dropFirst(self.heard)
-            new = String(decoding: bytes, as: UTF8.self)
-            guard let found = new.range(of: text), let end = new[found.upperBound...].firstIndex(of: "\n") else {
-                return false
-            }
-            new = String(new[...end])
-            self.heard += new.utf8.count
-            return true
-        }
-        return new
-    }
-
-    @discardableResult
-    func says(_ line: String, until text: String) async throws -> String {
-        try type(line)
-        return try await hears(text)
-    }
-
-    func startCurl(_ url: String) throws -> Program {
-        try Program(
-            "curl",
-            ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", "http://\(address)", url],
-            environment: ["HOME": scratch.path, "CURL_HOME": scratch.path]
-        )
-    }
-
-    func curl(_ url: String) async throws {
-        let outcome = try await startCurl(url).outcome()
-        #expect(outcome.status == 0, "\(outcome.errors)")
-    }
-
-    func end() async throws -> Int32 {
-        try await eventually("the console ends") { self.child.status != nil }
-        return child.status ?? -1
     }
 }

@@ -3,7 +3,7 @@ extension CommandTable {
         Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
             .short("commands").onScreen,
         Row(.help, "Help for what is open", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
-            .at(reading.union([.editor])).short("help"),
+            .at(Set(Context.allCases)).short("help"),
         Row(
             .trust,
             "How to point a client at the proxy and trust it",

@@ -19,8 +19,11 @@ extension CommandTable {
             .toolAndID,
             do: .asking { $0.draftRule($1) }
         ).short("add rule").unless(\.noOrigin),
-        Row(.apply, "Put the drafted rule in force", do: .plain { $0.applyDraft() }).onLines.unless(\.noDraft),
-        Row(.discard, "Throw the drafted rule away", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
+        Row(.draft, "Read the draft, or change a key or line of it", [], .draftChange, do: .with { $0.changeDraft($1) })
+            .onLines.unless(\.noDraft),
+        Row(.apply, "Put the drafted rule in force, or send the request", do: .plain { $0.applyDraft() })
+            .onLines.unless(\.noDraft),
+        Row(.discard, "Throw the draft away", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
         Row(
             .switchRule,
             "Switch one rule of a tool on or off",

@@ -1,0 +1,102 @@
+/// What helps to find a command: the words of other programs, what does it on lines, what is used most.
+extension CommandEntry {
+    /// Other words for it, as users of Charles, mitmproxy and browsers have them.
+    var synonyms: String { Command.synonyms[command] ?? "" }
+
+    /// On lines, what does what only the screen needs the command for; empty for a command that lines have.
+    var instead: String { form == .screen ? Command.instead[command] ?? "" : "" }
+}
+
+extension CommandEntry.Group {
+    /// Its name in `help WORD` and on the tabs of help.
+    package var word: String {
+        switch self {
+        case .move: "move"
+        case .look: "look"
+        case .tools: "rules"
+        case .holds: "held"
+        case .share: "copy"
+        case .send: "send"
+        case .console: "other"
+        }
+    }
+}
+
+extension Command {
+    /// The most used first: the order of the palette and of the first page of help.
+    static let mostUsed: [Command] = [
+        .open, .filter, .clearFilter, .findInDetail, .searchBodies, .copyCurl, .copy, .repeatRequest, .compose,
+        .ruleFromExchange, .why, .toggleTool, .panel, .mark, .compare, .focusHost, .switchView, .saveBody, .export,
+        .jumpKind, .next, .previous, .sort, .columns, .highlight, .follow, .preset, .undo, .saveProfile, .holds,
+        .executeAll, .goTo, .decrypt, .palette, .help, .trust, .messages, .quit,
+    ]
+
+    fileprivate static let synonyms: [Command: String] = [
+        .switchView: "structure sequence tree flow",
+        .follow: "tail scroll newest live",
+        .goTo: "jump number id",
+        .open: "show view details inspect",
+        .show: "open view details inspect",
+        .list: "ls flows requests",
+        .filter: "search find only narrow hide",
+        .clearFilter: "reset unfilter show all",
+        .searchBodies: "grep content full text",
+        .findInDetail: "search grep",
+        .page: "overview request response messages timing difference tab",
+        .bodyForm: "raw pretty hex json format",
+        .version: "original modified before after received sent",
+        .sort: "order newest slowest largest",
+        .columns: "scheme size type protocol fields",
+        .mark: "select tag flag star",
+        .focusHost: "only host domain",
+        .highlight: "color colour tag",
+        .compare: "diff difference",
+        .why: "explain trace rule matched blocked failed",
+        .stop: "cancel interrupt job",
+        .jumpKind: "error slow large next previous",
+        .toggleTool: "enable disable on off",
+        .panel: "rules settings edit list",
+        .ruleFromExchange: "add new block map rewrite breakpoint intercept mock",
+        .preset: "throttle slow network bandwidth latency 3g lte",
+        .undo: "revert back",
+        .saveProfile: "write store rules yaml",
+        .decrypt: "ssl tls https tunnel certificate pinning mitm",
+        .holds: "breakpoint intercept paused waiting queue",
+        .editHold: "modify change breakpoint intercept",
+        .execute: "resume continue release let go breakpoint",
+        .executeAll: "resume continue release let go breakpoint",
+        .cancel: "unedited as received breakpoint",
+        .abort: "kill drop reject breakpoint",
+        .copy: "clipboard url body header httpie raw",
+        .copyCurl: "clipboard command shell",
+        .saveBody: "download write file dump",
+        .export: "har save file json curl script archive",
+        .repeatRequest: "replay resend again",
+        .compose: "replay resend edit modify",
+        .repeatAdvanced: "load test benchmark times replay",
+        .trust: "certificate ca phone qr setup proxy ssl",
+        .theme: "dark light color colour",
+        .palette: "all menu",
+        .help: "keys shortcuts bindings ?",
+        .messages: "log events notices errors",
+        .redraw: "refresh clear screen",
+        .suspend: "background shell",
+        .quit: "exit close end",
+    ]
+
+    /// A sentence for each command that only the screen has.
+    fileprivate static let instead: [Command: String] = [
+        .pageUp: "A page is written whole; 'list 100' writes more of the list.",
+        .pageDown: "A page is written whole; 'list 100' writes more of the list.",
+        .left: "'previous-page' turns the page; 'view structure' writes the tree.",
+        .right: "'next-page' turns the page; 'view structure' writes the tree.",
+        .back: "On lines nothing stays open.",
+        .follow: "'verbose' says each exchange as it ends, 'bottom' goes to the newest.",
+        .fold: "On lines nothing is folded.",
+        .columns: "A sentence says what there is; 'show ID' writes the rest.",
+        .palette: "'help' lists the commands, 'help WORD' explains one.",
+        .theme: "Lines have no colours.",
+        .redraw: "Lines are written once.",
+        .suspend: "The terminal's own ctrl-z suspends.",
+    ]
+}

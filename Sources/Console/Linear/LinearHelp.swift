@@ -1,0 +1,124 @@
+import ExchangeCore
+import HTTPModel
+import Rules
+import Runner
+import Sharing
+import Tools
+
+/// Help on lines: the words by groups, a group with its titles, or one command with all that it takes.
+extension ConsoleModel {
+    mutating func openLineHelp(_ word: String?) -> [Effect] {
+        guard let word = word?.lowercased() else { return lineReport("Commands", LinearHelp.overview) }
+        let group = CommandEntry.Group.allCases.first { $0.word == word }
+        let isCommand = CommandTable.entries.contains { $0.command.rawValue == word }
+        if let group, !isCommand { return lineReport(group.rawValue, LinearHelp.lines(of: group)) }
+        switch word {
+        case "all": return lineReport("Commands", CommandEntry.Group.allCases.flatMap(LinearHelp.lines))
+        case "tools": return lineReport("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
+        default: break
+        }
+        do {
+            guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
+                throw ConsoleError("help takes the word of a command or of a group.")
+            }
+            return lineReport("Help", LinearHelp.lines(on: entry, self))
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    private mutating func lineReport(_ title: String, _ lines: [String]) -> [Effect] {
+        report(title, DetailDocument(lines: lines))
+    }
+}
+
+enum LinearHelp {
+    /// In columns: what a reader's line holds on a screen of 80.
+    private static let width = 76
+
+    private static let rows = CommandTable.entries.filter { $0.form != .screen }
+
+    /// All words by group, a screen at most.
+    static var overview: [String] {
+        let groups = CommandEntry.Group.allCases.flatMap { group in
+            let words = rows.filter { $0.group == group }.map(\.command.rawValue)
+            return wrapped("\(group.word): \(words.joined(separator: ", "))")
+        }
+        return groups + [
+            "help and a group or a command says more, for example: help rules, help filter.",
+            "A word may be cut short as long as it is clear. # begins a remark.",
+            "Sluice ends with 0 where every line was done, else with 1.",
+        ]
+    }
+
+    static func lines(of group: CommandEntry.Group) -> [String] { rows.filter { $0.group == group }.map(line) }
+
+    private static func line(_ entry: CommandEntry) -> String {
+        let name = entry.argument.name
+        return "\(entry.command.rawValue)\(name.isEmpty ? "" : " ")\(name): \(entry.title)"
+    }
+
+    /// All of one command: what it takes, an example, other words, and why it cannot be done now.
+    static func lines(on entry: CommandEntry, _ model: ConsoleModel) -> [String] {
+        var lines = [line(entry)]
+        let name = entry.argument.name
+        if name.contains("ID") { lines.append("ID is a number, as 12 or #12, or 'last'; without one, the selected exchange.") }
+        if name.contains("HOLD") {
+            lines.append("HOLD is a name, as 12.1, the number of its exchange, or 'last'; it may be left out where one waits.")
+        }
+        if name.contains("TOOL") {
+            lines.append("TOOL is one of \(Tool.all.map { "\($0.letter) or \($0.key)" }.joined(separator: ", ")).")
+        }
+        if let values = entry.argument.values { lines.append("It takes \(values.joined(separator: ", ")).") }
+        switch entry.command {
+        case .filter:
+            lines += Filter.reference.map { "\($0.name):\($0.argument), \($0.summary), for example \($0.example)" }
+            lines += Filter.properties.map { "is:\($0.name), \($0.summary)" }
+        case .editHold: lines.append("NAME is one of \(HoldOption.allCases.map(\.rawValue).joined(separator: ", ")).")
+        case .draft:
+            lines += [
+                "draft alone reads it with the numbers of its lines; edit opens it in an editor.",
+                "draft to http://localhost:3000 sets a key of a rule; remove to takes it away.",
+                "draft header X-Mode: test changes a request, by the same names as edit.",
+                "draft 3 TEXT replaces a line, draft insert 3 TEXT adds one, draft remove 3 takes one away.",
+            ]
+        default: break
+        }
+        if let example = examples[entry.command] { lines.append("For example: \(example)") }
+        if let reason = entry.problem(model) { lines.append("Not now: \(reason)") }
+        let others = rows.filter { $0.group == entry.group && $0.command != entry.command }.map(\.command.rawValue)
+        return lines + wrapped("See also: \(others.joined(separator: ", "))")
+    }
+
+    private static let examples: [Command: String] = [
+        .filter: "filter host:api.example.com status:5xx",
+        .show: "show 12 response",
+        .ruleFromExchange: "rule map-remote 12, or written out: rule block {at: \"*/ads/*\"}",
+        .editHold: "edit 12.1 method=PUT header=\"X-Mode: test\"",
+        .saveBody: "save-body 12 picture.png",
+        .export: "export har bug.har",
+        .repeatAdvanced: "repeat-advanced 100 x 10, 50ms",
+        .switchRule: "switch-rule block 1",
+        .removeRule: "remove-rule block 1",
+        .copy: "copy response 12",
+        .sort: "sort time desc",
+        .highlight: "highlight status:5xx",
+        .toggleTool: "toggle no-caching",
+    ]
+
+    /// Breaks a list of words at its blanks, so that no line is longer than a screen.
+    private static func wrapped(_ text: String) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let line = lines[lines.count - 1]
+            if line.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if line.count + word.count < width {
+                lines[lines.count - 1] = "\(line) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,47 @@
+import Sharing
+
+/// What the signs and colours of the list mean; no colour says more than a sign beside it.
+enum HelpSigns {
+    private typealias Row = (sign: String, role: Role, text: String)
+
+    static func lines(_ look: Look) -> [DetailLine] {
+        sections.flatMap { title, rows in
+            [DetailLine([Span(title, .heading)])]
+                + rows.map { DetailLine([Span($0.sign.padded(to: 16), $0.role), Span($0.text)]) } + [DetailLine([])]
+        }
+    }
+
+    private static let sections: [(String, [Row])] = [
+        (
+            "Before the number",
+            [
+                ("*", .faint, "marked"), ("2:", .faint, "highlight 2 fits; its row has a colour too"),
+                (">", .text, "the selected row, where there are no colours"),
+            ]
+        ),
+        (
+            "STATUS",
+            [
+                ("200 302", .success, "the server's answer: up to 299 green, 3xx cyan"),
+                ("404 500", .clientError, "an error: 4xx yellow, 5xx red"),
+                ("200~", .changed, "a rule changed the request or the response, or answered in place of the server"),
+                ("403#", .warning, "a rule denied it, and this was the answer"),
+                ("denied", .warning, "a rule denied it without an answer"), ("200!", .failure, "it failed after the answer had begun"),
+                ("failed", .failure, "it failed without an answer; y says why"),
+                ("…  200…", .changed, "on its way: no answer yet, or its body still comes"),
+                ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended before it did"),
+                ("-", .faint, "there is no status: a tunnel"),
+            ]
+        ),
+        (
+            "Elsewhere",
+            [
+                ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
+                ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
+                ("▬", .link, "from its start to its end, on the scale of the rows on the screen"),
+                ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
+                ("(…)", .text, "in PATH: what there is in place of a request, as a tunnel that was not decrypted"),
+            ]
+        ),
+    ]
+}

@@ -1,0 +1,143 @@
+import HTTPModel
+import Rules
+import Terminal
+import Testing
+import Text
+import Tools
+
+@testable import Console
+@testable import Sharing
+
+@Suite("Help and the palette")
+struct HelpTests {
+    private func console(_ records: [ExchangeRecord] = ModelFixture.plain(9)) -> ConsoleModel {
+        ModelFixture.listing(records, Size(width: 80, height: 24))
+    }
+
+    private func report(_ model: ConsoleModel) -> ReportState? {
+        if case .report(let report)? = model.overlays.last { report } else { nil }
+    }
+
+    private func lines(_ model: ConsoleModel) -> [String] { report(model)?.document.lines.map(\.plain) ?? [] }
+
+    @Test("The first page fits a screen of 80×24 wherever help is asked for, and nothing runs into anything else")
+    func firstPage() {
+        var places: [(String, ConsoleModel)] = [("list", console())]
+        func add(_ name: String, _ keys: String...) {
+            var model = console()
+            for key in keys { model.press(key) }
+            places.append((name, model))
+        }
+        add("detail", "enter")
+        add("panel", "B")
+        add("prompt", "S")
+        add("palette", ":")
+        var editor = console()
+        let rule = EditorState(purpose: .rule(Tool.all[0], replaces: nil), title: "New", area: TextArea("at: a\n"))
+        _ = editor.update(.editor(rule))
+        places.append(("editor", editor))
+        for (name, model) in places {
+            var model = model
+            model.press("f1")
+            let lines = lines(model)
+            #expect((5...20).contains(lines.count), "\(name): \(lines.count)")
+            for line in lines { #expect(TextWidth.columns(line) <= 76, "\(name): \(line)") }
+            #expect(lines[0].contains("[1 here]"))
+            model.press("esc")
+            #expect(report(model) == nil)
+        }
+    }
+
+    @Test("In an editor, a prompt and a picker help is about these, and what was typed stays")
+    func typing() {
+        var model = console()
+        model.press("S")
+        model.type("nee?")
+        model.press("f1")
+        #expect(lines(model).contains { $0.contains("TEXT") } && !lines(model).contains { $0.contains("One line up") })
+        model.press("esc")
+        guard case .prompt(let prompt)? = model.overlays.last else {
+            Issue.record("the prompt is gone")
+            return
+        }
+        #expect(prompt.line.text == "nee?")
+        model.press("esc", "/")
+        model.type("sta")
+        model.press("f1")
+        #expect(lines(model).contains { $0.hasPrefix("status:5xx ") })
+        model.press("esc")
+        #expect(model.filter.isEditing && model.filter.line.text == "sta")
+    }
+
+    @Test("Pages are turned by tab, arrows and numbers; a word opens the page of its command")
+    func pages() {
+        var model = console()
+        model.press("?", "tab")
+        #expect(report(model)?.page == 1)
+        model.press("left", "left")
+        #expect(report(model)?.page == (report(model)?.pages.count ?? 0) - 1)
+        #expect(lines(model).contains { $0.hasPrefix("200~ ") })
+        model.press("4")
+        for tool in Tool.all {
+            #expect(lines(model).contains { $0.contains("\(tool.title): no rules") && $0.contains("a \(tool.letter)") })
+        }
+        model.press("esc")
+        _ = model.perform(.help, "export")
+        #expect(lines(model)[0].contains("[6 copy]"))
+        model.press("esc")
+        #expect(model.perform(.help, "nothing").isEmpty && model.told.hasPrefix("Help has no page 'nothing'"))
+    }
+
+    private func palette(_ model: ConsoleModel, _ typed: String = "") -> [PickerState.Item] {
+        var model = model
+        model.press(":")
+        model.type(typed)
+        if case .picker(let picker)? = model.overlays.last { return picker.matches }
+        return []
+    }
+
+    @Test("The palette begins with what fits the selection, and ends with what cannot be done")
+    func palette() throws {
+        let plain = palette(console())
+        #expect(plain.first?.value == "open")
+        let firstDisabled = try #require(plain.firstIndex { $0.disabled != nil })
+        #expect(plain[firstDisabled...].allSatisfy { $0.disabled != nil })
+        let tunnel = ModelFixture.record(1, "CONNECT", "https://pinned.example.com/") { $0.kind = .tunnel }
+        #expect(palette(console([tunnel])).first?.value == "decrypt")
+        #expect(palette(console([ModelFixture.record(1, status: 500)])).first?.value == "why")
+        let image = ModelFixture.record(1) { $0.mediaType = "image/png" }
+        #expect(palette(console([image])).first?.value == "save-body")
+        var held = console()
+        _ = held.update(.proxy(ModelFixture.status(), ["9.1"].compactMap { ModelFixture.hold($0) }))
+        #expect(palette(held).prefix(4).map(\.value) == ["execute", "edit", "cancel", "abort"])
+    }
+
+    @Test(
+        "The palette finds a command by other programs' words for it",
+        arguments: [
+            ("har", "export"), ("replay", "repeat"), ("resend", "repeat"), ("certificate", "trust"), ("diff", "compare"),
+            ("scheme", "columns"), ("ssl", "decrypt"), ("kill", "abort"), ("search", "search"), ("sort", "sort"),
+            ("undo", "undo"), ("abort", "abort"),
+        ]
+    )
+    func synonyms(word: String, command: String) {
+        #expect(palette(console(), word).first?.value == command, "\(word)")
+    }
+
+    @Test("The palette takes a command with its argument")
+    func argument() {
+        var model = console()
+        model.press(":")
+        model.type("filter status:404")
+        model.press("enter")
+        #expect(model.filter.applied == "status:404" && model.overlays.isEmpty)
+        #expect(palette(console(), "filter the").first?.value == "filter")
+        #expect(palette(console(), "copy as curl").first?.value == "copy-curl")
+        #expect(palette(console(), "sort nothing").first?.value != "sort nothing")
+        var wrong = console()
+        wrong.press(":")
+        wrong.type("filter stauts:4")
+        wrong.press("enter")
+        #expect(wrong.told.hasPrefix("Filter: "))
+    }
+}
