@@ -35,6 +35,7 @@ final class EffectRunner: Sendable {
     private let newestDetail = Mutex(DetailQuestion())
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
+    private let lastSent = Atomic(0)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
     /// Unfinished work; its messages are in the inbox before it counts as finished.
@@ -146,6 +147,11 @@ final class EffectRunner: Sendable {
         } else if count % 2 == 0 {
             // A recording may still be growing.
             connected.queries?.refresh()
+        }
+        if let connections = connected.services.sender?.connections,
+            lastSent.exchange(connections.version, ordering: .relaxed) != connections.version
+        {
+            inbox.send(.connections(connections))
         }
         guard let control = connected.services.control, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }

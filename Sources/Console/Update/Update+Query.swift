@@ -38,7 +38,7 @@ extension ConsoleModel {
     }
 
     private mutating func take(_ place: ListPlace, of id: ExchangeID) -> [Effect] {
-        let isSought = list.sought == id
+        let isSought = list.sought == id || list.awaited?.id == id
         guard isSought || list.selectedID == id else { return [] }
         let index: Int
         switch place {
@@ -48,6 +48,7 @@ extension ConsoleModel {
             index = row
             if isSought { (list.selectedID, list.isFollowing) = (id, false) }
         case .nowhere(let nearest):
+            if list.awaited?.id == id { return [] }
             if isSought {
                 list.sought = nil
                 return refuse("Exchange \(id) is not in the list.")
@@ -58,7 +59,7 @@ extension ConsoleModel {
             guard let nearest else { return [] }
             index = nearest
         }
-        list.sought = nil
+        (list.sought, list.awaited) = (nil, nil)
         list.selected = min(max(0, index), max(0, list.total - 1))
         if list.selectedID == nil { list.selectedID = list.rows[list.selected]?.id }
         list.isFollowing = list.isFollowing && index == 0
@@ -107,7 +108,25 @@ extension ConsoleModel {
         // Where there is room, the newest rows are visible as well, though another one is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
-        return loadRows(always: true) + structure + (isFilled ? locateAgain() : [])
+        return loadRows(always: true) + structure + (isFilled ? locateAgain() : locateSent())
+    }
+
+    /// Selects an exchange that was sent from here, unless the list follows or the user has gone on to another one.
+    mutating func take(sent id: ExchangeID, of original: ExchangeID?) -> [Effect] {
+        let isLeft = original != nil && list.selectedID != original
+        guard !isLinear, view == .sequence, !list.isFollowing, !isLeft else { return [] }
+        list.awaited = (id, now + 3_000_000)
+        return locateSent()
+    }
+
+    /// Locates what was sent from here, which the list may not have yet.
+    private mutating func locateSent() -> [Effect] {
+        guard let awaited = list.awaited else { return [] }
+        guard now < awaited.until else {
+            list.awaited = nil
+            return []
+        }
+        return [.locate(awaited.id, generation: list.generation)]
     }
 
     private mutating func take(progress: Double?) {

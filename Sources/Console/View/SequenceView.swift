@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Sharing
 import Terminal
 import Text
@@ -114,9 +115,10 @@ enum SequenceView {
         }
     }
 
-    /// `*` marked, a number for a highlight.
+    /// `*` marked, `↻` sent from here, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        (model.marks.contains(record.id) ? "*" : "") + (model.highlight(record).map { "\($0):" } ?? "")
+        (model.marks.contains(record.id) ? "*" : "")
+            + (model.sent.contains(record) ? (model.look.isUnicode ? "↻" : "r") : "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {

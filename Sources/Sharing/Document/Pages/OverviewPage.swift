@@ -55,7 +55,7 @@ struct OverviewPage {
             writer.fact("so far", Measures.duration(max(0, now - record.startedAt)))
         }
         if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
-        let remarks = flagWords
+        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
 
