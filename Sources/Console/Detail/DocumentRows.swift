@@ -237,6 +237,10 @@ extension ReadingState {
         let now = rows.folding(folds)
         cursor = now.place(of: place.range.lowerBound, line: now.showing(place.line))
         (match, follows) = (place, false)
+        // Where it is not in view yet, some of what is before it is shown too.
+        if cursor < top || now.distance(from: now.clamped(top), to: cursor, most: height) >= height {
+            top = now.moved(cursor, by: -height / 3)
+        }
         reveal(in: now, height: height)
         guard !now.wraps else { return }
         let column = now.column(of: place.range.lowerBound, line: now.showing(place.line))

@@ -54,16 +54,17 @@ extension EffectRunner {
                 inbox.send(.answered(.request(id), refusal: nil))
             }
             guard let request else { return }
-            send(request, by: sender)
+            send(request, by: sender, of: id)
         }
     }
 
-    private func send(_ request: ComposedRequest, by sender: RequestSender) {
+    private func send(_ request: ComposedRequest, by sender: RequestSender, of id: ExchangeID? = nil) {
         start { [self] in
             let outcome = await sender.send(request)
             if let failure = outcome.failure {
                 return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
             }
+            if let made = await recorded(from: outcome.address) { inbox.send(.sent(made, of: id)) }
             let status = outcome.status.map { ", \($0)" } ?? ""
             say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
         }
@@ -133,6 +134,24 @@ extension EffectRunner {
                 inbox.send(.said(words, problems.isEmpty ? .info : .error))
             }
         }
+    }
+
+    /// The newest exchange that came from an address; waits up to two seconds until it is recorded.
+    private func recorded(from address: String?) async -> ExchangeID? {
+        guard let address, let sender = services?.sender else { return nil }
+        let connections = sender.connections
+        for _ in 0..<20 {
+            let newest = try? reader?.records(limit: 100, order: .newestFirst)
+            if let made = newest?.first(where: { $0.clientAddress == address && connections.contains($0) }) {
+                return made.id
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(100))
+            } catch {
+                return nil
+            }
+        }
+        return nil
     }
 
     /// Sends a request many times, and reports the progress.

@@ -35,6 +35,7 @@ final class EffectRunner: Sendable {
     private let newestDetail = Mutex(DetailQuestion())
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
+    private let lastSent = Atomic(0)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
     /// Bodies that other programs look at.
@@ -177,6 +178,11 @@ final class EffectRunner: Sendable {
         } else if count % 2 == 0 {
             // A recording may still be growing.
             connected.queries?.refresh()
+        }
+        if let connections = connected.services.sender?.connections,
+            lastSent.exchange(connections.version, ordering: .relaxed) != connections.version
+        {
+            inbox.send(.connections(connections))
         }
         let own = behind.withLock { $0?.services.control }
         guard let control = connected.services.control ?? own, count % 2 == 1 else { return }

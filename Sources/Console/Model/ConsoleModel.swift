@@ -1,4 +1,5 @@
 package import HTTPModel
+import Runner
 import Sharing
 package import Terminal
 
@@ -48,6 +49,8 @@ package struct ConsoleModel: Sendable {
     /// Notices to the user, the newest last.
     package var notices: [Notice] = []
     package var jobs: [Job] = []
+    /// The connections of the requests that this console sent.
+    var sent = SentConnections()
     /// Marked exchanges, in the order in which they were marked.
     package var marks: [ExchangeID] = [] { didSet { marked = Set(marks) } }
     /// The same, to look one up.

@@ -22,6 +22,8 @@ package struct ListState: Sendable {
     package var selectedID: ExchangeID?
     /// The exchange to go to; reported where it is not in the list.
     var sought: ExchangeID?
+    /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
+    var awaited: (id: ExchangeID, until: Int64)?
     /// Whether the result of a search is opened.
     var opensWhenFound = false
     /// When unfinished rows were last read, in microseconds since 1970.

@@ -63,6 +63,10 @@ package enum Message: Sendable {
     case said(String, Notice.Kind)
     /// A text for the terminal's clipboard, and the notice about it.
     case copied(String, String)
+    /// An exchange that this console sent, from another one or from a new text.
+    case sent(ExchangeID, of: ExchangeID?)
+    /// The connections on which this console has sent requests.
+    case connections(SentConnections)
     case job(Job)
     case jobEnded(Job.Kind)
     case failed(any Error)

@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Sharing
 import Terminal
 
@@ -7,7 +8,11 @@ extension ConsoleModel {
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - DocumentView.margin) }
 
     /// Whether an exchange may still grow.
-    func isInFlight(_ id: ExchangeID) -> Bool { isLive && known(id)?.state == .inFlight
+    func isInFlight(_ id: ExchangeID) -> Bool {
+        guard isLive else { return false }
+        // A row that is not on the screen may be older than the page.
+        if detail.shown?.id == id, let document = detail.document, document.page != nil { return document.isUnfinished }
+        return known(id)?.state == .inFlight
     }
 
     /// Gives the keys to the open exchange, which stays while others come.
@@ -31,6 +36,7 @@ extension ConsoleModel {
         detail.options.width = detailWidth
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
+        detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
         detail.options.isLive = isLive
         detail.options.hasBars = !isLinear
         detail.options.showsPreview = !isLinear
@@ -88,7 +94,9 @@ extension ConsoleModel {
         detail.reading = isOther ? opened(document) : kept(document, shown)
         (detail.document, detail.shown) = (document, shown)
         detail.found = detail.pattern.map { FoundPlaces($0, in: document) }
-        if isOther, shown.page == .messages, detail.options.showsNewest { detail.reading.follows = true }
+        if isOther, shown.page == .messages, !isLinear, isInFlight(id) {
+            (detail.options.showsNewest, detail.reading.follows) = (true, true)
+        }
         let first = isHit && isOther ? detail.found?.all.first { $0.line >= document.bodyLines.startIndex } : nil
         readDetail { reading, rows, height in
             if let first {

@@ -46,7 +46,7 @@ extension ConsoleModel {
         let row = min(max(0, row), max(0, list.total - 1))
         if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
         list.opensWhenFound = false
-        list.sought = nil
+        (list.sought, list.awaited) = (nil, nil)
         list.selected = row
         list.selectedID = list.rows[row]?.id
         reveal()

@@ -52,7 +52,7 @@ extension ConsoleModel {
     }
 
     private mutating func take(_ place: ListPlace, of id: ExchangeID) -> [Effect] {
-        let isSought = list.sought == id
+        let isSought = list.sought == id || list.awaited?.id == id
         guard isSought || list.selectedID == id else { return [] }
         let index: Int
         switch place {
@@ -62,6 +62,7 @@ extension ConsoleModel {
             index = row
             if isSought { (list.selectedID, list.isFollowing) = (id, false) }
         case .nowhere(let nearest):
+            if list.awaited?.id == id { return [] }
             if isSought {
                 list.sought = nil
                 return refuse("Exchange \(id) is not in the list.")
@@ -72,7 +73,7 @@ extension ConsoleModel {
             guard let nearest else { return [] }
             index = nearest
         }
-        list.sought = nil
+        (list.sought, list.awaited) = (nil, nil)
         list.selected = min(max(0, index), max(0, list.total - 1))
         if list.selectedID == nil { list.selectedID = list.rows[list.selected]?.id }
         list.isFollowing = list.isFollowing && index == 0
@@ -128,7 +129,26 @@ extension ConsoleModel {
             return select(list.total - 1, keepsFollowing: true) + structure
         }
         let counts = isFilled && view == .timeline ? loadStatistics() : []
-        return loadRows(always: true) + structure + counts + (isFilled ? locateAgain() + countHidden() : [])
+        let places = isFilled ? locateAgain() + countHidden() : locateSent()
+        return loadRows(always: true) + structure + counts + places
+    }
+
+    /// Selects an exchange that was sent from here, unless the list follows or the user has gone on to another one.
+    mutating func take(sent id: ExchangeID, of original: ExchangeID?) -> [Effect] {
+        let isLeft = original != nil && list.selectedID != original
+        guard !isLinear, view == .sequence, !list.isFollowing, !isLeft else { return [] }
+        list.awaited = (id, now + 3_000_000)
+        return locateSent()
+    }
+
+    /// Locates what was sent from here, which the list may not have yet.
+    private mutating func locateSent() -> [Effect] {
+        guard let awaited = list.awaited else { return [] }
+        guard now < awaited.until else {
+            list.awaited = nil
+            return []
+        }
+        return [.locate(awaited.id, generation: list.generation)]
     }
 
     private mutating func take(progress: Double?) {

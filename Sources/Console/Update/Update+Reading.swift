@@ -153,8 +153,7 @@ extension ConsoleModel {
             reading.left = max(0, rows.column(of: before.extent(place).lowerBound, line: place.line) - rows.width / 3)
         }
         revealTexts()
-        let (left, right) = (way(to: .left, in: .detail), way(to: .right, in: .detail))
-        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; \(left) and \(right) move sideways.")
+        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right move sideways.")
         return []
     }
 

@@ -62,6 +62,8 @@ extension ConsoleModel {
         case .copied(let text, let words):
             tell(words)
             return [.copyToTerminal(text)]
+        case .sent(let id, let original): return take(sent: id, of: original)
+        case .connections(let connections): sent = connections
         case .job(let job): start(job)
         case .jobEnded(let kind): end(kind)
         case .stop, .failed: return [.quit]

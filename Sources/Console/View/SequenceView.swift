@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Sharing
 import Terminal
 import Text
@@ -141,10 +142,11 @@ enum SequenceView {
         return "\(start) \(record.method) \(status) \(size(record)) \(time(record, model)) \(query)"
     }
 
-    /// `*` marked, `"` commented, a colour's letter, a number for a highlight.
+    /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let annotation = record.extras.annotation
-        return (model.marked.contains(record.id) ? "*" : "") + (annotation.comment == nil ? "" : "\"")
+        let sent = model.sent.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
+        return (model.marked.contains(record.id) ? "*" : "") + sent + (annotation.comment == nil ? "" : "\"")
             + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 

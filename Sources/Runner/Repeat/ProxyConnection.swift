@@ -71,6 +71,12 @@ final class ProxyConnection {
         self.outbound = outbound
     }
 
+    /// Its end here, `host:port`; empty where that is not known.
+    var address: String {
+        guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
     /// Whether another request may follow.
     var isReusable: Bool { keepsAlive && channel.isActive }
 

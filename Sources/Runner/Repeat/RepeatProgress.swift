@@ -8,6 +8,8 @@ package struct SendOutcome: Sendable, Hashable {
     package var bytes: Int64
     /// Why there was no whole answer, in one sentence; `nil` where there was one.
     package var failure: String?
+    /// From where it was sent, `host:port`, as the record of the exchange has its client; `nil` without a connection.
+    package var address: String?
 }
 
 /// How far a plan has come.

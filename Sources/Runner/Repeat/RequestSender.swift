@@ -1,6 +1,7 @@
 package import Foundation
 import HTTPModel
 package import NIOCore
+import Synchronization
 package import Wire
 
 /// Sends requests through a running proxy, so that its tools apply to them and they are recorded.
@@ -10,6 +11,10 @@ package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
     private let limit: Duration
+    private let used = Mutex(SentConnections())
+
+    /// The connections that were opened so far.
+    package var connections: SentConnections { used.withLock(\.self) }
 
     /// Uses a proxy of this process; one request may take `limit` in all.
     ///
@@ -45,6 +50,9 @@ package final class RequestSender: Sendable {
         guard let host = address.ipAddress, ["0.0.0.0", "::"].contains(host) else { return address }
         return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: address.port ?? 0)) ?? address
     }
+
+    /// In microseconds since 1970, as records have it.
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
     // MARK: - Sending
 
@@ -94,6 +102,10 @@ package final class RequestSender: Sendable {
             var attempt = Attempt()
             do {
                 try await ProxyConnection.open(through: proxy) { connection in
+                    let address = connection.address
+                    used.withLock { $0.begin(address, at: RequestSender.now) }
+                    defer { used.withLock { $0.end(address, at: RequestSender.now) } }
+                    attempt.address = address
                     while true {
                         try await exchange(request, on: connection, &attempt)
                         report(attempt.outcome())
@@ -101,7 +113,7 @@ package final class RequestSender: Sendable {
                         guard hasMore else { return }
                         if delay > .zero { try await Task.sleep(for: delay) }
                         guard connection.isReusable else { return }
-                        attempt = Attempt(isOnUsedConnection: true)
+                        attempt = Attempt(isOnUsedConnection: true, address: address)
                     }
                 }
             } catch {
@@ -150,13 +162,20 @@ package final class RequestSender: Sendable {
         let start = ContinuousClock.now
         /// Whether the connection had another request before.
         var isOnUsedConnection = false
+        var address: String?
         var status: Int?
         var bytes: Int64 = 0
         var end: ContinuousClock.Instant?
 
         func outcome(failure: String? = nil) -> SendOutcome {
             let duration = start.duration(to: end ?? .now) / .microseconds(1)
-            return SendOutcome(status: status, duration: Int64(duration), bytes: bytes, failure: failure)
+            return SendOutcome(
+                status: status,
+                duration: Int64(duration),
+                bytes: bytes,
+                failure: failure,
+                address: address
+            )
         }
     }
 

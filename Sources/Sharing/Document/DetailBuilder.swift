@@ -81,7 +81,9 @@ package struct DetailBuilder {
         case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
         case .difference: DifferencePage(exchange: exchange, source: source, labels: labels).write(into: &writer)
         }
-        return writer.document()
+        var document = writer.document()
+        document.isUnfinished = exchange.record.state == .inFlight
+        return document
     }
 
     /// Whether a rule, or the proxy itself, sent on something else than it received.

@@ -8,6 +8,8 @@ package struct DetailDocument: Sendable {
     package var page: DetailPage?
     /// How the body is shown, where the page has one.
     package var bodyForm: BodyForm?
+    /// Whether something of the exchange was still to come when it was made.
+    package var isUnfinished = false
     /// Which messages of a stream it has; `nil` where it has none.
     package var messages: MessageWindow?
     /// How long lines are broken into rows, as far as it was asked.

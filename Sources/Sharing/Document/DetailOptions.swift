@@ -45,6 +45,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var isPageChosen = true
     /// A text that a body has: the page and the form of the body that show it are chosen. `nil` for none.
     package var bodyText: String?
+    /// Whether the console that asks has sent the request itself.
+    package var isSentFromHere = false
     /// Whether there are so few rows that headers are folded and nothing is left empty.
     package var isShort = false
     /// How many columns there are, for tables, bars and bytes in hexadecimal.

@@ -24,8 +24,8 @@ struct CommandTableTests {
     @Test(arguments: Context.allCases)
     func `no key means two commands in one place`(_ context: Context) {
         var owners: [String: Command] = [:]
-        for entry in CommandTable.entries where entry.contexts.contains(context) {
-            for key in entry.keys {
+        for entry in CommandTable.entries {
+            for key in entry.keys where entry.contexts(of: key).contains(context) {
                 let owner = owners.updateValue(entry.command, forKey: key)
                 #expect(owner == nil, "\(key) in \(context) is \(entry.command) and \(owner.map { "\($0)" } ?? "")")
             }
@@ -35,6 +35,48 @@ struct CommandTableTests {
             owners.keys.filter { $0.contains(" ") && $0 != " " }.compactMap { $0.split(separator: " ").first }
         )
         for prefix in prefixes { #expect(owners[String(prefix)] == nil, "\(prefix) in \(context)") }
+    }
+
+    /// Whether a command sends, lets go or switches something; a new one of these groups does, until it is named here.
+    private static func acts(_ entry: CommandEntry) -> Bool {
+        let looking: Set<Command> = [.holds, .panel, .ruleFromExchange, .apply, .discard]
+        return [.tools, .holds, .send].contains(entry.group) && !looking.contains(entry.command)
+    }
+
+    @Test func `no letter sends, lets go or switches anything in the detail or a report, where one reads`() {
+        // Taking the last change back is one key everywhere.
+        for entry in CommandTable.entries where Self.acts(entry) && entry.command != .undo {
+            for key in entry.keys where key.count == 1 {
+                #expect(entry.contexts(of: key).isDisjoint(with: [.detail, .report]), "\(key) \(entry.command)")
+            }
+        }
+    }
+
+    @Test func `no key that only looks in one place acts in another`() {
+        var looking: [String: Command] = [:]
+        for entry in CommandTable.entries where !Self.acts(entry) {
+            for key in entry.keys where !entry.contexts(of: key).isEmpty { looking[key] = entry.command }
+        }
+        for entry in CommandTable.entries where Self.acts(entry) {
+            for key in entry.keys {
+                #expect(looking[key] == nil, "\(key) is \(entry.command) and \(looking[key].map { "\($0)" } ?? "")")
+            }
+        }
+    }
+
+    @Test func `a key of the list says in the detail how to do it there`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.press("enter")
+        for key in ["p", "P", "A", "X", "D", "e", "t", "m", "b", "w", "r"] {
+            model.notices = []
+            #expect(model.press(key).isEmpty && model.overlays.isEmpty, "\(key)")
+            #expect(model.told.hasPrefix("\(key) is for the list ("), "\(model.told)")
+        }
+        model.press("t")
+        #expect(model.told.hasSuffix("here it is x t."))
+        model.press("p")
+        #expect(model.told.hasSuffix("here it is :repeat."))
+        #expect(model.perform(.repeatRequest, nil).words == ["send 3"])
     }
 
     @Test func `every key can be read and is spelled as it is written`() {

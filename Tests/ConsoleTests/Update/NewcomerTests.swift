@@ -42,7 +42,7 @@ struct NewcomerTests {
 
     @Test func `a tool that needs no location is switched on with one key`() {
         var model = list()
-        #expect(model.press("n").words == ["apply rules"])
+        #expect(model.press("x", "n").words == ["apply rules"])
         var mapping = list()
         #expect(mapping.press("m").isEmpty)
         #expect(mapping.told.hasPrefix("Map remote has no rules yet"))

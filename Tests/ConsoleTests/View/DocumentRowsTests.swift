@@ -67,7 +67,7 @@ struct DocumentRowsTests {
         for line in document.lines.indices where document.lines[line].fold != nil && Bool.random(using: &random) {
             reading.folds.insert(line)
         }
-        let rows = DocumentView.rows(document, reading.folds, in: rect)
+        let rows = DocumentView.rows(document, reading.folds, wraps: true, in: rect)
         let all = Self.all(rows)
         for direction in [1, -1] {
             var seen: [ReadingPlace] = []
@@ -81,7 +81,7 @@ struct DocumentRowsTests {
                 for (row, place) in page.enumerated() {
                     let text = CellBuffer.text(Self.text(rows, place), width: rect.width)
                     #expect(
-                        screen.row(row).dropFirst().filter { $0 != " " } == text.filter { $0 != " " },
+                        screen.row(row).dropFirst(DocumentView.margin).filter { $0 != " " } == text.filter { $0 != " " },
                         "seed \(seed)"
                     )
                 }
@@ -101,9 +101,15 @@ struct DocumentRowsTests {
         #expect(reading.cursor == all.last && Self.shown(reading, rows, height).last == all.last)
     }
 
-    private static func draw(_ document: DetailDocument, _ reading: ReadingState, _ rect: Rect) -> CellBuffer {
+    private static func draw(
+        _ document: DetailDocument,
+        _ reading: ReadingState,
+        _ rect: Rect,
+        wraps: Bool = true
+    ) -> CellBuffer {
         var screen = CellBuffer(Size(width: rect.width, height: rect.height))
-        DocumentView.draw(document, reading, sought: "", hasCursor: true, .plain, in: rect, on: &screen)
+        DocumentView(document: document, found: nil, wraps: wraps, hasCursor: true, look: Look(theme: .plain))
+            .draw(reading, in: rect, on: &screen)
         return screen
     }
 
@@ -127,38 +133,68 @@ struct DocumentRowsTests {
     }
 
     @Test(arguments: 0..<30)
-    func `finding goes from each row that has the text to the next, and shows it`(_ seed: UInt64) throws {
+    func `finding goes from each match to the next and back, unfolds it and shows it`(_ seed: UInt64) throws {
         var random = SplitMix(seed &+ 900)
         let document = Self.document(&random)
         let height = Int.random(in: 1...9, using: &random)
-        let sought = try #require(SoughtText("WORD"))
-        let count = document.places(of: sought).count
+        let places = FoundPlaces(try #require(SoughtText("WORD")), in: document).all
         var reading = ReadingState()
+        reading.folds = Set(document.lines.indices.filter { document.lines[$0].fold != nil })
         let width = Int.random(in: 8...70, using: &random)
-        var seen: Set<[Int]> = []
-        for _ in 0..<count {
-            let rows = DocumentRows(document, reading.folds, width: width)
-            #expect(reading.find(sought, in: rows, height: height)?.count == count)
-            let now = DocumentRows(document, reading.folds, width: width)
-            #expect(sought.begins(in: now.extent(reading.cursor), of: now.spans(reading.cursor.line)))
-            #expect(Self.shown(reading, now, height).contains(reading.cursor))
-            seen.insert([now.visible[reading.cursor.line], reading.cursor.row])
+        for forward in [true, false] {
+            var seen: [FoundPlace] = []
+            for _ in places {
+                let rows = DocumentRows(document, reading.folds, width: width)
+                let index = try #require(
+                    reading.goToMatch(forward: forward, among: places, in: rows, height: height)
+                )
+                let now = DocumentRows(document, reading.folds, width: width)
+                #expect(now.visible[reading.cursor.line] == places[index].line)
+                #expect(now.extent(reading.cursor).contains(places[index].range.lowerBound))
+                #expect(Self.shown(reading, now, height).contains(reading.cursor))
+                seen.append(places[index])
+            }
+            #expect(Set(seen) == Set(places), "seed \(seed)")
         }
-        let rows = DocumentRows(document, reading.folds, width: width)
-        let expected = Self.all(rows).filter { sought.begins(in: rows.extent($0), of: rows.spans($0.line)) }
-        #expect(seen == Set(expected.map { [rows.visible[$0.line], $0.row] }))
+    }
+
+    private static func found(_ text: String, in spans: [Span]) throws -> [String] {
+        let sought = try #require(try SoughtText.reading(text))
+        return try sought.ranges(in: spans).map { self.text($0, spans) }
     }
 
     @Test func `a text is found over spans, in any case, and where lower case has another length`() throws {
         let spans = [Span("İx Stra"), Span(""), Span("SSE straße "), Span("STRASSE")]
         let sought = try #require(SoughtText("strasse"))
-        #expect(sought.marks(in: spans) == [TextMark(span: 0, offset: 4), TextMark(span: 3, offset: 0)])
-        let dotted = try #require(SoughtText("X s"))
-        #expect(dotted.marks(in: spans) == [TextMark(span: 0, offset: 2)])
+        #expect(
+            try sought.ranges(in: spans) == [
+                TextMark(span: 0, offset: 4)..<TextMark(span: 2, offset: 3),
+                TextMark(span: 3, offset: 0)..<TextMark(span: 3, offset: 7),
+            ]
+        )
+        #expect(try Self.found("X s", in: spans) == ["x S"])
+        #expect(try Self.found("i\u{307}x", in: spans) == ["İx"])
         #expect(SoughtText("") == nil)
-        let part = TextMark(span: 0, offset: 4)..<TextMark(span: 0, offset: 6)
-        #expect(sought.begins(in: part, of: spans))
-        #expect(!sought.begins(in: TextMark(span: 0, offset: 5)..<TextMark(span: 2, offset: 9), of: spans))
+    }
+
+    @Test func `an expression between slashes is one, exact in case unless it says otherwise`() throws {
+        let spans = [Span("id=12 "), Span("ID=3"), Span("45 /id/")]
+        #expect(try Self.found(#"/id=\d+/"#, in: spans) == ["id=12"])
+        #expect(try Self.found(#"/(?i)id=\d+/"#, in: spans) == ["id=12", "ID=345"])
+        #expect(try Self.found("/x*/", in: spans) == [])
+        // Text, as one slash is no pair, and as there is nothing between them.
+        #expect(try Self.found("/id", in: spans) == ["/id"])
+        #expect(try Self.found("//", in: [Span("a//b")]) == ["//"])
+        let error = #expect(throws: ConsoleError.self) { try SoughtText.reading("/a(b/") }
+        #expect(error?.description.hasPrefix("character 5 of the expression: ") == true, "\(error.debugDescription)")
+    }
+
+    @Test func `an expression that takes too much work is given up, and says where`() throws {
+        let line = DetailLine([Span(String(repeating: "a", count: 40))])
+        let document = DetailDocument(lines: [DetailLine([Span("aab")])] + Array(repeating: line, count: 50))
+        let found = FoundPlaces(try #require(try SoughtText.reading("/(a+)+b/")), in: document)
+        #expect(found.all.map(\.line) == [0])
+        #expect((found.end ?? 99) < 50)
     }
 
     @Test func `rows are broken between words, and within words that are long`() {
@@ -228,6 +264,28 @@ struct DocumentRowsTests {
         #expect(ConsoleView.draw(model).text.contains("[{\"id\":100000}"))
     }
 
+    @Test func `lines that are not wrapped are read sideways, and a match is brought into view`() {
+        let items = (0..<200).map { "item\($0)" }.joined(separator: " ")
+        var model = Self.open(DetailDocument(lines: [DetailLine([Span(items)]), DetailLine([Span("short")])]))
+        model.press("~")
+        #expect(!model.wraps && model.told.hasPrefix("Long lines are not wrapped"))
+        var seen = ConsoleView.draw(model).text
+        #expect(!seen.contains("item199"))
+        for _ in 0..<60 {
+            model.press("right")
+            seen += ConsoleView.draw(model).text
+        }
+        for number in 0..<200 { #expect(seen.contains("item\(number) ") || number == 199) }
+        #expect(seen.contains("item199"))
+        #expect(model.detail.options.page == .overview)
+        for _ in 0..<60 { model.press("left") }
+        #expect(model.detail.reading.left == 0)
+        _ = model.perform(.findInDetail, "item150")
+        #expect(ConsoleView.draw(model).text.contains("item150"))
+        model.press("~")
+        #expect(model.wraps && model.detail.reading.left == 0)
+    }
+
     @Test func `the wheel scrolls by rows, and a click puts the cursor into the row`() {
         let long = (0..<40).map { "part\($0)" }.joined(separator: " ")
         var model = Self.open(DetailDocument(lines: (0..<9).map { DetailLine([Span("\($0) " + long)]) }))
@@ -256,15 +314,52 @@ struct DocumentRowsTests {
 
     @Test func `what is cut in a line that is not broken has a sign`() {
         let line = DetailLine([Span(String(repeating: "x", count: 9)), Span("more")], wraps: false)
-        let rect = Rect(x: 0, y: 0, width: 10, height: 1)
-        #expect(Self.draw(DetailDocument(lines: [line]), ReadingState(), rect).row(0) == ">xxxxxxxx…")
+        let rect = Rect(x: 0, y: 0, width: 11, height: 1)
+        #expect(Self.draw(DetailDocument(lines: [line]), ReadingState(), rect).row(0) == "> xxxxxxxx…")
     }
 
-    @Test func `matches are found in any case`() {
-        let document = DetailDocument(lines: ["One", "two ONE", "drei", "ÄÖ one"].map { DetailLine([Span($0)]) })
-        #expect(document.matches(of: "one") == [0, 1, 3])
-        #expect(document.matches(of: "äö") == [3])
-        #expect(document.matches(of: "") == [])
+    @Test func `a line that goes on has a sign, and one that is not wrapped a sign at each edge where it goes on`() {
+        let text = "0123456789abcdefghijklmnopqrstuvwxyz"
+        let document = DetailDocument(lines: [DetailLine([Span(text)], fold: Fold(end: 2, summary: "")), DetailLine([])])
+        let rect = Rect(x: 0, y: 0, width: 14, height: 3)
+        let wrapped = Self.draw(document, ReadingState(), rect)
+        #expect((0..<3).map { wrapped.row($0) } == [">▾0123456789ab", "↳ cdefghijklmn", "↳ opqrstuvwxyz"])
+        func unwrapped(_ left: Int) -> String {
+            var reading = ReadingState()
+            reading.left = left
+            return Self.draw(document, reading, rect, wraps: false).row(0)
+        }
+        #expect(unwrapped(0) == ">▾0123456789a›")
+        #expect(unwrapped(10) == ">▾‹bcdefghijk›")
+        #expect(unwrapped(24) == ">▾‹pqrstuvwxyz")
+        var screen = CellBuffer(Size(width: 14, height: 3))
+        let look = Look(theme: .plain, isUnicode: false)
+        var reading = ReadingState()
+        reading.left = 10
+        DocumentView(document: document, found: nil, wraps: false, hasCursor: true, look: look)
+            .draw(reading, in: rect, on: &screen)
+        #expect(screen.row(0) == ">-<bcdefghijk>")
+    }
+
+    @Test func `what is found is marked, and the match that was gone to otherwise, with colours and without`() throws {
+        let spans = [Span("one t"), Span("wo one"), Span(" one")]
+        let document = DetailDocument(lines: [DetailLine(spans)])
+        let found = FoundPlaces(try #require(SoughtText("ONE")), in: document)
+        let rect = Rect(x: 0, y: 0, width: 20, height: 1)
+        for theme in Theme.allCases {
+            var reading = ReadingState()
+            reading.match = found.all[1]
+            var screen = CellBuffer(Size(width: 20, height: 1))
+            DocumentView(document: document, found: found, wraps: true, hasCursor: false, look: Look(theme: theme))
+                .draw(reading, in: rect, on: &screen)
+            let (other, current) = (theme.found(isCurrent: false), theme.found(isCurrent: true))
+            #expect(other != current && other != .plain)
+            let styles = (2..<18).map { screen[$0, 0].style }
+            for (column, style) in styles.enumerated() {
+                let expected = column < 3 || 12..<15 ~= column ? other : 8..<11 ~= column ? current : .plain
+                #expect(style == expected, "\(theme) \(column)")
+            }
+        }
     }
 }
 

@@ -5,9 +5,9 @@ struct HexLayout {
     let bytes: ByteBuffer
 
     func write(into writer: inout DetailWriter) {
-        // Offset, bytes with a gap in their middle, and text take 10, 3 and 1 columns, with 3 between them.
+        // The offset takes 10 columns, each byte 3 and 1 more as text, the gaps between them 1, and 1 amid sixteen.
         let room = writer.options.width - writer.margin
-        let perLine = room >= 77 ? 16 : room >= 43 ? 8 : 4
+        let perLine = room >= 76 ? 16 : room >= 43 ? 8 : 4
         let view = bytes.readableBytesView
         var offset = 0
         while offset < view.count, writer.takesMore() {

@@ -71,7 +71,7 @@ struct OverviewPage {
         let annotation = record.extras.annotation
         if let comment = annotation.comment { writer.fact("comment", comment, .warning) }
         if let colour = annotation.colour { writer.fact("colour", colour) }
-        let remarks = flagWords
+        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
 
