@@ -41,7 +41,7 @@ extension EndToEnd.Consoles {
             _ = try await sluice.stop()
             let screen = try ConsoleScreen(["open", sluice.session], scratch: sluice.scratch)
             try await screen.row(containing: "/recorded", "200")
-            try await screen.send(Keys.enter, waitFor: "https://localhost:\(nginx.secure)/recorded")
+            try await screen.send(Keys.enter + "1", waitFor: "https://localhost:\(nginx.secure)/recorded")
             try await screen.send("3", waitFor: "note kept")
             try await screen.closeDetail(with: "note kept")
             try await screen.send("p", waitFor: "this is a recording")

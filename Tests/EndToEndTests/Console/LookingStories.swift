@@ -31,8 +31,8 @@ extension EndToEnd.Consoles {
             try nginx.put("user.json", #"{"name":"Ada","roles":["admin","author"]}"#)
             let console = try await LiveConsole()
             try await console.visit(nginx, "/files/user.json")
-            try await console.screen.send(Keys.enter, waitFor: "TLS")
-            try await console.screen.send("3", waitFor: #""name": "Ada""#)
+            // The page that says most is open: the response.
+            try await console.screen.send(Keys.enter, waitFor: #""name": "Ada""#)
             let rows = console.screen.rows
             let name = try #require(rows.firstIndex { $0.contains(#""name": "Ada""#) })
             #expect(rows[name + 1].contains(#""roles":"#))
@@ -94,7 +94,7 @@ extension EndToEnd.Consoles {
             let detail = { (path: String) in "https://localhost:\(nginx.secure)\(path)" }
             try await console.screen.send("J", waitFor: "] and [ go to")
             try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors, failed")
-            try await console.screen.send(Keys.enter, waitFor: detail("/three"))
+            try await console.screen.send(Keys.enter + "1", waitFor: detail("/three"))
             try await console.screen.send("\u{1B}", waitFor: "space mark")
             try await console.screen.send("[", waitFor: detail("/fails/second"))
             try await console.screen.send("[", waitFor: detail("/fails/first"))
@@ -141,9 +141,7 @@ extension EndToEnd.Consoles {
             try nginx.put("long.txt", words.map { $0.joined(separator: " ") }.joined(separator: "\n"))
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             try await console.visit(nginx, "/files/long.txt")
-            try await console.screen.send(Keys.enter, waitFor: "[1 overview]")
-            // The page's name is there before the page is.
-            try await console.screen.send("3", waitFor: "▾Response")
+            try await console.screen.send(Keys.enter, waitFor: "▾Body")
             try await console.screen.send("f", waitFor: "Text to find here")
             try await console.screen.send("100-10" + Keys.enter, waitFor: "1 of 1 places")
             var seen = ""
@@ -162,6 +160,53 @@ extension EndToEnd.Consoles {
             try await console.screen.send("f", waitFor: "Text to find here")
             try await console.screen.send(Keys.clearLine + "110-25" + Keys.enter)
             try await console.screen.row(containing: "»", "110-25xxxx")
+        }
+
+        @Test("At 80×24 a body is read below the list, and searched, and then the next", .timeLimit(.minutes(2)))
+        func reading() async throws {
+            let nginx = try await ReportingNginx()
+            let rows = (10..<90).map { "row \($0) of the text" }
+            try nginx.put("one.txt", rows.joined(separator: "\n"))
+            try nginx.put("two.txt", rows.map { "second " + $0 }.joined(separator: "\n"))
+            let console = try await LiveConsole(size: Size(width: 80, height: 24))
+            try await console.visit(nginx, "/files/one.txt")
+            try await console.visit(nginx, "/files/two.txt")
+            try await console.screen.send(Keys.home + Keys.enter, waitFor: "row 21 of the text")
+            #expect(console.screen.text.contains("/files/two.txt"), "the list is there\n\(console.screen.text)")
+            try await console.screen.row(containing: "▸Headers", "content-type: ")
+            // A wrong expression stays to be mended, and says where it is wrong.
+            try await console.screen.send("f", waitFor: "Text to find here, or /expression/")
+            try await console.screen.send("/row (5[27]/" + Keys.enter, waitFor: "Character 11 of the expression:")
+            try await console.screen.send(Keys.clearLine + "/row 5[27]/" + Keys.enter, waitFor: "1 of 2 places")
+            try await console.screen.row(containing: "»", "row 52 of")
+            try await console.screen.send("n", waitFor: "2 of 2 places")
+            try await console.screen.row(containing: "»", "row 57 of")
+            try await console.screen.send("N", waitFor: "1 of 2 places")
+            // The headers that were unfolded are so in the next exchange; letters that send do nothing here.
+            try await console.screen.send("gjz", waitFor: "▾Headers")
+            try await console.screen.send("p", waitFor: "here it is :repeat.")
+            try await console.screen.send(" ", waitFor: "second row 10")
+            try await console.screen.wait(for: "▾Headers")
+            try await console.screen.send("\u{7F}", waitFor: " row 10")
+            try await console.screen.waitUntilGone("second row")
+            try await console.screen.send("-", waitFor: "row 20 of")
+            try await console.screen.waitUntilGone("METHOD")
+            try await console.screen.send("-", waitFor: "METHOD")
+            try await console.screen.waitUntilGone("row 10")
+        }
+
+        @Test("A hit of the search in bodies opens where it is, and is marked", .timeLimit(.minutes(2)))
+        func hit() async throws {
+            let nginx = try await ReportingNginx()
+            let lines = (0..<200).map { $0 == 150 ? "here is the needle" : "straw \($0)" }
+            try nginx.put("stack.txt", lines.joined(separator: "\n"))
+            let console = try await LiveConsole(size: Size(width: 80, height: 24))
+            try await console.visit(nginx, "/files/stack.txt")
+            try await console.screen.send("S", waitFor: "Text in bodies")
+            try await console.screen.send("NEEDLE" + Keys.enter, waitFor: "bodies with")
+            try await console.screen.row(containing: "/files/stack.txt")
+            try await console.screen.send(Keys.enter)
+            try await console.screen.row(containing: "»", "here is the needle")
         }
     }
 }

@@ -11,7 +11,7 @@ extension EndToEnd.Consoles {
             let nginx = try await ReportingNginx()
             let console = try await LiveConsole(size: Size(width: 120, height: 30))
             try await console.visit(nginx, "/size")
-            try await console.screen.send(Keys.enter, waitFor: "TLS")
+            try await console.screen.send(Keys.enter + "1", waitFor: "TLS")
             console.screen.resize(20, 5)
             // Every spot is drawn anew, and nothing of the old size is left.
             try await console.screen.wait("a whole small screen") { !$0.contains("#") && !$0.isEmpty }
@@ -33,7 +33,7 @@ extension EndToEnd.Consoles {
             let row = try #require(console.screen.rows.firstIndex { $0.contains("/n36") })
             console.screen.mouse(.press, x: 30, y: row)
             console.screen.mouse(.release, x: 30, y: row)
-            try await console.screen.send(Keys.enter, waitFor: url + "n36")
+            try await console.screen.send(Keys.enter + "1", waitFor: url + "n36")
             // The divider: where it stands, all rows have it in one column.
             let column = { (text: String) -> Int? in
                 text.split(separator: "\n").first { $0.contains("│") }
@@ -58,7 +58,7 @@ extension EndToEnd.Consoles {
             let console = try await LiveConsole(environment: ["NO_COLOR": "1"])
             try await console.visit(nginx, "/plain")
             try await console.visit(nginx, "/fails/plain")
-            try await console.screen.send(Keys.enter, waitFor: "TLS")
+            try await console.screen.send(Keys.enter + "1", waitFor: "TLS")
             try await console.screen.send(":", waitFor: "Commands")
             let colors = console.screen.written.matches(of: /\u{1B}\[([0-9;]*)m/).filter { match in
                 match.1.split(separator: ";").contains { number in
