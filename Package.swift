@@ -83,7 +83,7 @@ let package = Package(
         module(
             "Console",
             [
-                "Terminal", "Text", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing",
+                "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing",
                 "Runner", "Files",
                 nioCore,
             ]

@@ -117,7 +117,7 @@ struct CommandArgument: Sendable {
     /// The words that it takes; `nil` where it takes any text.
     var values: [String]? {
         switch form {
-        case .text, .exchange, .tool: nil
+        case .text, .exchange, .tool, .pattern: nil
         case .preset: ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
         case .page: DetailPage.allCases.map(\.rawValue)
         case .word(_, let known), .beginning(_, let known), .words(_, let known): known

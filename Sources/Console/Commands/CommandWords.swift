@@ -17,6 +17,7 @@ extension CommandEntry.Group {
         case .holds: "held"
         case .share: "copy"
         case .send: "send"
+        case .session: "session"
         case .console: "other"
         }
     }

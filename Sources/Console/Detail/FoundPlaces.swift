@@ -1,4 +1,4 @@
-import Rules
+import Expressions
 package import Sharing
 
 /// Where a search found something in a document: a part of a line, whatever is folded.

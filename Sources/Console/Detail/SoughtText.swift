@@ -1,4 +1,4 @@
-import Rules
+import Expressions
 import Sharing
 
 /// What to search for: a text in any case, or a regular expression.

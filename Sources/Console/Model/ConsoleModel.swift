@@ -96,7 +96,7 @@ package struct ConsoleModel: Sendable {
     var submitted: PromptState?
     /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
     /// secrets.
-    var sent: [SentRequest] = []
+    var sentRequests: [SentRequest] = []
     /// Whether the terminal reports the mouse; else it is the terminal's, for selecting text.
     package var usesMouse = true
     /// Counts queries, so that late answers are recognised.

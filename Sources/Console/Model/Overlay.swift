@@ -132,7 +132,7 @@ package struct ConfirmState: Sendable {
             switch self {
             case .repeating, .sendingEach, .executingAll: true
             case .quit, .saveAndQuit, .export, .overwriteRules, .saveRulesElsewhere, .reloadRules, .loadingProfile,
-                .dropText, .applyingRule:
+                .dropText, .applyingRule, .replaceSession:
                 false
             }
         }

@@ -298,7 +298,7 @@ struct ListFiller {
 extension Column {
     fileprivate var order: ExchangeOrder {
         switch self {
-        case .id, .comment: .number
+        case .id: .number
         case .start, .waterfall: .startedAt
         case .method: .method
         case .host: .host

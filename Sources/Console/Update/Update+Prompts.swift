@@ -52,7 +52,7 @@ extension ConsoleModel {
             "\(what): \(words.joined(separator: " "))"
         case .text where entry.command == .highlight: highlightHint
         case .text where ValueCompletion.completesFiles(entry.command): "Tab completes a file's name."
-        case .text, .exchange, .tool, .preset, .page: ""
+        case .text, .pattern, .exchange, .tool, .preset, .page: ""
         }
     }
 
@@ -93,7 +93,7 @@ extension ConsoleModel {
         case .tool: return Tool.all.map(\.key)
         case .preset: return ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
         case .page: return detail.pages.map(\.rawValue)
-        case .exchange: return []
+        case .exchange, .pattern: return []
         case .text: return entry.argument.name.contains("HOST") ? knownHosts : []
         }
     }

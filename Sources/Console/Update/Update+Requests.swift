@@ -3,9 +3,9 @@ import Runner
 import Sharing
 import Terminal
 
-/// Requests that are written here: from nothing, from a cURL command, from earlier ones; and requests sent again.
+/// Requests that are written here: from nothing, from a cURL command, from earlier ones; and requests sentRequests again.
 extension ConsoleModel {
-    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sent.
+    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sentRequests.
     mutating func newRequest(_ text: String?) -> [Effect] {
         if let text { return [.composeRequest(text)] }
         if isLinear {
@@ -16,35 +16,35 @@ extension ConsoleModel {
             title: "New request: [METHOD] URL, or a cURL command",
             line: LineEditor()
         )
-        prompt.hint = "Nothing opens an empty one. It is edited before it is sent. Up: earlier ones."
-        prompt.history = sent.map(\.title)
+        prompt.hint = "Nothing opens an empty one. It is edited before it is sentRequests. Up: earlier ones."
+        prompt.history = sentRequests.map(\.title)
         prompt.historyIndex = prompt.history.count
         return push(.prompt(prompt))
     }
 
-    /// Keeps the text of a request that is sent.
+    /// Keeps the text of a request that is sentRequests.
     mutating func remember(_ editor: EditorState) {
         let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
         guard request.text.utf8.count <= SentRequest.longest else { return }
-        sent.removeAll { $0.text == request.text }
-        sent.append(request)
-        if sent.count > SentRequest.most { sent.removeFirst() }
+        sentRequests.removeAll { $0.text == request.text }
+        sentRequests.append(request)
+        if sentRequests.count > SentRequest.most { sentRequests.removeFirst() }
     }
 
     /// The requests that were written or edited here, the newest first.
     var sentChoices: PickerState {
-        let items = sent.reversed().enumerated().map { index, request in
+        let items = sentRequests.reversed().enumerated().map { index, request in
             PickerState.Item("\(index + 1)", request.title)
         }
         return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
     }
 
-    /// Opens an earlier request again, 1 for the newest; on lines it is sent as it was.
+    /// Opens an earlier request again, 1 for the newest; on lines it is sentRequests as it was.
     mutating func openSent(_ number: String) -> [Effect] {
-        guard let number = Int(number), number > 0, number <= sent.count else {
-            return refuse("requests takes a number from 1 to \(sent.count), 1 for the newest.")
+        guard let number = Int(number), number > 0, number <= sentRequests.count else {
+            return refuse("requests takes a number from 1 to \(sentRequests.count), 1 for the newest.")
         }
-        let request = sent[sent.count - number]
+        let request = sentRequests[sentRequests.count - number]
         var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
         editor.remark = RequestWords.remark
         return isLinear ? finish(editor) : open(editor)
@@ -52,7 +52,7 @@ extension ConsoleModel {
 
     var noSent: String? {
         noProxyToSend
-            ?? (sent.isEmpty ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
+            ?? (sentRequests.isEmpty ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
     }
 
     /// Why no request can be sent, whatever is selected.
@@ -64,7 +64,7 @@ extension ConsoleModel {
     // MARK: - Sending again
 
     /// Sends the exchange of a number, the marked ones, or the selected one again; asks first where others than the
-    /// selected one are sent.
+    /// selected one are sentRequests.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
             return on(argument) { .send(draft: "", $0) }

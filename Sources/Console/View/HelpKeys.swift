@@ -40,7 +40,7 @@ enum HelpKeys {
             switch editor.purpose {
             case .rule: "put the rule in force"
             case .hold: "execute the message as it stands"
-            case .request: "send the request"
+            case .request, .newRequest: "send the request"
             }
         let scope: [Hint] = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "the next wider scope")] : []
         return [("ctrl-s", word)] + scope + [
@@ -56,7 +56,7 @@ enum HelpKeys {
         switch editor.purpose {
         case .rule(let tool, _): "A rule of \(tool.title), as YAML. What it would match stands below it."
         case .hold: "The message as a text: first line, header fields, an empty line, the body."
-        case .request: "The request as a text: method and URL, header fields, an empty line, the body."
+        case .request, .newRequest: "The request as a text: method and URL, header fields, an empty line, the body."
         }
     }
 }

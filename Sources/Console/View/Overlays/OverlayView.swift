@@ -6,7 +6,6 @@ import Text
 /// What lies over list and detail, in a frame.
 enum OverlayView {
     static func draw(_ overlay: Overlay, _ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
-        let theme = model.look.theme
         switch overlay {
         case .picker(let picker): drawPicker(picker, model, on: &screen)
         case .prompt(let prompt): PromptView.draw(prompt, model, on: &screen)
