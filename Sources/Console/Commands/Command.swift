@@ -29,7 +29,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case editHold = "edit"
     case executeAll = "execute-all"
     // Copying, saving, sending again.
-    case copy, export, compose
+    case copy, export, compose, decode, descriptor
     case copyCurl = "copy-curl"
     case saveBody = "save-body"
     case repeatRequest = "repeat"

@@ -73,9 +73,11 @@ struct CommandArgument: Sendable {
         $0.choices($1, "Sort by", Column.sortable.map(\.rawValue))
     }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
-    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
-        PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })
-    }
+    static let copyForm = choice("WHAT [OF] [ID]", .word("form", words(CopyForm.self))) { $0.copyChoices($1) }
+    static let descriptorFile = CommandArgument(
+        name: "FILE",
+        prompt: "File that protoc wrote with --descriptor_set_out and --include_imports"
+    )
     static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
         let what = model.marks.isEmpty ? "\(model.list.total) in the list" : "\(model.marks.count) marked"
         let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }

@@ -62,6 +62,9 @@ extension LinearLoop {
             for record in rows.reversed() { record.map { say(sentence($0)) } }
             for line in model.counts { say(line) }
         case .detail: writeDetail()
+        case .matches
+        where !model.detail.options.jsonPath.isEmpty && model.detail.sought == model.detail.options.jsonPath:
+            writeDetail()
         case .matches:
             guard let document = model.detail.document else { return }
             for line in document.matches(of: model.detail.sought) { say("\(line + 1). \(document.lines[line].plain)") }

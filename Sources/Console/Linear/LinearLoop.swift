@@ -218,7 +218,9 @@ final class LinearLoop {
             case .quit: hasEnded = true
             case .redraw, .suspend: break
             case .externalEditor(let editor): edit(editor)
-            case .copy(let form, let id): effects.copy(form, id, asText: isatty(STDOUT_FILENO) == 0)
+            case .copy(let form, let ids): effects.copy(form, ids, asText: isatty(STDOUT_FILENO) == 0)
+            case .copyPart(let form, let name, let id, let options):
+                effects.copyPart(form, name, id, options, asText: isatty(STDOUT_FILENO) == 0)
             default:
                 awaited.add(effect)
                 effects.perform(effect)

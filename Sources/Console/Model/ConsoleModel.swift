@@ -1,5 +1,5 @@
 package import HTTPModel
-import Sharing
+package import Sharing
 package import Terminal
 
 /// Everything that the screen shows: changed only by `update`, drawn only by `view`.
@@ -45,6 +45,8 @@ package struct ConsoleModel: Sendable {
     package var jobs: [Job] = []
     /// Marked exchanges, in the order in which they were marked.
     package var marks: [ExchangeID] = []
+    /// What was copied last, with which the choice begins.
+    package var lastCopied = CopyForm.curl
     package var highlights: [Highlight] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error

@@ -56,6 +56,11 @@ extension ConsoleModel {
     var noRows: String? { isTreeInUse ? noSequence : nil }
     var noJump: String? { noRows ?? noList }
     var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noCopy: String? {
+        if case .report? = overlays.last { return nil }
+        return marks.isEmpty ? noRecord : nil
+    }
+
     var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
     var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
     var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }

@@ -148,6 +148,10 @@ extension ConsoleModel {
         if case .report(var report)? = overlays.last {
             report.sought = text
             replaceTop(by: .report(report))
+        } else if text.hasPrefix(".") {
+            return showOnly(text)
+        } else if text.isEmpty, let effects = showAll() {
+            return effects
         } else {
             detail.sought = text
         }

@@ -23,6 +23,8 @@ enum ProfileGrammar {
                 example: "{ except: [ \"*.bank.example\" ] }",
                 fallback: "all"
             ).means("Which hosts are decrypted."),
+            GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
+                .means("What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."),
         ]
     }
 

@@ -14,6 +14,8 @@ package struct RuleProfile: Sendable {
     /// The tools that are switched off at first.
     package let off: Set<StageID>
     package let intercept: InterceptRules
+    /// Descriptor files for gRPC messages, by their absolute paths.
+    package let protobuf: [String]
     /// Further networks that may use the proxy, as CIDR.
     package let access: [String]
     package let expectations: [Expectation]
@@ -63,7 +65,7 @@ package struct RuleProfile: Sendable {
         try compiler.add(sources)
         try ProfileError.check(compiler.issues)
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
-        (intercept, access) = (compiler.intercept, compiler.access)
+        (intercept, access, protobuf) = (compiler.intercept, compiler.access, compiler.protobuf)
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, intercept: intercept).issues, by: sources)

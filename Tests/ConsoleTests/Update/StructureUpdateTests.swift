@@ -14,7 +14,7 @@ struct StructureUpdateTests {
     private static let hidden = ExchangeID(9)
     /// Commands that are about one exchange, with what has to follow them.
     private static let aboutOne: [(command: Command, argument: String?)] = [
-        (.mark, nil), (.why, nil), (.copy, "url"), (.copyCurl, nil), (.saveBody, "file"), (.compare, nil),
+        (.mark, nil), (.why, nil), (.saveBody, "file"), (.compare, nil),
         (.repeatRequest, nil), (.compose, nil), (.repeatAdvanced, "2 x 1"), (.page, "response"),
     ]
 
