@@ -110,7 +110,7 @@ struct StructureUpdateTests {
     @Test func `the footer offers what can be done`() {
         func words(_ name: String) -> [String] { FooterView.hints(Self.model(at: name)).map(\.word) }
         #expect(Set(["mark", "why", "copy", "repeat", "add rule"]).isSubset(of: words("items")))
-        #expect(Set(["mark", "why", "copy", "repeat", "follow", "jump"]).isDisjoint(with: words("users")))
+        #expect(Set(["mark", "why", "repeat", "follow", "jump"]).isDisjoint(with: words("users")))
         #expect(words("users").contains("add rule"))
     }
 

@@ -171,7 +171,9 @@ struct MessagePageTests {
         let lines = Example.lines(.response, Example.exchange(response: head))
         #expect(
             lines.drop { !$0.hasPrefix("Cookies set") }.prefix { !$0.isEmpty } == [
-                "Cookies set  2", "  sid  abc; path=/; httponly; max-age=60", "  x    1",
+                "Cookies set  2",
+                "  sid  abc; path=/; httponly; max-age=60  (\(Timestamp.readable(Example.start + 60_000_000)): expires in 1 minute)",
+                "  x    1",
             ]
         )
     }

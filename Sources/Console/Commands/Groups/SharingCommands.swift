@@ -1,6 +1,6 @@
 extension CommandTable {
     static let share = [
-        Row(.copy, "Copy the selected exchanges or what is open", ["c"], .copyForm, do: .asking { $0.copy($1) })
+        Row(.copy, "Copy what is selected or open", ["c"], .copyForm, do: .asking { $0.copy($1) })
             .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
         Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
             .unless(\.noCopy),
