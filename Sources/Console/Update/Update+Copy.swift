@@ -97,6 +97,7 @@ extension ConsoleModel {
         detail.options.jsonPath = text == "." ? "" : text
         if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
         detail.reading = ReadingState()
+        detail.shownPage = nil
         let find = way(to: .findInDetail, in: .detail)
         tell(
             text == "."
@@ -110,12 +111,15 @@ extension ConsoleModel {
     mutating func showAll() -> [Effect]? {
         guard !detail.options.jsonPath.isEmpty else { return nil }
         (detail.options.jsonPath, detail.sought, detail.reading) = ("", "", ReadingState())
+        detail.shownPage = nil
         tell("All of the page is shown.")
         return loadDetail()
     }
 
     mutating func toggleDecoding() -> [Effect] {
         detail.options.decodesValues.toggle()
+        // The lines are other ones, and so are the blocks that begin folded.
+        detail.shownPage = nil
         tell(
             detail.options.decodesValues
                 ? "Values are shown with what they may mean: base64, URL-encoded text, dates."

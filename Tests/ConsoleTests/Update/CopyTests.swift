@@ -79,6 +79,13 @@ struct CopyTests {
     @Test func `values are shown with what they may mean, and as they are`() {
         var model = CopyTests.reading(0)
         #expect(model.press("^").words.count == 1 && model.detail.options.decodesValues)
+        // What is explained begins folded, and lines are other ones than before.
+        let document = DetailDocument(lines: [
+            DetailLine([Span("a")], fold: Fold(end: 2, summary: "(JWT)", startsFolded: true)), DetailLine([Span("b")]),
+        ])
+        let id = model.detail.id ?? ExchangeID(0)
+        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .response], document))
+        #expect(model.detail.reading.folds == [0])
         model.press("^")
         #expect(!model.detail.options.decodesValues)
     }

@@ -71,7 +71,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send("value" + Keys.enter, waitFor: "Value handed")
             #expect(try await copied(console, 1) == "17")
             try await console.screen.send("c", waitFor: "Copy")
-            try await console.screen.send("path of" + Keys.enter, waitFor: "Path handed")
+            try await console.screen.send("path" + Keys.enter, waitFor: "Path handed")
             #expect(try await copied(console, 2) == ".items[0].id")
             try await console.screen.send("f", waitFor: "Text to find")
             try await console.screen.send(Keys.clearLine + ".items[" + Keys.enter, waitFor: "no ']'")
