@@ -42,7 +42,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case editHold = "edit"
     case executeAll = "execute-all"
     // Copying, saving, sending again.
-    case copy, export, compose, requests
+    case copy, export, compose, requests, decode, descriptor
     case newRequest = "new"
     case openBody = "open-body"
     case copyCurl = "copy-curl"

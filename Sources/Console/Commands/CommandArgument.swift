@@ -101,9 +101,11 @@ struct CommandArgument: Sendable {
         Column.sortable.map(\.rawValue)
         + words(TimelineState.Column.self).filter { name in !Column.sortable.contains { $0.rawValue == name } }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
-    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
-        PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })
-    }
+    static let copyForm = choice("WHAT [OF] [ID]", .word("form", words(CopyForm.self))) { $0.copyChoices($1) }
+    static let descriptorFile = CommandArgument(
+        name: "FILE",
+        prompt: "File that protoc wrote with --descriptor_set_out and --include_imports"
+    )
     static let export = choice("FORMAT [SCOPE] FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
         PickerState(command: command, title: "Export", items: model.exportChoices)
     }

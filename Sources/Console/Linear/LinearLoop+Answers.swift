@@ -69,6 +69,9 @@ extension LinearLoop {
             for record in rows.reversed() { record.map { say(sentence($0)) } }
             for line in model.counts { say(line) }
         case .detail: writeDetail()
+        case .matches
+        where !model.detail.options.jsonPath.isEmpty && model.detail.sought == model.detail.options.jsonPath:
+            writeDetail()
         case .matches:
             guard let document = model.detail.document else { return }
             var last = -1

@@ -241,8 +241,9 @@ final class LinearLoop {
                 }
                 edit(editor)
             case .viewFile(let path, let isText): show(path, isText: isText)
-            case .setMouse: break
-            case .copy(let form, let id): effects.copy(form, id, asText: isatty(STDOUT_FILENO) == 0)
+            case .copy(let form, let ids): effects.copy(form, ids, asText: isatty(STDOUT_FILENO) == 0)
+            case .copyPart(let form, let name, let id, let options):
+                effects.copyPart(form, name, id, options, asText: isatty(STDOUT_FILENO) == 0)
             default:
                 awaited.add(effect)
                 effects.perform(effect)

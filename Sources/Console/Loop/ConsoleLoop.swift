@@ -44,7 +44,6 @@ final class ConsoleLoop {
     func run() throws {
         try terminal.enter()
         defer { terminal.leave() }
-        if !model.usesMouse { terminal.write(ScreenSequences.mouse(isOn: false)) }
         askForBackground()
         tick()
         draw()
@@ -141,7 +140,6 @@ final class ConsoleLoop {
                 takeTerminal()
             case .externalEditor(let editor): edit(editor)
             case .viewFile(let path, let isText): show(path, isText: isText)
-            case .setMouse(let isOn): terminal.write(ScreenSequences.mouse(isOn: isOn))
             case .copyToTerminal(let text):
                 if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {
                     terminal.write(bytes)
@@ -182,7 +180,6 @@ final class ConsoleLoop {
         } catch {
             hasEnded = true
         }
-        if !model.usesMouse { terminal.write(ScreenSequences.mouse(isOn: false)) }
         renderer.invalidate()
         update(.resized(terminal.size))
     }

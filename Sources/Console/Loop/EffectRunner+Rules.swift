@@ -17,9 +17,10 @@ extension EffectRunner {
     }
 
     func loadRules() {
-        control { [inbox] control in
+        control { [self] control in
             let profile = try await control.profile()
             inbox.send(.rules(profile.profiles, revision: profile.rules))
+            loadDescriptors(of: profile.profiles)
         }
     }
 

@@ -4,9 +4,11 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Rules
 import Runner
 import Sharing
 import Synchronization
+import Tools
 
 extension EffectRunner {
     func explain(_ id: ExchangeID) {
@@ -17,15 +19,65 @@ extension EffectRunner {
         }
     }
 
-    /// Copies something of an exchange, or only returns it as text.
-    func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
+    /// Copies something of exchanges, one after the other, or only returns it as text.
+    func copy(_ form: CopyForm, _ ids: [ExchangeID], asText: Bool = false) {
         onReader { [self] reader in
-            let text = try CopyText.text(form, reader.recorded(id), reader)
-            if asText { return inbox.send(.copied(text, "")) }
-            switch try SystemClipboard.copy(text) {
-            case .tool(let name): say("\(form.title) copied with \(name).")
-            case .terminal: inbox.send(.copied(text, "\(form.title) handed to the terminal's clipboard."))
-            case .file(let path): say("\(form.title) is in \(path), as no clipboard is at hand.")
+            let files = CopiedBodies()
+            let texts = try ids.map { try CopyText.text(form, reader.recorded($0), reader, files) }
+            let isLine = [.url, .curl, .httpie].contains(form)
+            let text = texts.joined(separator: isLine ? "\n" : "\n\n")
+            let count = ids.count > 1 ? "\(ids.count) × " : ""
+            try hand(over: text, count + form.noun, files.note, asText: asText)
+        }
+    }
+
+    func copyPart(_ form: CopyForm, _ name: String, _ id: ExchangeID, _ options: DetailOptions, asText: Bool = false) {
+        onReader { [self] reader in
+            let text = try CopyPart.text(form, name, reader.recorded(id), source: reader, options)
+            try hand(over: text, form.noun, asText: asText)
+        }
+    }
+
+    /// Copies a text that is at hand.
+    func copy(_ text: String, as name: String) {
+        start(on: passes) { [self] in
+            do { try hand(over: text, name) } catch { report(error) }
+        }
+    }
+
+    /// Gives a text to the clipboard, and says where it is.
+    func hand(over text: String, _ noun: String, _ note: String = "", asText: Bool = false) throws {
+        if asText { return inbox.send(.copied(text, "")) }
+        switch try SystemClipboard.copy(text) {
+        case .tool(let name): say("\(noun) copied with \(name)\(note).")
+        case .terminal: inbox.send(.copied(text, "\(noun) handed to the terminal's clipboard\(note)."))
+        case .file(let path, let reason): say("\(noun) is in \(path), as \(reason)\(note).")
+        }
+    }
+
+    /// Reads what gRPC messages mean.
+    func loadDescriptor(_ path: String) {
+        onReader { [self] _ in
+            let set = try DescriptorFile.read([ExportFile.expanded(path)])
+            descriptors.withLock { $0.set = set }
+            say("Messages of gRPC have the names of \(path).")
+        }
+    }
+
+    /// Reads the descriptor files that a profile names, where they are other ones than before.
+    func loadDescriptors(of texts: [ProfileSource]) {
+        guard let paths = try? RuleProfile(sources: texts, tools: .standard).protobuf else { return }
+        let isKnown = descriptors.withLock { known in
+            defer { known.paths = paths }
+            return known.paths == paths
+        }
+        guard !isKnown, !paths.isEmpty else { return }
+        start(on: passes) { [self] in
+            do {
+                let set = try DescriptorFile.read(paths)
+                descriptors.withLock { $0.set = set }
+            } catch {
+                inbox.send(.said("\(error)", .error))
             }
         }
     }

@@ -1,4 +1,6 @@
+import Content
 import Dispatch
+import Foundation
 import HTTPModel
 import Recording
 import Rules
@@ -33,6 +35,8 @@ final class EffectRunner: Sendable {
     /// For long work: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Mutex(DetailQuestion())
+    /// What gRPC messages mean, and the files of the profile that say so.
+    let descriptors = Mutex<(set: DescriptorSet?, paths: [String])>((nil, []))
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let lastSent = Atomic(0)
@@ -128,7 +132,9 @@ final class EffectRunner: Sendable {
         case .detail(let id, let options, let generation): readDetail(id, options, generation)
         case .compare(let first, let second, let width): compare(first, second, width)
         case .why(let id): explain(id)
-        case .copy(let form, let id): copy(form, id)
+        case .copy(let form, let ids): copy(form, ids)
+        case .copyPart(let form, let name, let id, let options): copyPart(form, name, id, options)
+        case .loadDescriptor(let path): loadDescriptor(path)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
         case .edit(let request): edit(request)
@@ -162,7 +168,7 @@ final class EffectRunner: Sendable {
         case .openBody(let id, let side): openBody(id, side)
         case .trust(let steps, let width): showTrust(steps, width)
         case .copyText(let text, let name): copy(text, as: name)
-        case .copyToTerminal, .externalEditor, .viewFile, .setMouse, .redraw, .suspend, .quit: break
+        case .copyToTerminal, .externalEditor, .viewFile, .redraw, .suspend, .quit: break
         }
     }
 
@@ -238,7 +244,9 @@ final class EffectRunner: Sendable {
                 throw failure
             }
             let change: (String) -> TraceEntry.Change? = { ToolRegistry.standard[key: $0]?.change }
-            let builder = DetailBuilder(exchange, source: reader, change: change)
+            let now = options.isLive ? Int64(Date().timeIntervalSince1970 * 1_000_000) : nil
+            let names = descriptors.withLock { $0.set }
+            let builder = DetailBuilder(exchange, source: reader, now: now, descriptors: names, change: change)
             let pages = builder.pages
             var options = options
             options.isPageChosen = options.isPageChosen && pages.contains(options.page)

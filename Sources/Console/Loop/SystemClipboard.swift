@@ -1,13 +1,15 @@
 import Files
 import Foundation
 import NIOCore
+import Sharing
 
 /// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
 enum SystemClipboard {
     enum Way: Sendable, Equatable {
         case tool(String)
         case terminal
-        case file(String)
+        /// With the reason.
+        case file(String, String)
     }
 
     /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
@@ -22,7 +24,13 @@ enum SystemClipboard {
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
         try ExportFile.write(text, to: path)
-        return .file(path)
+        let limit = Measures.size(Int64(longestForTerminal))
+        let isLong = text.utf8.count > longestForTerminal
+        let size = Measures.size(Int64(text.utf8.count))
+        return .file(
+            path,
+            isLong ? "\(size) are more than the \(limit) that a terminal takes" : "no clipboard is at hand"
+        )
     }
 
     /// The programs that fit the desktop.

@@ -1,6 +1,6 @@
 package import HTTPModel
 import Runner
-import Sharing
+package import Sharing
 package import Terminal
 
 /// Everything that the screen shows: changed only by `update`, drawn only by `view`.
@@ -57,6 +57,8 @@ package struct ConsoleModel: Sendable {
     package private(set) var marked: Set<ExchangeID> = []
     /// Whether the terminal reports the mouse; without, it selects text with it.
     package var isMouseOn = true
+    /// What was copied last, with which the choice begins.
+    package var lastCopied = CopyForm.curl
     package var highlights: [Highlight] = []
     /// Deletions that can be taken back, the newest last.
     var deletions: [Deletion] = []
@@ -97,8 +99,6 @@ package struct ConsoleModel: Sendable {
     /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
     /// secrets.
     var sentRequests: [SentRequest] = []
-    /// Whether the terminal reports the mouse; else it is the terminal's, for selecting text.
-    package var usesMouse = true
     /// Counts queries, so that late answers are recognised.
     package var generation = 0
 

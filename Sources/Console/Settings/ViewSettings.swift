@@ -32,7 +32,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         let filters = Dictionary(model.highlights.map { ($0.number, $0.filter.description) }) { first, _ in first }
         highlights = filters.isEmpty ? nil : filters
         filterHistory = model.filter.history.isEmpty ? nil : model.filter.history
-        usesMouse = model.usesMouse ? nil : false
+        usesMouse = model.isMouseOn ? nil : false
     }
 
     /// Puts the settings into a model; what cannot be understood is left out.
@@ -51,7 +51,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
             return Highlight(filter: filter, number: number)
         }
         model.filter.history = Array((filterHistory ?? []).suffix(200))
-        model.usesMouse = usesMouse ?? true
+        model.isMouseOn = usesMouse ?? true
     }
 
     private static let split = 500
@@ -72,24 +72,23 @@ package struct ViewSettings: Codable, Sendable, Equatable {
 extension ConsoleModel {
     /// Takes back all that ``ViewSettings`` keeps.
     mutating func resetView() -> [Effect] {
-        let usedMouse = usesMouse
-        isThemeChosen = false
+                isThemeChosen = false
         let before = list.query
         ViewSettings().apply(to: &self)
         tell("Columns, order, theme, focus, highlights, filter history and the rest are as at the first start.")
         let query = list.query
         list.query = before
         revealAll()
-        return ask { $0 = query } + loadRows() + (usedMouse ? [] : [.setMouse(true)]) + [.redraw]
+        return ask { $0 = query } + loadRows() + [.redraw]
     }
 
     /// Has the mouse reported, or left to the terminal, so that text can be selected with it.
     mutating func setMouse(_ word: String?) -> [Effect] {
-        usesMouse = word.map { $0.lowercased() == "on" } ?? !usesMouse
+        isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
         tell(
-            usesMouse
+            isMouseOn
                 ? "The mouse is used." : "The mouse is the terminal's, for selecting text; the same again uses it."
         )
-        return [.setMouse(usesMouse)]
+        return []
     }
 }

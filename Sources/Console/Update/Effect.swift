@@ -25,7 +25,10 @@ package enum Effect: Sendable {
     case detail(ExchangeID, DetailOptions, generation: Int)
     case compare(ExchangeID, ExchangeID, width: Int)
     case why(ExchangeID)
-    case copy(CopyForm, ExchangeID)
+    case copy(CopyForm, [ExchangeID])
+    /// A part by its name: of the page that the options name.
+    case copyPart(CopyForm, String, ExchangeID, DetailOptions)
+    case loadDescriptor(path: String)
     case saveBody(ExchangeID, path: String)
     case export(ExportRequest)
     // The session itself.
@@ -67,7 +70,6 @@ package enum Effect: Sendable {
     case completeFile(String)
     case openBody(ExchangeID, BodySide)
     case viewFile(String, isText: Bool)
-    case setMouse(Bool)
     case trust(FirstSteps, width: Int)
     case copyText(String, as: String)
     case externalEditor(EditorState)
@@ -93,21 +95,6 @@ package enum HoldChange: Sendable, Hashable {
             edit.raw = text
             return edit
         case .words(let line): return try HoldWords.edit(line)
-        }
-    }
-}
-
-package enum CopyForm: String, CaseIterable, Sendable, Hashable {
-    case curl, url, response, request, httpie, raw
-
-    package var title: String {
-        switch self {
-        case .curl: "cURL command"
-        case .url: "URL"
-        case .response: "Response body"
-        case .request: "Request body"
-        case .httpie: "HTTPie command"
-        case .raw: "Raw request and response"
         }
     }
 }

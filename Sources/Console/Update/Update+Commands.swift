@@ -70,6 +70,11 @@ extension ConsoleModel {
     var noRows: String? { isTreeInUse || isTimelineInUse ? noSequence : nil }
     var noJump: String? { noRows ?? noList }
     var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noCopy: String? {
+        if case .report? = overlays.last { return nil }
+        return marks.isEmpty ? noRecord : nil
+    }
+
     var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
     var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
     /// On lines, a draft can be edited too.

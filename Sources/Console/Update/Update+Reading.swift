@@ -196,6 +196,12 @@ extension ConsoleModel {
     }
 
     mutating func find(_ text: String) -> [Effect] {
+        if case .report? = overlays.last {
+        } else if text.hasPrefix(".") {
+            return showOnly(text)
+        } else if text.isEmpty, let effects = showAll() {
+            return effects
+        }
         let pattern: SoughtText?
         do {
             pattern = try SoughtText.reading(text)

@@ -5,7 +5,7 @@ import Terminal
 
 /// Requests that are written here: from nothing, from a cURL command, from earlier ones; and requests sentRequests again.
 extension ConsoleModel {
-    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sentRequests.
+    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sent.
     mutating func newRequest(_ text: String?) -> [Effect] {
         if let text { return [.composeRequest(text)] }
         if isLinear {
@@ -16,13 +16,13 @@ extension ConsoleModel {
             title: "New request: [METHOD] URL, or a cURL command",
             line: LineEditor()
         )
-        prompt.hint = "Nothing opens an empty one. It is edited before it is sentRequests. Up: earlier ones."
+        prompt.hint = "Nothing opens an empty one. It is edited before it is sent. Up: earlier ones."
         prompt.history = sentRequests.map(\.title)
         prompt.historyIndex = prompt.history.count
         return push(.prompt(prompt))
     }
 
-    /// Keeps the text of a request that is sentRequests.
+    /// Keeps the text of a request that is sent.
     mutating func remember(_ editor: EditorState) {
         let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
         guard request.text.utf8.count <= SentRequest.longest else { return }
@@ -39,7 +39,7 @@ extension ConsoleModel {
         return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
     }
 
-    /// Opens an earlier request again, 1 for the newest; on lines it is sentRequests as it was.
+    /// Opens an earlier request again, 1 for the newest; on lines it is sent as it was.
     mutating func openSent(_ number: String) -> [Effect] {
         guard let number = Int(number), number > 0, number <= sentRequests.count else {
             return refuse("requests takes a number from 1 to \(sentRequests.count), 1 for the newest.")

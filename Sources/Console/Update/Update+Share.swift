@@ -5,11 +5,10 @@ import Terminal
 import Tools
 
 extension ConsoleModel {
-    /// Copies something of the selected exchange, or of the one whose number follows.
-    mutating func copy(_ word: String) -> [Effect] {
-        let (word, id) = word.firstWord
-        guard let form = CopyForm(rawValue: word.lowercased()) else { return [] }
-        return on(id) { .copy(form, $0) }
+    /// Reads what gRPC messages mean, and shows the open exchange anew.
+    mutating func loadDescriptor(_ words: String) -> [Effect] {
+        guard let path = fileName(words) else { return [] }
+        return [.loadDescriptor(path: path)] + loadDetail()
     }
 
     /// Saves a body; on lines, the number of the exchange may come before the file.

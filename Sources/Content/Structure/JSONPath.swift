@@ -113,14 +113,15 @@ package struct JSONPath: Sendable, Equatable {
     /// Why nothing fits, for example `.items[] has 3 values, and none of them has 'idd'`.
     package func misses(in tree: JSONTree) -> String {
         let (_, count, step) = reach(in: tree)
-        let before = step > 0 ? String(text.prefix(steps[step - 1].end)) : "."
+        let before = step > 0 ? String(text.prefix(steps[step - 1].end)) : "the whole"
         let missing =
             switch steps.indices.contains(step) ? steps[step].step : .all {
-            case .member(let name): "a member '\(VisibleText.of(String(name.prefix(60))))'"
-            case .element(let index): "an element \(index)"
+            case .member(let name): "member '\(VisibleText.of(String(name.prefix(60))))'"
+            case .element(let index): "element \(index)"
             case .all, .below: "members or elements"
             }
-        return count == 1 ? "\(before) has not \(missing)" : "none of the \(count.grouped) values of \(before) has \(missing)"
+        return count == 1
+            ? "\(before) has no \(missing)" : "of the \(count.grouped) values of \(before) none has \(missing)"
     }
 
     /// The nodes reached; with none, how many were reached before the step that leads nowhere.
@@ -139,7 +140,8 @@ package struct JSONPath: Sendable, Equatable {
         switch step {
         case .member(let name):
             return nodes.flatMap { node in
-                tree.nodes[node].kind == .objectBegin ? tree.nodes[node].children.filter { tree.name(of: $0) == name } : []
+                tree.nodes[node].kind == .objectBegin
+                    ? tree.nodes[node].children.filter { tree.name(of: $0) == name } : []
             }
         case .element(let index):
             return nodes.compactMap { node in

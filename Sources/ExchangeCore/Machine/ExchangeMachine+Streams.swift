@@ -21,6 +21,7 @@ extension ExchangeMachine {
             record.tally.fromClient = request.stream?.count ?? 0
             unrecorded = max(unrecorded, .progress)
         }
+        if request.stream == nil { noteProgress() }
         sink.record(.body(record.id, .requestReceived, part))
     }
 
@@ -33,7 +34,16 @@ extension ExchangeMachine {
             record.tally.fromServer = response.stream?.count ?? 0
             unrecorded = max(unrecorded, .progress)
         }
+        if response.stream == nil { noteProgress() }
         sink.record(.body(record.id, .responseReceived, part))
+    }
+
+    /// Has the size of a body that takes long recorded now and then, so that its progress can be seen.
+    private mutating func noteProgress() {
+        let last = progressAt ?? exchange.now
+        let isDue = exchange.now - last >= ExchangeMachine.progressInterval
+        if isDue { unrecorded = max(unrecorded, .progress) }
+        if isDue || progressAt == nil { progressAt = exchange.now }
     }
 
     /// A trailer section as it is recorded.
@@ -104,4 +114,6 @@ extension ExchangeMachine {
 
     /// How far apart the arrivals of a body of unknown format are recorded.
     static let arrivalResolution = TimeAmount.milliseconds(20)
+    /// How far apart the sizes of a body without messages are recorded: a list shows them five times a second.
+    private static let progressInterval = TimeAmount.milliseconds(200)
 }

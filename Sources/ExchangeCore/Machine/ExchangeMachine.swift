@@ -45,6 +45,8 @@ package struct ExchangeMachine: ~Copyable {
     var generation = 0
     var marks = Marks()
     var unrecorded = Unrecorded.nothing
+    /// When the size of a body was last recorded before its end; `nil` before its first bytes.
+    var progressAt: NIODeadline?
 
     /// A message that waits for a decision.
     struct Hold {

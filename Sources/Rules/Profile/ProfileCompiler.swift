@@ -10,6 +10,7 @@ struct ProfileCompiler {
     private(set) var off: Set<StageID> = []
     private(set) var intercept = InterceptRules()
     private(set) var record = RecordRules()
+    private(set) var protobuf: [String] = []
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
     private(set) var assertions: [Assertion] = []
@@ -108,6 +109,7 @@ struct ProfileCompiler {
         }
         expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
         assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
+        protobuf += (fields["protobuf"]?.members ?? []).compactMap { reader.path($0, "protobuf") }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
         if let node = fields["record"] { record.add(node, &reader) }
         for tool in registry.tools {

@@ -15,6 +15,8 @@ package struct RuleProfile: Sendable {
     package let off: Set<StageID>
     package let intercept: InterceptRules
     package let record: RecordRules
+    /// Descriptor files for gRPC messages, by their absolute paths.
+    package let protobuf: [String]
     /// Further networks that may use the proxy, as CIDR.
     package let access: [String]
     package let expectations: [Expectation]
@@ -65,6 +67,7 @@ package struct RuleProfile: Sendable {
         try ProfileError.check(compiler.issues)
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
         (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
+        protobuf = compiler.protobuf
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(

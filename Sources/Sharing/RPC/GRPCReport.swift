@@ -151,7 +151,12 @@ package struct GRPCReport {
         switch lookup {
         case nil:
             guard directions.contains(where: { $0.text.form == .protobuf }) else { break }
-            lines.append(labelled("read as", "numbered fields; --proto-descriptor FILE gives them names and types"))
+            lines.append(
+                labelled(
+                    "read as",
+                    "numbered fields; a descriptor file names them: --proto-descriptor FILE, in the console descriptor FILE"
+                )
+            )
         case .unknown(let reason): lines.append(labelled("read as", "numbered fields; \(reason)"))
         case .found(let method):
             let input = (method.isClientStreaming ? "stream " : "") + method.input

@@ -66,7 +66,7 @@ struct Show: ParsableCommand {
     }
 
     func run() throws {
-        let descriptors = try protoDescriptor.map { try DescriptorFile.read($0) }
+        let descriptors = try protoDescriptor.map { try DescriptorFile.read([$0]) }
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
             throw StartError(
@@ -124,29 +124,6 @@ struct Show: ParsableCommand {
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
         throw StartError("The body is no text, and would garble the terminal.", hint: redirection(message))
-    }
-}
-
-enum DescriptorFile {
-    /// No compiled descriptor set is larger, in bytes; perhaps the file is a device that never ends.
-    private static let largest = 256 << 20
-
-    static func read(_ path: String) throws -> DescriptorSet {
-        let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
-        let data: [UInt8]
-        do {
-            data = try InputFile.contents(of: path, atMost: largest + 1, takesPipes: true)
-        } catch {
-            throw StartError("The descriptor set \(error)", hint: hint)
-        }
-        guard data.count <= largest else {
-            throw StartError("The descriptor set \(path) is larger than \(largest >> 20) MiB.", hint: hint)
-        }
-        do {
-            return try DescriptorSet(ByteBuffer(bytes: data))
-        } catch {
-            throw StartError("The descriptor set \(path) cannot be used: \(error.message).", hint: error.hint)
-        }
     }
 }
 

@@ -23,7 +23,10 @@ extension Effect {
         case .reloadRules: "reload rules"
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
-        case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"
+        case .copy(let form, let ids): "copy \(form.rawValue) \(ids.map { "\($0.number)" }.joined(separator: " "))"
+        case .copyText(let text, let form): "copy \(form.rawValue) '\(text)'"
+        case .copyPart(let form, let name, let id, _): "copy \(form.rawValue) \(name) \(id.number)"
+        case .loadDescriptor(let path): "load descriptor \(path)"
         case .decide(let ids, let decision): "\(decision.rawValue) \(ids.joined(separator: " "))"
         case .editHold(let id, .draft): "edited \(id)"
         case .editHold(let id, .words(let words)): "edit \(id) \(words)"
@@ -84,10 +87,11 @@ extension Effect {
     /// The exchanges that the effect is about.
     var exchanges: [ExchangeID] {
         switch self {
-        case .locate(let id, _), .detail(let id, _, _), .why(let id), .copy(_, let id), .saveBody(let id, _),
+        case .locate(let id, _), .detail(let id, _, _), .why(let id), .copyPart(_, _, let id, _), .saveBody(let id, _),
             .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
             [id]
         case .compare(let left, let right, _): [left, right]
+        case .copy(_, let ids): ids
         case .send(_, let id): id.map { [$0] } ?? []
         default: []
         }

@@ -14,7 +14,7 @@ struct StructureUpdateTests {
     private static let hidden = ExchangeID(9)
     /// Commands that are about one exchange, with what has to follow them.
     private static let aboutOne: [(command: Command, argument: String?)] = [
-        (.mark, nil), (.why, nil), (.copy, "url"), (.copyCurl, nil), (.saveBody, "file"), (.compare, nil),
+        (.mark, nil), (.why, nil), (.saveBody, "file"), (.compare, nil),
         (.repeatRequest, nil), (.compose, nil), (.repeatAdvanced, "2 x 1"), (.page, "response"),
     ]
 
@@ -110,7 +110,7 @@ struct StructureUpdateTests {
     @Test func `the footer offers what can be done`() {
         func words(_ name: String) -> [String] { FooterView.hints(Self.model(at: name)).map(\.word) }
         #expect(Set(["mark", "why", "copy", "repeat", "add rule"]).isSubset(of: words("items")))
-        #expect(Set(["mark", "why", "copy", "repeat", "follow", "jump"]).isDisjoint(with: words("users")))
+        #expect(Set(["mark", "why", "repeat", "follow", "jump"]).isDisjoint(with: words("users")))
         #expect(words("users").contains("add rule"))
     }
 

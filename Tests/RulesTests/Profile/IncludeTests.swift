@@ -45,6 +45,17 @@ struct IncludeTests {
 
     private func rule(_ name: String) -> String { "block: { name: \(name), at: \(name).example }\n" }
 
+    @Test("descriptor files are those of all files, each named from its own folder")
+    func protobuf() throws {
+        let folder = try Folder([
+            "main.yaml": "version: 1\ninclude: [ sub/more.yaml ]\nprotobuf: [ a.desc ]\n",
+            "sub/more.yaml": "version: 1\nprotobuf: [ b.desc, /c.desc ]\n",
+        ])
+        let names = ["\(folder.path)/a.desc", "\(folder.path)/sub/b.desc", "/c.desc"]
+        #expect(try folder.load("main.yaml").protobuf.sorted() == names.sorted())
+        #expect(try RuleProfile("version: 1", file: "x.yaml").protobuf.isEmpty)
+    }
+
     @Test("Rules of included files come before, each file once, relative paths begin beside the file")
     func diamond() throws {
         let folder = try Folder([

@@ -39,7 +39,7 @@ struct MessagePageTests {
         )
     }
 
-    @Test func `JSON keeps its numbers, duplicates and escapes`() {
+    @Test func `JSON keeps its numbers and duplicates, and shows characters for their numbers`() {
         let source = BodySource()
         let text = #"{"a":1.0,"big":1e400,"id":12345678901234567890,"a":[],"b":{"x":[1,{"y":null}]},"s":"\u00e9\n"}"#
         source.set(.responseReceived, text.utf8)
@@ -60,7 +60,7 @@ struct MessagePageTests {
                 "        }",
                 "      ]",
                 "    },",
-                #"    "s": "\u00e9\n""#,
+                #"    "s": "é\n""#,
                 "  }",
             ]
         )
@@ -171,7 +171,9 @@ struct MessagePageTests {
         let lines = Example.lines(.response, Example.exchange(response: head))
         #expect(
             lines.drop { !$0.hasPrefix("Cookies set") }.prefix { !$0.isEmpty } == [
-                "Cookies set  2", "  sid  abc; path=/; httponly; max-age=60", "  x    1",
+                "Cookies set  2",
+                "  sid  abc; path=/; httponly; max-age=60  (\(Timestamp.readable(Example.start + 60_000_000)): expires in 1 minute)",
+                "  x    1",
             ]
         )
     }
@@ -204,7 +206,7 @@ struct MessagePageTests {
             request: "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\r\n"
         )
         let lines = Example.lines(.request, exchange, source)
-        #expect(lines.contains("  GraphQL  Items"))
+        #expect(lines.contains("  GraphQL  query Items"))
         #expect(lines.contains("    query Items($n: Int) {"))
         #expect(lines.contains("      items(first: $n) { id }"))
         #expect(lines.contains(#"      "n": 3"#))

@@ -116,7 +116,10 @@ struct GRPCReportTests {
     func showsNumbers() throws {
         let call = try Call().add(.requestReceived, Self.frame(Self.note("hi", 2)) + Self.frame([]))
         let lines = try call.report().lines
-        #expect(lines[1] == "read as       numbered fields; --proto-descriptor FILE gives them names and types")
+        #expect(
+            lines[1]
+                == "read as       numbered fields; a descriptor file names them: --proto-descriptor FILE, in the console descriptor FILE"
+        )
         #expect(
             lines[2...6] == [
                 "          -  →                 6 B  message 1", #"             1: "hi""#, "             2: 2",

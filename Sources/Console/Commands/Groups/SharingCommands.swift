@@ -1,8 +1,18 @@
 extension CommandTable {
     static let share = [
-        Row(.copy, "Copy something of the exchange", ["c"], .copyForm, do: .asking { $0.copy($1) })
-            .short("copy").unless(\.noRecord),
-        Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.on($1) { .copy(.curl, $0) } }).unless(\.noRecord),
+        Row(.copy, "Copy what is selected or open", ["c"], .copyForm, do: .asking { $0.copy($1) })
+            .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
+        Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
+            .unless(\.noCopy),
+        Row(.decode, "Show what values may mean: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
+            .at([.detail]).says(.detail).unless(\.noDetail),
+        Row(
+            .descriptor,
+            "Name gRPC fields by a descriptor file",
+            [],
+            .descriptorFile,
+            do: .asking { $0.loadDescriptor($1) }
+        ),
         Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { $0.saveBody($1) })
             .unless(\.noRecord),
         Row(

@@ -7,7 +7,8 @@ extension DetailWriter {
     /// Explains the value in the last line. What is certain (tokens, credentials) opens under it.
     mutating func explain(_ value: String, field: String = "") {
         let line = place - 1
-        guard line >= 0, !options.isPrinted, !isFull else { return }
+        // What decodes to something that decodes again ends where nothing could be indented any more.
+        guard line >= 0, !options.isPrinted, !isFull, margin < DetailWriter.deepestIndent else { return }
         let name = field.lowercased()
         if let token = JSONWebToken.found(in: value) { return explain(token, from: line) }
         if name == "authorization" || name == "proxy-authorization", let basic = BasicCredentials(value) {
@@ -39,6 +40,14 @@ extension DetailWriter {
             margin -= 2
             if problem == nil { return }
             drop(from: place - 1)
+        }
+        let pairs = text.split(separator: "&", omittingEmptySubsequences: false)
+        if pairs.count > 1, pairs.allSatisfy({ $0.contains("=") }), !text.contains(where: \.isWhitespace) {
+            add([Span("\(label):", .label)])
+            margin += 2
+            FormTable(text).write(into: &self)
+            margin -= 2
+            return
         }
         add([Span("\(label): ", .label)] + (text.contains(where: \.isNewline) ? [] : [Span(text, .string)]))
         if text.contains(where: \.isNewline) {

@@ -1,0 +1,130 @@
+import Content
+import HTTPModel
+import Sharing
+
+extension ConsoleModel {
+    /// Copies something: of the exchanges that are selected, of the one whose number follows, or of what is open.
+    mutating func copy(_ words: String) -> [Effect] {
+        let (word, rest) = words.firstWord
+        guard let form = CopyForm(rawValue: word.lowercased()) else { return [] }
+        lastCopied = form
+        if form.isShown { return copyShown(form, rest) }
+        if rest != nil { return on(rest) { .copy(form, [$0]) } }
+        guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? "There is no exchange yet.") }
+        return [.copy(form, ids)]
+    }
+
+    /// The forms as a choice that begins with the last one.
+    func copyChoices(_ command: Command) -> PickerState {
+        let items = CopyForm.allCases.map { form in
+            let isMissing = form.isShown && detail.document == nil
+            return PickerState.Item(
+                form.rawValue,
+                form.title,
+                disabled: isMissing ? "No exchange is open; \(way(to: .open)) opens one." : nil
+            )
+        }
+        let title = marks.count > 1 ? "Copy of the \(marks.count) marked" : "Copy"
+        var picker = PickerState(command: command, title: title, items: items)
+        picker.selected = items.firstIndex { $0.value == lastCopied.rawValue } ?? 0
+        return picker
+    }
+
+    /// Copies of the open text; a path or a header's name may say of what, and then a number of which exchange.
+    private mutating func copyShown(_ form: CopyForm, _ words: String?) -> [Effect] {
+        if words != nil || isLinear { return copyNamed(form, words ?? "") }
+        var found: (line: DetailLine, isFolded: Bool, all: String)?
+        read { reading, rows, _ in
+            guard rows.visible.indices.contains(reading.cursor.line) else { return }
+            let number = rows.visible[reading.cursor.line]
+            let all =
+                form == .page
+                ? rows.visible.indices.map { line in
+                    String(repeating: " ", count: rows.document.lines[rows.visible[line]].indent)
+                        + rows.spans(line).map(\.text).joined()
+                }.joined(separator: "\n") : ""
+            found = (rows.document.lines[number], reading.folds.contains(number), all)
+        }
+        guard let (line, isFolded, all) = found else {
+            return refuse("No exchange is open; \(way(to: .open)) opens one, and a line of it is copied.")
+        }
+        let text: String? =
+            switch (form, line.copyable) {
+            case (.page, _): all
+            case (.line, _): (isFolded ? line.foldedSpans : line.spans).map(\.text).joined()
+            case (.value, .field(_, let value)): value
+            case (.value, .json(let place)): place.value
+            case (.path, .json(let place)): place.path
+            case (.header, .field(let name, let value)): "\(name): \(value)"
+            default: nil
+            }
+        guard let text else {
+            switch form {
+            case .header: return refuse("The cursor is on no header line.")
+            case .path: return refuse("The cursor is on no value of JSON that can be read to its end.")
+            default: return refuse("The cursor is on no header line and no value of JSON.")
+            }
+        }
+        return [.copyText(text, as: form.noun)]
+    }
+
+    /// Copies of a page without a cursor: `value .items[0].id`, `header Content-Type`, `page`.
+    private mutating func copyNamed(_ form: CopyForm, _ words: String) -> [Effect] {
+        var words = words.split(separator: " ").map(String.init)
+        var id: String?
+        if let last = words.last, last.hasPrefix("#") || Int64(last) != nil { id = words.removeLast() }
+        let name = words.joined(separator: " ")
+        guard form != .line else { return refuse("A line is under a cursor; here 'copy page' gives all lines.") }
+        if name.isEmpty, form != .page {
+            let example = form == .header ? "header Content-Type" : "\(form.rawValue) .items[0].id"
+            return refuse("Say of what, for example: copy \(example)")
+        }
+        let page = detail.options.page == .request ? DetailPage.request : .response
+        let options = detail.options
+        return on(id) { .copyPart(form, name, $0, form == .page ? options : DetailOptions(page: page)) }
+    }
+
+    // MARK: Paths and values
+
+    /// Shows only what of the open body fits a path; `.` shows all again.
+    mutating func showOnly(_ text: String) -> [Effect] {
+        do {
+            _ = try JSONPath(text)
+        } catch {
+            return refuse("\(text.prefix(60)): \(error), at character \(error.offset + 1).")
+        }
+        detail.sought = text
+        detail.options.jsonPath = text == "." ? "" : text
+        if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
+        detail.reading = ReadingState()
+        detail.shownPage = nil
+        let find = way(to: .findInDetail, in: .detail)
+        tell(
+            text == "."
+                ? "All of the page is shown."
+                : "Only what fits \(text.prefix(60)) is shown; \(find) and . show all again."
+        )
+        return loadDetail()
+    }
+
+    /// Shows all of the page again, where a path chose a part; `nil` where none did.
+    mutating func showAll() -> [Effect]? {
+        guard !detail.options.jsonPath.isEmpty else { return nil }
+        (detail.options.jsonPath, detail.sought, detail.reading) = ("", "", ReadingState())
+        detail.shownPage = nil
+        tell("All of the page is shown.")
+        return loadDetail()
+    }
+
+    mutating func toggleDecoding() -> [Effect] {
+        detail.options.decodesValues.toggle()
+        // The lines are other ones, and so are the blocks that begin folded.
+        detail.shownPage = nil
+        tell(
+            detail.options.decodesValues
+                ? "Values are shown with what they may mean: base64, URL-encoded text, dates."
+                : "Values are shown as they are."
+        )
+        return loadDetail()
+    }
+}

@@ -1,0 +1,92 @@
+import HTTPModel
+import Support
+import Terminal
+import Testing
+
+@testable import Console
+@testable import Sharing
+
+/// Copying: of exchanges, and of what is open.
+struct CopyTests {
+    /// A model with the detail open at a line of a document that has a header line and a value of JSON.
+    private static func reading(_ line: Int) -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        model.press("enter")
+        var header = DetailLine([Span("Server  nginx")], indent: 2)
+        header.copyable = .field(name: "Server", value: "nginx")
+        var value = DetailLine([Span("\"a\": "), Span("[")], indent: 2, fold: Fold(end: 4, summary: "[ 1 element ]"))
+        value.copyable = .json(JSONPlace(Array(#"{"a":[1.50],"b":"x"}"#.utf8), 5))
+        let document = DetailDocument(lines: [
+            DetailLine([Span("Response", .heading)]), header, value, DetailLine([Span("1.50")], indent: 4),
+            DetailLine([Span("]")], indent: 2),
+        ])
+        let id = model.detail.id ?? ExchangeID(0)
+        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .response], document))
+        for _ in 0..<line { model.press("down") }
+        return model
+    }
+
+    @Test func `the marked ones are copied, each after the other, else the selected one`() {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        #expect(model.perform(.copy, "fetch").words == ["copy fetch 9"])
+        model.marks = [ExchangeID(3), ExchangeID(2)]
+        #expect(model.perform(.copy, "curl").words == ["copy curl 3 2"])
+        #expect(model.perform(.copyCurl, nil).words == ["copy curl 3 2"])
+        #expect(model.perform(.copy, "url 4").words == ["copy url 4"])
+    }
+
+    @Test func `the choice begins with the form that was copied last`() {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        _ = model.perform(.copy, "python")
+        model.press("c")
+        #expect(model.press("enter").words == ["copy python 9"])
+    }
+
+    @Test func `what the line under the cursor shows is copied`() {
+        var header = CopyTests.reading(1)
+        #expect(header.perform(.copy, "value").words == ["copy value 'nginx'"])
+        #expect(header.perform(.copy, "header").words == ["copy header 'Server: nginx'"])
+        #expect(header.perform(.copy, "line").words == ["copy line 'Server  nginx'"])
+        #expect(header.perform(.copy, "path").isEmpty && header.told.contains("no value of JSON"))
+        var value = CopyTests.reading(2)
+        #expect(value.perform(.copy, "value").words == ["copy value '[1.50]'"])
+        #expect(value.perform(.copy, "path").words == ["copy path '.a'"])
+        #expect(value.perform(.copy, "header").isEmpty && value.told == "The cursor is on no header line.")
+        #expect(
+            value.perform(.copy, "page").words
+                == ["copy page 'Response\n  Server  nginx\n  \"a\": [\n    1.50\n  ]'"]
+        )
+    }
+
+    @Test func `parts are named where there is no cursor`() {
+        var model = CopyTests.reading(0)
+        #expect(model.perform(.copy, "value .a[0] 4").words == ["copy value .a[0] 4"])
+        #expect(model.perform(.copy, "header Server").words == ["copy header Server 9"])
+        var closed = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        #expect(closed.perform(.copy, "line").isEmpty && closed.told.hasPrefix("No exchange is open"))
+    }
+
+    @Test func `a path shows only what fits until nothing takes it away`() {
+        var model = CopyTests.reading(0)
+        #expect(model.perform(.findInDetail, ".items[].id").words.count == 1)
+        #expect(model.detail.options.jsonPath == ".items[].id" && model.detail.options.page == .response)
+        #expect(model.perform(.findInDetail, ".items[").isEmpty)
+        #expect(model.told == ".items[: the '[' has no ']', at character 7.")
+        #expect(model.detail.options.jsonPath == ".items[].id")
+        #expect(model.perform(.findInDetail, "").words.count == 1 && model.detail.options.jsonPath.isEmpty)
+    }
+
+    @Test func `values are shown with what they may mean, and as they are`() {
+        var model = CopyTests.reading(0)
+        #expect(model.press("^").words.count == 1 && model.detail.options.decodesValues)
+        // What is explained begins folded, and lines are other ones than before.
+        let document = DetailDocument(lines: [
+            DetailLine([Span("a")], fold: Fold(end: 2, summary: "(JWT)", startsFolded: true)), DetailLine([Span("b")]),
+        ])
+        let id = model.detail.id ?? ExchangeID(0)
+        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .response], document))
+        #expect(model.detail.reading.folds == [0])
+        model.press("^")
+        #expect(!model.detail.options.decodesValues)
+    }
+}

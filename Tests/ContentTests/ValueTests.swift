@@ -1,0 +1,145 @@
+import Content
+import Support
+import Testing
+
+struct ValueTests {
+    private func decoded(_ text: String) -> String? {
+        Base64Text.decode(text.utf8).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `base64 and base64url are read, padded or not`() {
+        #expect(decoded("") == "")
+        #expect(decoded("YQ==") == "a" && decoded("YQ") == "a" && decoded("YWI") == "ab" && decoded("YWI=") == "ab")
+        #expect(decoded("YWJj\nZGVm") == "abcdef")
+        #expect(Base64Text.decode("-_-_+/+/".utf8) == [0xFB, 0xFF, 0xBF, 0xFB, 0xFF, 0xBF])
+        for wrong in ["Y", "YQ=", "YQ===", "Y=Q=", "YW?j", "YWJj="] { #expect(decoded(wrong) == nil, "\(wrong)") }
+    }
+
+    @Test func `a token gives its parts, and what is no token gives nothing`() throws {
+        let header = "eyJhbGciOiJIUzI1NiJ9"
+        let token = try #require(JSONWebToken("\(header).eyJzdWIiOiI0MiIsImV4cCI6MTc5MDAwMDAwMH0.c2ln"))
+        #expect(token.algorithm == "HS256" && token.subject == "42")
+        #expect(token.moment("exp") == 1_790_000_000_000_000 && token.moment("iat") == nil)
+        #expect(JSONWebToken.found(in: "Bearer \(header).eyJzdWIiOiI0MiJ9.")?.subject == "42")
+        let encrypted = try #require(JSONWebToken("\(header).a.b.c.d"))
+        #expect(encrypted.payload == nil)
+        for text in ["", "eyJ", "\(header)", "\(header).e30", "\(header).!!.x", "e30.e30.x", "\(header).bm8.x"] {
+            #expect(JSONWebToken(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `credentials may hold colons, and need their scheme`() {
+        let basic = BasicCredentials("bAsIc dTpwOng=")
+        #expect(basic?.user == "u" && basic?.password == "p:x")
+        #expect(BasicCredentials("Bearer dTpwOng=") == nil && BasicCredentials("Basic dXNlcg==") == nil)
+    }
+
+    @Test func `numbers of plausible size are moments`() {
+        #expect(EpochTime("1790000000")?.microseconds == 1_790_000_000_000_000)
+        #expect(EpochTime("1790000000.25")?.microseconds == 1_790_000_000_250_000)
+        #expect(EpochTime("1790000000123") == EpochTime("1790000000123", unit: .milliseconds))
+        #expect(EpochTime("1790000000123456")?.unit == .microseconds)
+        for other in [
+            "0", "42", "978307199", "4102444801", "99999999999999999999", "-1790000000", "1e9", "1790000000e3", "",
+        ] {
+            #expect(EpochTime(other) == nil, "\(other)")
+        }
+    }
+
+    @Test func `encoded texts are told from words`() {
+        #expect(TextValue("a%20b%C3%A9") == .percentEncoded("a b\u{E9}"))
+        #expect(TextValue("eyJhIjoxfQ==") == .base64("{\"a\":1}"))
+        #expect(TextValue("AAECAwQFBgcICQ==") == .base64Bytes([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
+        for word in ["application", "100%", "no-cache", "deadbeef", "HelloWorld", "a b"] {
+            #expect(TextValue(word) == nil, "\(word)")
+        }
+    }
+
+    @Test func `GraphQL is found in JSON, batches, queries and documents`() {
+        let single = Array(#"{"query":"query A { a } mutation B { b }","operationName":"B","variables":{"n":3}}"#.utf8)
+        let operation = GraphQLOperation.inJSON(single).first
+        #expect(operation?.title == "mutation B" && operation?.variables == Array(#"{"n":3}"#.utf8))
+        let batch = Array(#"[{"query":"{ a }"},{"query":"subscription S($x: Int = 1) { s }"}]"#.utf8)
+        #expect(GraphQLOperation.inJSON(batch).map(\.title) == ["query", "subscription S"])
+        for other in [#"{"query":"select"}"#, #"[{"query":"{ a }"},{"x":1}]"#, "[1]", "[]", "{", "x"] {
+            #expect(GraphQLOperation.inJSON(Array(other.utf8)).isEmpty, "\(other)")
+        }
+        let fields = FormFields.parse(query: "query=query%20Q%7Ba%7D&variables=%7B%22n%22%3A1%7D")
+        #expect(GraphQLOperation.inQuery(fields)?.title == "query Q")
+        #expect(GraphQLOperation.inQuery(FormFields.parse(query: "query=shoes")) == nil)
+        #expect(
+            GraphQLOperation.inDocument("# query X\nmutation \"\"\"q\"\"\" M{a}")?.title.hasPrefix("mutation") == true
+        )
+        let errors = GraphQLOperation.errors(
+            Array(#"{"errors":[{"message":"no","path":["a",0]},{}],"data":null}"#.utf8)
+        )
+        #expect(errors == [#"no at ["a",0]"#, "{}"])
+    }
+
+    @Test func `no text makes a reader of values trap`() {
+        var random = SplitMix(3)
+        let pieces = [
+            "eyJhbGciOiJub25lIn0", ".", "{", "}", "\"", "\\", "=", "%", "%4", "Basic ", "\u{1F600}", "9", "query", "[",
+            "..", "*",
+        ]
+        for _ in 0..<3000 {
+            let text = (0..<Int.random(in: 0...9, using: &random)).map { _ in pieces.randomElement(using: &random) ?? ""
+            }.joined()
+            _ = (TextValue(text), JSONWebToken(text), BasicCredentials(text), EpochTime(text))
+            _ = (GraphQLOperation.inJSON(Array(text.utf8)), GraphQLOperation.inDocument(text))
+            _ = try? JSONPath(text)
+        }
+    }
+}
+
+struct JSONPathTests {
+    private let tree: JSONTree
+
+    init() throws {
+        let text =
+            #"{"items":[{"id":1,"tags":["a"]},{"id":2,"sub":{"id":"x"}},{"no":0}],"a b":{"c.d":true},"caf\u00e9":[],"id":null}"#
+        tree = try JSONTree(Array(text.utf8))
+    }
+
+    private func values(_ path: String) throws -> [String] {
+        try JSONPath(path).matches(in: tree).map { tree.text(of: $0) }
+    }
+
+    @Test func `paths lead to the values that they name`() throws {
+        #expect(try values(".items[].id") == ["1", "2"])
+        #expect(try values(".items[0].tags[0]") == ["\"a\""])
+        #expect(try values(".items[-1]") == [#"{"no":0}"#])
+        #expect(try Set(values("..id")) == ["1", "2", "\"x\"", "null"])
+        #expect(try values(#".["a b"]["c.d"]"#) == ["true"])
+        #expect(try values(".\"a b\".*") == ["true"])
+        #expect(try values(".caf\u{E9}") == ["[]"])
+        #expect(try values(".").count == 1)
+        #expect(try values(".items..id") == ["1", "2", "\"x\""])
+        #expect(try values(".items[9]").isEmpty)
+    }
+
+    @Test func `each value's own path leads back to it`() throws {
+        for (index, path) in tree.paths(to: Array(tree.nodes.indices)).enumerated() {
+            #expect(try JSONPath(path).matches(in: tree) == [index], "\(path)")
+        }
+        #expect(tree.path(to: 0) == ".")
+        #expect(tree.node(at: tree.nodes[3].range.lowerBound) == 3)
+    }
+
+    @Test(
+        arguments: [
+            ("", 0), ("items", 0), (".a[", 2), (".a[x]", 3), (".a[\"b", 3), (".a]", 2), ("..", 2), ("...a", 2),
+            (".a\"", 2),
+            (".a..", 4), (".[\"a\"x]", 5),
+        ]
+    )
+    func `a wrong path says where`(_ path: String, _ offset: Int) {
+        #expect { try JSONPath(path) } throws: { ($0 as? JSONPathError)?.offset == offset }
+    }
+
+    @Test func `what does not fit says how far it led`() throws {
+        #expect(try JSONPath(".items[].idd").misses(in: tree) == "of the 3 values of .items[] none has member 'idd'")
+        #expect(try JSONPath(".x").misses(in: tree) == "the whole has no member 'x'")
+        #expect(try JSONPath(".items[7]").misses(in: tree) == ".items has no element 7")
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@testable import Sharing
+
+/// The forms are run, and what arrives is compared with what was recorded.
+@Suite("Forms that send a request again", .serialized)
+struct RepeatedFormTests {
+    /// Requests that every form can repeat; bodies of all kinds.
+    private static let cases: [CurlCase] = {
+        let hostile: [[UInt8]] = [
+            Array("{\"it's\": \"\\\"$HOME`id`%s\\\\n!\"}".utf8), Array("a\r\nb\tc\n\n".utf8),
+            [0, 1, 0xFF, 0x27, 0x25, 0x5C],
+            (0...255).map { UInt8($0) }, Array("-n caf\u{E9} \u{1F600}\u{202E}</script>".utf8), Array("\u{FEFF}x".utf8),
+            Array(repeating: 0xE9, count: 70_000),
+            Array("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x--\r\n".utf8),
+        ]
+        return [CurlCase("no body", "GET", "/a?b=c&d=%20", CurlCase.plain + ["X-Empty:", "X: it's \"q\" $x %d \\ ;"])]
+            + [
+                CurlCase(
+                    "DELETE",
+                    "DELETE",
+                    "/a",
+                    CurlCase.plain + ["Cookie: a=1; b=\"2\"", "Authorization: Basic dTpw"]
+                )
+            ]
+            + hostile.enumerated().map { index, body in
+                CurlCase("body \(index)", "PUT", "/p", CurlCase.json).with {
+                    $0.body = body
+                    $0.fields.append(Array("Content-Length: \(body.count)".utf8))
+                }
+            }
+    }()
+
+    private func check(
+        _ form: CopyForm,
+        _ program: [String],
+        keepsOrder: Bool,
+        environment isThere: Bool = true
+    ) async throws {
+        guard isThere else { return }
+        try await blocking {
+            for one in RepeatedFormTests.cases {
+                let server = try EchoServer()
+                let folder = try TemporaryFolder()
+                let source = MemorySource()
+                let host = "127.0.0.1:\(server.port)"
+                var head = Array("\(one.method) ".utf8) + one.target + Array(" HTTP/1.1\r\n".utf8)
+                for field in one.fields { head += field.filling(host) + [13, 10] }
+                let url = "http://\(host)\(one.target.text)"
+                let exchange = try source.add(url, requestBytes: head + [13, 10], requestBody: one.body)
+                let files = BodyDirectory(path: "\(folder.path)/bodies")
+                let text = try #require(try form.text(exchange, source: source, files: files))
+                let script = "\(folder.path)/script"
+                try Data(text.utf8).write(to: URL(filePath: script))
+                let child = try folder.run(program[0], program.dropFirst() + [script])
+                let received = try Result { try server.receive() }.getReporting(text)
+                #expect(child.wait() == 0, "\(form) \(one.name)")
+                #expect(received.body == one.body, "\(form) \(one.name): \(text.prefix(500))")
+                #expect(received.requestLine.text == "\(one.method) \(one.target.text) HTTP/1.1", "\(form) \(one.name)")
+                let ignored = ["host", "content-length", "connection"]
+                let added = ["accept-language", "sec-fetch-mode", "accept-encoding"]
+                let fields = { (lines: [[UInt8]]) in
+                    lines.map(\.text).map { line -> String in
+                        let name = String(line.prefix { $0 != ":" }).lowercased()
+                        return name + ":" + line.dropFirst(name.count + 1).trimmingPrefix { $0 == " " }
+                    }.filter { line in
+                        !ignored.contains { line.hasPrefix("\($0):") }
+                            && (form != .fetch || !added.contains { line.hasPrefix("\($0):") })
+                    }
+                }
+                let (got, wanted) = (fields(received.fields), fields(one.fields))
+                #expect(
+                    keepsOrder ? got == wanted : got.sorted() == wanted.sorted(),
+                    "\(form) \(one.name): \(text.prefix(500))"
+                )
+            }
+        }
+    }
+
+    @Test func `as fetch, in Node`() async throws { try await check(.fetch, ["node"], keepsOrder: false) }
+
+    @Test func `in Python`() async throws {
+        let python = [".build/peers/bin/python3", "python3"].first { path in
+            let probe = try? ChildProgram(
+                "/usr/bin/env",
+                [path, "-c", "import requests"],
+                directory: FileManager.default.currentDirectoryPath
+            )
+            return probe?.wait() == 0
+        }
+        let path = python.map { $0.hasPrefix(".") ? "\(FileManager.default.currentDirectoryPath)/\($0)" : $0 }
+        try await check(.python, [path ?? ""], keepsOrder: true, environment: path != nil)
+    }
+
+    @Test func `as HTTPie`() async throws {
+        let isThere = ((try? ChildProgram("/usr/bin/env", ["http", "--version"], directory: "/"))?.wait() ?? 1) == 0
+        for shell in ["bash", "dash"] {
+            try await check(.httpie, [shell], keepsOrder: false, environment: isThere)
+        }
+    }
+
+    @Test func `as cURL, of bodies that anything may be`() async throws {
+        for shell in ["bash", "dash"] { try await check(.curl, [shell], keepsOrder: true) }
+    }
+
+    @Test func `header lines of one name stay apart or are joined`() throws {
+        let source = MemorySource()
+        let head = "GET / HTTP/1.1\r\nHost: h\r\nX: 1\r\nx: 2\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n"
+        let exchange = try source.add("http://h/", request: head)
+        let fetch = try #require(try CopyForm.fetch.text(exchange, source: source, files: nil))
+        #expect(fetch.contains("[\"X\", \"1\"],\n    [\"x\", \"2\"]"))
+        let python = try #require(try CopyForm.python.text(exchange, source: source, files: nil))
+        #expect(
+            python.contains("\"X\": \"1, 2\"") && python.contains("\"Cookie\": \"a=1; b=2\"")
+                && python.hasPrefix("# header lines")
+        )
+        let httpie = try #require(try CopyForm.httpie.text(exchange, source: source, files: nil))
+        #expect(httpie.hasSuffix("GET http://h/ X:1 x:2 Cookie:a=1 Cookie:b=2 User-Agent: Accept-Encoding: Accept:"))
+        #expect(try CopyForm.cookies.text(exchange, source: source, files: nil) == "a=1\nb=2")
+        #expect(
+            try CopyForm.requestHeaders.text(exchange, source: source, files: nil)?.hasPrefix("Host: h\nX: 1") == true
+        )
+    }
+
+    @Test func `a WebSocket's handshake ends by itself`() throws {
+        let source = MemorySource()
+        let exchange = try source.add("ws://h/", request: "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n\r\n") {
+            $0.record.kind = .webSocket
+        }
+        #expect(try CurlExport.command(for: exchange, source: source).contains(" --max-time '5' "))
+        #expect(throws: CurlError.self) { try CopyForm.fetch.text(exchange, source: source, files: nil) }
+    }
+
+    @Test func `parts are copied by their names`() throws {
+        let source = MemorySource()
+        let exchange = try source.add(
+            "http://h/",
+            request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-A: 1\r\nx-a: 2\r\n\r\n",
+            responseBody: Array(#"{"a":[{"b":"x"},{"b":2}]}"#.utf8)
+        )
+        let copy = { (form: CopyForm, name: String) in
+            try CopyPart.text(form, name, exchange, source: source, DetailOptions(page: .response))
+        }
+        #expect(try copy(.value, ".a[].b") == "x\n2")
+        #expect(try copy(.path, ".a[].b") == ".a[0].b\n.a[1].b")
+        #expect(try copy(.header, "x-A") == "X-A: 1\nx-a: 2")
+        #expect(try copy(.value, "X-A") == "1\n2")
+        #expect(try copy(.page, "").contains("X-A"))
+        for (form, name) in [(CopyForm.value, ".a.c"), (.value, ".["), (.header, "none"), (.path, "x-a")] {
+            #expect(throws: CurlError.self) { try copy(form, name) }
+        }
+    }
+}
