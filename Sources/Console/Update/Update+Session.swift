@@ -6,7 +6,6 @@ import Runner
 extension ConsoleModel {
     /// Why nothing of the session can be changed; `nil` where it can.
     var noEditing: String? { noChange ?? (selection == nil && !isLinear ? "There is no exchange yet." : nil) }
-    var noNoting: String? { noChange ?? (selection == nil && !isLinear ? "There is no exchange yet." : nil) }
     var noClearing: String? { noChange ?? (list.total == 0 ? "The list is empty already." : nil) }
     var noSession: String? {
         if case .recorded = source { return nil }

@@ -157,7 +157,7 @@ struct ResultListTests {
             return String(repeating: "0", count: 20 - digits.count) + digits
         }
         return switch column {
-        case .id: ""
+        case .id, .comment: ""
         case .start, .waterfall: padded(record.startedAt)
         case .method: record.method
         case .host: record.url.host

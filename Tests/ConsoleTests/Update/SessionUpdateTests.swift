@@ -2,6 +2,7 @@ import HTTPModel
 import Recording
 import Runner
 import Sharing
+import Support
 import Terminal
 import Testing
 

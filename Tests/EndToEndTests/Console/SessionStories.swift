@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 import Recording
 import Support
 import Terminal

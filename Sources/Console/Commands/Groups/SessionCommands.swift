@@ -7,9 +7,9 @@ extension CommandTable {
         Row(.undo, "Undo the last change: of rules, or a deletion", ["u"], do: .plain { $0.undo() })
             .at([.list, .detail, .panel]).unless(\.noUndo),
         Row(.comment, "Comment the exchange, or the marked", [";"], .comment, do: .asking { $0.comment($1) })
-            .unless(\.noNoting),
+            .unless(\.noEditing),
         Row(.colour, "Give the exchange a colour, or the marked", [","], .colour, do: .asking { $0.colour($1) })
-            .unless(\.noNoting),
+            .unless(\.noEditing),
         Row(.record, "Record, or let pass unrecorded", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
             .unless(\.noSteering),
         Row(
