@@ -22,7 +22,7 @@ struct BodyTextTests {
                 let text = BodyText(Glob(containing: needle, ignoringCase: ignoresCase))
                 let own = String(decoding: body, as: UTF8.self)
                 let hay = ignoresCase ? own.lowercased() : own
-                var search = BodySearch(text)
+                var search = BodySearch(.text(text))
                 var isFound = false
                 var rest = body[...]
                 while !rest.isEmpty, !isFound {

@@ -285,10 +285,8 @@ final class LinearLoop {
         do {
             guard let ended = try news?.ended(reader), model.tellsExchanges else { return }
             let query = model.list.query
-            let told = ended.filter { record in
-                (query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host))
-                    && query.filter.decides(record) != false
-            }
+            let filter = query.filterWithoutBody
+            let told = ended.filter { filter.decides($0) != false }
             for record in told.prefix(LinearNews.most) { say(LinearSentence.text(record)) }
             if told.count > LinearNews.most {
                 say("And \(LinearSentence.count(told.count - LinearNews.most, "further exchange")).")

@@ -35,7 +35,7 @@ extension ConsoleModel {
 
     /// Moves in the table of hosts.
     mutating func moveInTimeline(_ lines: Int) -> [Effect] {
-        if timeline.part == .hosts, timeline.host == 0, lines < 0 {
+        if lines < 0, timeline.part == .chart || timeline.host == 0 {
             timeline.part = .chart
             return []
         }

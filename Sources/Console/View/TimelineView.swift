@@ -134,13 +134,18 @@ enum TimelineView {
         let length = buckets[0].span.upperBound - buckets[0].span.lowerBound
         let end = String(Timestamp.clock((buckets.last ?? buckets[0]).span.upperBound).prefix(8)) + " UTC"
         let middle = "each \(Measures.duration(length))"
-        screen.write(start, x: chart.x, y: axis.y, style: theme.faint, limit: chart.width)
+        // What the cursor would stand in is left out: the table says when that is.
+        func write(_ text: String, at x: Int) {
+            guard x >= axis.x, x + text.count <= axis.maxX, !(x - 1...x + text.count).contains(cursor) else { return }
+            screen.write(text, x: x, y: axis.y, style: theme.faint)
+        }
+        write(start, at: chart.x)
         let right = min(chart.maxX, chart.x + buckets.count * width)
         let endX = max(chart.x + 22, right - TextWidth.columns(end))
-        if endX + end.count <= axis.maxX { screen.write(end, x: endX, y: axis.y, style: theme.faint) }
+        write(end, at: endX)
         let room = endX - (chart.x + 10)
         if room > middle.count + 2 {
-            screen.write(middle, x: chart.x + 10 + (room - middle.count) / 2, y: axis.y, style: theme.faint)
+            write(middle, at: chart.x + 10 + (room - middle.count) / 2)
         }
         let mark: Character = model.look.isUnicode ? "▲" : "^"
         let style = hasKeys ? theme.key : theme.faint
@@ -252,7 +257,10 @@ enum TimelineView {
         }
         if places.sums.height > 1 {
             let isMarked = !model.marks.isEmpty
-            let label = isMarked ? "\(model.marks.count) marked" : "selected time"
+            let span = buckets[model.selectedBucket(buckets)].span
+            let time = Timestamp.clock(span.lowerBound).prefix(span.lowerBound % 1_000_000 == 0 ? 8 : 12)
+            let length = Measures.duration(span.upperBound - span.lowerBound)
+            let label = isMarked ? "\(model.marks.count) marked" : "\(time) +\(length)"
             let row = answer.scope == model.statisticsScope ? answer.part : nil
             let line = places.sums.row(1)
             if let row {

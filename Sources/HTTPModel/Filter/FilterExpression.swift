@@ -105,7 +105,7 @@ extension Filter {
                     !path.dropFirst().dropLast().contains("/")
                 else { continue }
                 let name = path.dropFirst().dropLast()
-                return "path:\(path) is read as a path; path:/(\(name))/ is a regular expression"
+                return "\(path) after path: is read as a path; write path:/(\(name))/ for a regular expression"
             }
             return nil
         }.first

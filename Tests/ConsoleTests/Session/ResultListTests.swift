@@ -166,6 +166,11 @@ struct ResultListTests {
         case .type: record.mediaType
         case .size: padded(record.sizes.responseBody)
         case .time: record.timings.total.map(padded) ?? ""
+        case .scheme: record.url.scheme
+        case .version: padded(Int64(record.clientVersion.rawValue))
+        case .process: record.extras.process?.name ?? ""
+        case .server: record.serverAddress ?? ""
+        case .comment: ""
         }
     }
 
