@@ -95,6 +95,8 @@ package struct PromptState: Sendable {
     package var problemColumn: Int?
     /// What the text can be completed to, where several words fit.
     package var candidates: [String] = []
+    /// The path whose names in the directory are looked for, and whether Enter was pressed meanwhile.
+    var completing: (path: String, isSubmitted: Bool)?
     /// Earlier texts, the newest last; the index of the one in the line, their count for none.
     package var history: [String] = []
     package var historyIndex = 0

@@ -84,7 +84,7 @@ extension ConsoleModel {
             [
                 ("y", "save it there and apply the rule", .applyingRule(savedTo: path)),
                 (
-                    "a", "apply the rule without it; the server answers until the file is there",
+                    "a", "apply the rule all the same; the server answers meanwhile",
                     .applyingRule(savedTo: nil)
                 ),
                 ("n", "go on editing", nil),

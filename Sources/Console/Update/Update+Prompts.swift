@@ -9,8 +9,13 @@ extension ConsoleModel {
     mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
         if key.isCancel { return goBack() }
         var prompt = prompt
+        let completing = prompt.completing
+        prompt.completing = nil
         switch (key.code, key.modifiers) {
-        case (.enter, _): return submit(prompt)
+        case (.enter, _):
+            guard let completing else { return submit(prompt) }
+            // What is typed ahead waits for the name.
+            prompt.completing = (completing.path, true)
         case (.tab, []): return complete(prompt)
         case (.up, []) where !prompt.history.isEmpty: prompt.recall(-1)
         case (.down, []) where !prompt.history.isEmpty: prompt.recall(1)
@@ -59,6 +64,9 @@ extension ConsoleModel {
     private mutating func complete(_ prompt: PromptState) -> [Effect] {
         if ValueCompletion.completesFiles(prompt.command) {
             let path = String(prompt.line.characters.prefix(prompt.line.cursor))
+            var prompt = prompt
+            prompt.completing = (path, false)
+            replaceTop(by: .prompt(prompt))
             return [.completeFile(path)]
         }
         let words = completions(for: prompt.command)
@@ -69,10 +77,14 @@ extension ConsoleModel {
 
     /// The names of files that begin as what stands before the cursor.
     mutating func takeFiles(_ names: [String], for path: String) -> [Effect] {
-        guard case .prompt(let prompt)? = overlays.last,
-            String(prompt.line.characters.prefix(prompt.line.cursor)) == path
+        guard case .prompt(var prompt)? = overlays.last, let completing = prompt.completing, completing.path == path
         else { return [] }
-        return take(ValueCompletion.file(path, names), into: prompt)
+        prompt.completing = nil
+        let effects = take(ValueCompletion.file(path, names), into: prompt)
+        guard completing.isSubmitted, names.count < 2, case .prompt(let completed)? = overlays.last else {
+            return effects
+        }
+        return submit(completed)
     }
 
     private mutating func take(_ completion: ValueCompletion, into prompt: PromptState) -> [Effect] {

@@ -427,7 +427,9 @@ struct HoldsUpdateTests {
         #expect(model.overlays.count == 1)
         #expect(model.context == .report)
         waiting(&model, "7.1", "8.1")
-        model.press("esc", "H")
+        model.press("esc", "H", "X")
+        _ = model.update(.tick(model.now + 400_000))
+        model.press("y")
         let told = model.told
         waiting(&model)
         #expect(model.overlays.isEmpty)

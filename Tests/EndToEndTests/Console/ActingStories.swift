@@ -61,7 +61,6 @@ extension EndToEnd.Consoles {
             let scratch = try Scratch()
             try scratch.write("sluice-rules.yaml", "version: 1\nblock:\n  - at: \"*/blocked\"\n")
             let console = try await LiveConsole(size: Self.small, scratch: scratch)
-            try await console.screen.wait(for: "U loads it")
             try await console.screen.send("U", waitFor: "The rules are those of sluice-rules.yaml")
             #expect(try await console.visit(nginx, "/blocked").status == 403)
             try await console.screen.send(Keys.control("d"), waitFor: "is passed through unread from its next")

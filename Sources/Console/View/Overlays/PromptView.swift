@@ -24,7 +24,8 @@ enum PromptView {
             text.isEmpty ? [] : TextWidth.wrap(text, to: width).map { (String($0), role) }
         }
         guard prompt.problem.isEmpty else {
-            return sign(prompt, width) + wrapped(prompt.problem, .failure) + wrapped(prompt.hint, .faint)
+            return sign(prompt, width) + wrapped(prompt.problem, .failure)
+                + (prompt.problem.contains("there are ") ? [] : wrapped(prompt.hint, .faint))
         }
         let candidates = prompt.candidates.joined(separator: "  ")
         return wrapped(candidates.isEmpty ? prompt.hint : candidates, .faint)
