@@ -18,11 +18,13 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case focusHost = "focus"
     case jumpKind = "jump"
     // Tools.
-    case panel, draft, apply, discard, preset, undo, decrypt
+    case panel, draft, wider, apply, discard, preset, undo, decrypt
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"
     case removeRule = "remove-rule"
+    case editRule = "edit-rule"
+    case moveRule = "move-rule"
     case saveProfile = "save-profile"
     // Holds.
     case holds, execute, cancel, abort
