@@ -29,11 +29,13 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case showMarked = "show-marked"
     case jumpKind = "jump"
     // Tools.
-    case panel, draft, apply, discard, preset, undo, decrypt, pass
+    case panel, draft, wider, apply, discard, preset, undo, decrypt, pass
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"
     case removeRule = "remove-rule"
+    case editRule = "edit-rule"
+    case moveRule = "move-rule"
     case saveProfile = "save-profile"
     case loadProfile = "profile"
     case breakEverything = "break-everything"

@@ -71,6 +71,7 @@ struct CommandArgument: Sendable {
     static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
     static let version = CommandArgument(name: "VERSION", form: .word("version", words(MessageVersion.self)))
     static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
+    static let ruleMove = CommandArgument(name: "TOOL NUMBER up|down", prompt: "for example: move-rule block 2 up")
     static let highlight = CommandArgument(name: "[EXPRESSION]", prompt: "Filter of what to colour; empty for none")
     static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
     static let shownText = CommandArgument(name: "TEXT", form: .pattern, prompt: "Text to find here, or /expression/") {

@@ -18,7 +18,7 @@ extension CommandEntry.Group {
         case .share: "copy"
         case .send: "send"
         case .session: "session"
-        case .console: "other"
+        case .console: "more"
         }
     }
 }
@@ -30,6 +30,18 @@ extension Command {
         .ruleFromExchange, .why, .toggleTool, .panel, .mark, .compare, .focusHost, .switchView, .saveBody, .export,
         .jumpKind, .next, .previous, .sort, .columns, .highlight, .follow, .preset, .undo, .saveProfile, .holds,
         .executeAll, .goTo, .decrypt, .palette, .help, .trust, .messages, .quit,
+    ]
+
+    /// What it does in so few words that two commands have room beside each other; the title says it for the others.
+    static let brief: [Command: String] = [
+        .clearFilter: "Show all again", .searchBodies: "Search in all bodies", .findInDetail: "Find text here",
+        .copy: "Copy something else", .compose: "Edit it and send it", .ruleFromExchange: "Make a rule from it",
+        .why: "Why: what the rules did", .mark: "Mark it, or unmark it", .compare: "Compare two",
+        .highlight: "Colour what a filter fits", .follow: "Follow the newest", .preset: "Network conditions",
+        .undo: "Take a change back", .saveProfile: "Save the rules", .goTo: "Go to a number",
+        .decrypt: "Decrypt the host", .trust: "Set up a client", .export: "Export to a file",
+        .jumpKind: "Choose where to go next", .next: "Next of that kind", .previous: "Previous of that kind",
+        .help: "Help", .bottom: "To the newest",
     ]
 
     fileprivate static let synonyms: [Command: String] = [
@@ -75,7 +87,7 @@ extension Command {
         .repeatRequest: "replay resend again",
         .compose: "replay resend edit modify",
         .repeatAdvanced: "load test benchmark times replay",
-        .trust: "certificate ca phone qr setup proxy ssl",
+        .trust: "certificate ca phone qr setup proxy",
         .theme: "dark light color colour",
         .palette: "all menu",
         .help: "keys shortcuts bindings ?",
@@ -98,6 +110,6 @@ extension Command {
         .palette: "'help' lists the commands, 'help WORD' explains one.",
         .theme: "Lines have no colours.",
         .redraw: "Lines are written once.",
-        .suspend: "The terminal's own ctrl-z suspends.",
+        .suspend: "The keys of the terminal suspend: ctrl-z.",
     ]
 }

@@ -32,7 +32,9 @@ struct DraftChange: Hashable {
                 throw ConsoleError("insert takes the number of a line and its text: draft insert 2 action: 403")
             }
             kind = .insert(line, text)
-        case (_, let value?) where number(first) != nil: kind = .set(.line(number(first) ?? 1), value)
+        case (_, let value?) where Int(first) != nil:
+            guard let line = number(first) else { throw ConsoleError("Lines count from 1.") }
+            kind = .set(.line(line), value)
         case (_, let value?):
             let key = first.last == ":" ? String(first.dropLast()) : first
             kind = .set(.key(key), value)

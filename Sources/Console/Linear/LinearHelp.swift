@@ -14,7 +14,8 @@ extension ConsoleModel {
         if let group, !isCommand { return lineReport(group.rawValue, LinearHelp.lines(of: group)) }
         switch word {
         case "all": return lineReport("Commands", CommandEntry.Group.allCases.flatMap(LinearHelp.lines))
-        case "tools": return lineReport("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
+        case "tools":
+            return lineReport("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
         default: break
         }
         do {
@@ -62,9 +63,13 @@ enum LinearHelp {
     static func lines(on entry: CommandEntry, _ model: ConsoleModel) -> [String] {
         var lines = [line(entry)]
         let name = entry.argument.name
-        if name.contains("ID") { lines.append("ID is a number, as 12 or #12, or 'last'; without one, the selected exchange.") }
+        if name.contains("ID") {
+            lines.append("ID is a number, as 12 or #12, or 'last'; without one, the selected exchange.")
+        }
         if name.contains("HOLD") {
-            lines.append("HOLD is a name, as 12.1, the number of its exchange, or 'last'; it may be left out where one waits.")
+            lines.append(
+                "HOLD is a name, as 12.1, the number of its exchange, or 'last'; it may be left out where one waits."
+            )
         }
         if name.contains("TOOL") {
             lines.append("TOOL is one of \(Tool.all.map { "\($0.letter) or \($0.key)" }.joined(separator: ", ")).")
@@ -100,6 +105,8 @@ enum LinearHelp {
         .repeatAdvanced: "repeat-advanced 100 x 10, 50ms",
         .switchRule: "switch-rule block 1",
         .removeRule: "remove-rule block 1",
+        .editRule: "edit-rule block 1",
+        .moveRule: "move-rule block 2 up",
         .copy: "copy response 12",
         .sort: "sort time desc",
         .highlight: "highlight status:5xx",

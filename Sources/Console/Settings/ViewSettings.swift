@@ -72,7 +72,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
 extension ConsoleModel {
     /// Takes back all that ``ViewSettings`` keeps.
     mutating func resetView() -> [Effect] {
-                isThemeChosen = false
+        isThemeChosen = false
         let before = list.query
         ViewSettings().apply(to: &self)
         tell("Columns, order, theme, focus, highlights, filter history and the rest are as at the first start.")

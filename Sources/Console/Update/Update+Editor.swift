@@ -59,7 +59,7 @@ extension ConsoleModel {
     }
 
     /// Drafts the rule with the next of its scopes: from one URL to the whole host.
-    private func widen(_ editor: EditorState) -> [Effect] {
+    func widen(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
         return [.draftRule(tool, origin, level: editor.level + 1)]
     }

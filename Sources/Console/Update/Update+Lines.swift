@@ -55,6 +55,25 @@ extension ConsoleModel {
         }
     }
 
+    /// Drafts the rule with the next of its scopes.
+    mutating func widenDraft() -> [Effect] {
+        let effects = draft.map { widen($0) } ?? []
+        return effects.isEmpty ? refuse("The draft is of no exchange, so it has no wider scope.") : effects
+    }
+
+    /// Moves a rule; the words are its tool, its number, and `up` or `down`.
+    mutating func moveRule(_ words: String) -> [Effect] {
+        var words = words.split(separator: " ").map(String.init)
+        guard let by = ["up": -1, "down": 1][words.popLast() ?? ""] else {
+            return refuse("move-rule takes a tool, a number, and up or down, for example: move-rule block 2 up")
+        }
+        return changeRule(words.joined(separator: " ")) { model, index, tool in
+            let panel = PanelState(tool: tool, selected: index)
+            model.overlays.append(.panel(panel))
+            return model.moveRule(panel, model.panelRules(tool)[index], by) ?? []
+        }
+    }
+
     mutating func discardDraft() -> [Effect] {
         draft = nil
         tell("The draft is gone.")

@@ -54,14 +54,8 @@ extension ConsoleModel {
         switch (key.code, key.modifiers) {
         case (.character("a"), []), (.insert, []): return [.draftRule(panel.tool, ruleOrigin, level: 0)]
         case (.enter, []), (.character("e"), []):
-            guard let selected else { return nil }
-            return open(
-                EditorState(
-                    purpose: .rule(panel.tool, replaces: panel.selected),
-                    title: "\(panel.tool.title): rule \(panel.selected + 1)",
-                    area: TextArea(selected.yaml)
-                )
-            )
+            guard selected != nil else { return nil }
+            return editRule(panel.selected, of: panel.tool)
         case (.character(" "), []): return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
         case (.delete, []), (.character("d"), []):
             return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
@@ -72,6 +66,12 @@ extension ConsoleModel {
         case (.character("s"), .control): return saveProfile(nil)
         default: return nil
         }
+    }
+
+    mutating func editRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let area = TextArea(panelRules(tool)[index].yaml)
+        let title = "\(tool.title): rule \(index + 1)"
+        return open(EditorState(purpose: .rule(tool, replaces: index), title: title, area: area))
     }
 
     mutating func switchRule(_ index: Int, of tool: Tool) -> [Effect] {
@@ -97,7 +97,7 @@ extension ConsoleModel {
         return change(&self, number - 1, tool)
     }
 
-    private mutating func moveRule(_ panel: PanelState, _ rule: EditableRule?, _ by: Int) -> [Effect]? {
+    mutating func moveRule(_ panel: PanelState, _ rule: EditableRule?, _ by: Int) -> [Effect]? {
         guard let rule else { return nil }
         let target = rule.id.index + by
         let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count

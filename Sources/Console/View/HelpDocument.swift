@@ -1,6 +1,7 @@
 import HTTPModel
 import Rules
 import Sharing
+import Terminal
 import Text
 import Tools
 
@@ -14,13 +15,16 @@ struct HelpPage: Sendable, Hashable {
 /// Help, made from the table of commands and the keys in force. The first page is what can be done here.
 enum HelpDocument {
     /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
-    private static let firstPage = (rows: 18, columns: 76)
+    private static let firstPage = (rows: 17, columns: 75)
     private static let keyWidth = 16
 
     static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
         let groups = CommandEntry.Group.allCases.map { HelpPage(word: $0.word, lines: lines(of: $0, model)) }
         return [HelpPage(word: "here", lines: here(model, place))] + groups
-            + [HelpPage(word: "filter", lines: filterLines), HelpPage(word: "signs", lines: HelpSigns.lines(model.look))]
+            + [
+                HelpPage(word: "filter", lines: filterLines),
+                HelpPage(word: "signs", lines: HelpSigns.lines(model.look)),
+            ]
     }
 
     /// A page below the tabs of all pages.
@@ -80,17 +84,21 @@ enum HelpDocument {
             let isOwn = place != .list && !entry.contexts.contains(.list)
             return (isOwn ? 0 : 1_000) + (ranks[entry.command] ?? 500)
         }
-        return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
+        return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(
+            \.element
+        )
     }
 
-    /// Two columns, as many rows as a small screen has.
+    /// Two columns, or one on a narrow screen, as many rows as a small screen has.
     private static func columns(_ entries: [CommandEntry], _ model: ConsoleModel, _ place: Context) -> [DetailLine] {
-        let width = firstPage.columns / 2 - 1
+        let isWide = model.size.width >= firstPage.columns
+        let width = isWide ? firstPage.columns / 2 : max(20, model.size.width - 6)
         let cells = entries.prefix(firstPage.rows * 2).map { entry in
-            let keys = keys(entry, model, place, most: 2).padded(to: 9)
+            let keys = keys(entry, model, place, most: 2).padded(to: 10)
             let room = width - TextWidth.columns(keys) - 1
             return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 1))]
         }
+        guard isWide else { return cells.map { DetailLine($0) } }
         let rows = (cells.count + 1) / 2
         return (0..<rows).map { row in
             DetailLine(cells[row] + (cells.indices.contains(row + rows) ? cells[row + rows] : []))
@@ -100,7 +108,10 @@ enum HelpDocument {
     /// What the entry does in so many columns: its title, the beginning of that, or its word.
     private static func words(_ entry: CommandEntry, _ model: ConsoleModel, room: Int) -> String {
         let clause = entry.title.prefix { !",;:".contains($0) }
-        let candidates = [entry.title, String(clause), entry.short, entry.command.rawValue.capitalizedFirst]
+        let candidates = [
+            Command.brief[entry.command] ?? "", entry.title, String(clause), entry.short,
+            entry.command.rawValue.capitalizedFirst,
+        ]
         return candidates.first { !$0.isEmpty && TextWidth.columns($0) <= room } ?? TextWidth.cut(entry.title, to: room)
     }
 

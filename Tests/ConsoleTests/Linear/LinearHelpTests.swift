@@ -47,7 +47,9 @@ struct LinearHelpTests {
 
     @Test("A word of another program names the command that is meant; one for the screen, what does it here")
     func synonyms() {
-        for (word, meant) in [("replay", "repeat (Send"), ("har", "export ("), ("kill", "abort ("), ("redraw", "for the screen.")] {
+        for (word, meant) in [
+            ("replay", "repeat (Send"), ("har", "export ("), ("kill", "abort ("), ("redraw", "for the screen."),
+        ] {
             let error = #expect(throws: ConsoleError.self) { try LinearOrder(word) }
             #expect(error?.description.contains(meant) == true, "\(word): \(error?.description ?? "")")
         }
@@ -78,7 +80,7 @@ struct LinearHelpTests {
         var model = console()
         #expect(model.update(.command(.draft, nil)).isEmpty)
         #expect(model.told == "There is no draft; rule TOOL or compose makes one.")
-        _ = model.update(.command(.ruleFromExchange, #"map-remote {at: "a.example", to: "http://localhost:1"}"#))
+        _ = model.update(.command(.ruleFromExchange, #"map-remote {from: "a.example", to: "http://localhost:1"}"#))
         _ = model.update(.written)
         #expect(model.update(.command(.draft, "to http://localhost:2")).words == ["check map-remote new"])
         _ = model.update(.written)
@@ -90,10 +92,10 @@ struct LinearHelpTests {
         #expect(report.document.lines.map(\.plain).contains("2. to: http://localhost:2"))
         _ = model.update(.written)
         #expect(model.update(.command(.draft, "99 x")).isEmpty)
-        #expect(model.told == "The draft has no line 99: its last is 3.")
+        #expect(model.told == "The draft has no line 99: its last is 2.")
         // `edit` alone opens the draft, and what comes back is the draft.
         #expect(model.update(.command(.editHold, nil)).words == ["editor"])
-        _ = model.update(.edited(try #require(model.draft), "at: b.example\nto: http://localhost:3\n"))
+        _ = model.update(.edited(try #require(model.draft), "from: b.example\nto: http://localhost:3\n"))
         _ = model.update(.written)
         #expect(model.update(.command(.apply, nil)).words == ["apply rules"])
     }
@@ -101,7 +103,11 @@ struct LinearHelpTests {
     @Test("A request is drafted, changed by its parts or lines, and sent or thrown away")
     func request() throws {
         var model = console()
-        let editor = EditorState(purpose: .request(ExchangeID(3)), title: "Edit and send", area: TextArea("GET / HTTP/1.1\n"))
+        let editor = EditorState(
+            purpose: .request(ExchangeID(3)),
+            title: "Edit and send",
+            area: TextArea("GET / HTTP/1.1\n")
+        )
         _ = model.update(.editor(editor))
         _ = model.update(.written)
         #expect(model.update(.command(.draft, "header X-A: b")).words == ["edit draft header X-A: b"])

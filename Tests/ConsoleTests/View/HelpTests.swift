@@ -115,7 +115,7 @@ struct HelpTests {
     @Test(
         "The palette finds a command by other programs' words for it",
         arguments: [
-            ("har", "export"), ("replay", "repeat"), ("resend", "repeat"), ("certificate", "trust"), ("diff", "compare"),
+            ("har", "export"), ("replay", "repeat"), ("resend", "repeat"), ("qr", "trust"), ("diff", "compare"),
             ("scheme", "columns"), ("ssl", "decrypt"), ("kill", "abort"), ("search", "search"), ("sort", "sort"),
             ("undo", "undo"), ("abort", "abort"),
         ]

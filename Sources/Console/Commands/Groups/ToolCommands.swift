@@ -21,6 +21,8 @@ extension CommandTable {
         ).short("add rule").unless(\.noOrigin),
         Row(.draft, "Read the draft, or change a key or line of it", [], .draftChange, do: .with { $0.changeDraft($1) })
             .onLines.unless(\.noDraft),
+        Row(.wider, "Draft the rule with the next wider scope", do: .plain { $0.widenDraft() })
+            .onLines.unless(\.noDraft),
         Row(.apply, "Put the drafted rule in force, or send the request", do: .plain { $0.applyDraft() })
             .onLines.unless(\.noDraft),
         Row(.discard, "Throw the draft away", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
@@ -38,6 +40,15 @@ extension CommandTable {
             .rule,
             do: .asking { $0.changeRule($1) { $0.removeRule($1, of: $2) } }
         ).onLines.unless(\.noSteering),
+        Row(
+            .editRule,
+            "Draft one rule of a tool anew, to be changed",
+            [],
+            .rule,
+            do: .asking { $0.changeRule($1) { $0.editRule($1, of: $2) } }
+        ).onLines.unless(\.noSteering),
+        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) })
+            .onLines.unless(\.noSteering),
         Row(.preset, "Choose the network's conditions", ["x p"], .preset, do: .asking { $0.setPreset($1) })
             .unless(\.noSteering),
         Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })

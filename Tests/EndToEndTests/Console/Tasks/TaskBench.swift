@@ -47,12 +47,15 @@ final class TaskBench: Sendable {
             let authority = proxy == console.url ? console.authority : lines.authority
             let client = try Program(
                 "curl",
-                ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", proxy, "--cacert", authority, "\(site)\(path)"],
+                [
+                    "-sS", "--noproxy", "", "--max-time", "60", "--proxy", proxy, "--cacert", authority,
+                    "\(site)\(path)",
+                ],
                 environment: ["HOME": console.scratch.path, "CURL_HOME": console.scratch.path]
             )
             clients.withLock { $0.append(client) }
         }
-        try await console.screen.row(containing: "HELD", path)
+        try await console.screen.wait(for: " HELD ")
         try await lines.hears("\(path); execute")
     }
 
