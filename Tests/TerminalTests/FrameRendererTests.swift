@@ -97,6 +97,43 @@ struct FrameRendererTests {
         }
     }
 
+    @Test("what a terminal makes of a cluster is gone with it, and covers nothing else")
+    func splitClusters() {
+        for seed in 1...200 as ClosedRange<UInt64> {
+            var random = SplitMix(seed)
+            let size = Size(width: .random(in: 6...40, using: &random), height: 4)
+            var screen = VirtualScreen(size)
+            screen.isSplitting = true
+            var renderer = FrameRenderer(TerminalCapabilities())
+            for step in 0..<12 {
+                // As a list that scrolls: every row is another one than before.
+                var frame = CellBuffer(size)
+                for y in 0..<4 {
+                    let text = (0..<4).compactMap { _ in Self.words.randomElement(using: &random) }.joined(
+                        separator: " "
+                    )
+                    frame.write(text, x: 0, y: y, style: Bool.random(using: &random) ? .plain : Self.style(&random))
+                }
+                screen.feed(renderer.render(frame))
+                for y in 0..<4 {
+                    for x in 0..<size.width where frame[x, y].glyph < 0x80 && !frame[x, y].isContinuation {
+                        let (shown, wanted) = (screen[x, y].text, frame[x, y].text)
+                        #expect(shown == wanted, "seed \(seed), step \(step), (\(x), \(y)): \(shown) is not \(wanted)")
+                        if shown != wanted { return }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("the row of a skin tone is erased and written whole, others are not")
+    func wholeRows() {
+        let changed = change({ $0.write("X", x: 12, y: 0) }, before: { $0.write("a 👋🏽 b     c  d", x: 0, y: 0) })
+        #expect(changed == "^[?2026h^[1;3H^[K  ^[3G👋🏽^[1;5H b     cX d^[?2026l".replacing("^[3G", with: "^[1;3H"))
+        let plain = change({ $0.write("X", x: 12, y: 0) }, before: { $0.write("a 漢 b     c  d", x: 0, y: 0) })
+        #expect(plain == "^[?2026h^[1;13HX^[?2026l")
+    }
+
     @Test("a grid never holds half of a wide character")
     func wholeCharacters() {
         for seed in 1...60 as ClosedRange<UInt64> {

@@ -82,18 +82,32 @@ package struct StructureState: Sendable {
     package var generation = 0
     package private(set) var rows: [Row] = []
 
+    /// The place to select again once it has a row: the tree is empty for a moment when another list is asked for.
+    private var kept: Place?
+
     var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
+
+    /// Selects another row.
+    mutating func move(to row: Int) {
+        kept = nil
+        selected = min(max(0, row), max(0, rows.count - 1))
+    }
 
     /// Makes the rows from the levels; the selected place stays selected on whichever row it is then.
     private mutating func arrange() {
-        let place = selectedRow?.place
+        let place = kept ?? selectedRow?.place
+        kept = place
         rows = []
         add(.root, depth: 0)
         guard !rows.isEmpty else { return }
         let now = rows.indices.contains(selected) && rows[selected].place == place ? selected : nil
-        // An exchange whose row is gone gives way to its place.
-        let other = rows.firstIndex { $0.place == place } ?? rows.firstIndex { $0.child.node == place?.node }
-        selected = now ?? other ?? min(selected, max(0, rows.count - 1))
+        if let found = now ?? rows.firstIndex(where: { $0.place == place }) {
+            (selected, kept) = (found, nil)
+            return
+        }
+        // An exchange without a row gives way to its place, and a place to what it is below of.
+        let above = rows.lastIndex { row in place.map { row.child.node.contains($0.node) } ?? false }
+        selected = above ?? min(selected, max(0, rows.count - 1))
     }
 
     /// How many exchanges are at a place itself and not below it; 0 while that is not known.
@@ -145,4 +159,9 @@ package struct FilterState: Sendable {
 
 extension StructureNode {
     static let root = StructureNode()
+
+    /// Whether another place is this one or below it.
+    fileprivate func contains(_ other: StructureNode) -> Bool {
+        site == nil || site == other.site && other.segments.starts(with: segments)
+    }
 }

@@ -85,12 +85,14 @@ extension ConsoleModel {
         filter.applied = ""
         filter.isEditing = false
         filter.error = nil
-        return ask {
+        let effects = ask {
             // What is ignored stays so: it is no part of what is looked for.
             let ignored = $0.ignoredHosts
             $0 = ListQuery(sort: $0.sort)
             $0.ignoredHosts = ignored
         }
+        if effects.isEmpty { tell("No filter, search or focus is in force.") }
+        return effects
     }
 
     /// Leaves only exchanges with a text in a body.

@@ -35,8 +35,7 @@ extension ConsoleModel {
     }
 
     mutating func moveInStructure(_ lines: Int) -> [Effect] {
-        let count = structure.rows.count
-        structure.selected = min(max(0, structure.selected + lines), max(0, count - 1))
+        structure.move(to: structure.selected + lines)
         revealBranch()
         return followTree()
     }
@@ -114,7 +113,7 @@ extension ConsoleModel {
         let next = all[place + by].id
         // The cursor goes along where the leaf's exchanges are rows.
         if let line = structure.rows.firstIndex(where: { $0.exchange?.id == next }), row.exchange != nil {
-            structure.selected = line
+            structure.move(to: line)
             revealBranch()
         }
         return loadDetail(of: next)

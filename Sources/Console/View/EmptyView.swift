@@ -122,7 +122,7 @@ enum EmptyView {
         let trust = model.way(to: .trust)
         let keys = [
             Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),
-            Span(" all commands  "), Span(trust, .key), Span(" how to trust it  "),
+            Span(" commands  "), Span(trust, .key), Span(" trust  "),
             Span("1-\(steps.items.count)", .key), Span(" copy"),
         ]
         var blocks: [Block] = [

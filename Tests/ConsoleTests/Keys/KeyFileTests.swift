@@ -86,7 +86,7 @@ struct KeyFileTests {
         #expect(model.keymap == .standard)
         // It stands there until somebody has seen it.
         _ = model.update(.tick(ModelFixture.now))
-        func status() -> String { String(ConsoleView.draw(model).text.split(separator: "\n").suffix(2).joined()) }
+        func status() -> String { String(ConsoleView.draw(model).text.split(separator: "\n").suffix(4).joined()) }
         #expect(status().contains("there is no command 'dwn'"))
         model.press("up")
         #expect(!status().contains("there is no command 'dwn'"))

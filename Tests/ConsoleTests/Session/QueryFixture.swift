@@ -15,7 +15,7 @@ final class QueryFixture {
     let events = QueryEvents()
     private let directory: URL
     private let producer: RecorderProducer
-    private var generation = 0
+    private(set) var generation = 0
 
     /// Makes a session with some exchanges, and opens it.
     init(_ records: [ExchangeRecord] = []) throws {

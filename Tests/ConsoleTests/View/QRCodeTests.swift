@@ -83,14 +83,4 @@ struct QRCodeTests {
         #expect(PhonePage.address("0.0.0.0:8080") == "http://sluice.proxy/")
         #expect(PhonePage.address("192.168.1.20:8080") == "http://192.168.1.20:8080/")
     }
-
-    @Test("What a report says of a phone has the code, or why a phone cannot reach the proxy")
-    func report() {
-        let reached = PhonePage.lines("192.168.1.20:8080", Look()).map(\.plain)
-        #expect(reached.first == "A phone" && reached.contains { $0.contains("http://192.168.1.20:8080/") })
-        #expect(reached.count > 15)
-        let local = PhonePage.lines("127.0.0.1:8080", Look()).map(\.plain)
-        #expect(local.contains { $0.contains("Only this machine reaches 127.0.0.1:8080.") })
-        #expect(PhonePage.lines("", Look()).isEmpty)
-    }
 }

@@ -35,7 +35,7 @@ extension EndToEnd.Consoles {
             try await console.visit(nginx, "/unmarked")
             try await console.visit(nginx, "/marked")
             try await console.screen.send(" ", waitFor: "marked 1")
-            try await console.screen.send("E", waitFor: "Export 1 marked as")
+            try await console.screen.send("E", waitFor: "HAR: the 1 marked")
             try await console.screen.send("har" + Keys.enter, waitFor: "File for the HAR")
             try await console.screen.row(containing: "sluice.har")
             try await console.screen.send("mine.har" + Keys.enter)

@@ -39,6 +39,8 @@ package struct VirtualScreen: Sendable {
     package private(set) var commands: [String] = []
     /// Whether it draws clusters in the width of their first scalar, as old terminals do.
     package var isOld = false
+    /// Whether it draws each scalar of a cluster by itself, each in its own columns, as tmux does with skin tones.
+    package var isSplitting = false
     private var pen = Style.plain
     /// The beginning of a sequence or a character whose end has not come.
     private var pending: [UInt8] = []
@@ -95,7 +97,9 @@ package struct VirtualScreen: Sendable {
                     rest.removeFirst()
                     continue
                 }
-                for character in String(decoding: text, as: UTF8.self) { show(character) }
+                for character in String(decoding: text, as: UTF8.self) {
+                    for part in isSplitting ? character.unicodeScalars.map(Character.init) : [character] { show(part) }
+                }
                 rest = rest[text.endIndex...]
             }
         }

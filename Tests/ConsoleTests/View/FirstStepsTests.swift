@@ -1,0 +1,170 @@
+import Foundation
+import HTTPModel
+import Support
+import Terminal
+import Testing
+
+@testable import Console
+@testable import Sharing
+
+/// The empty screen, the page of `!`, and what is said where a client does not trust the certificate.
+struct FirstStepsTests {
+    private static let paths = [
+        "/home/ann/.local/share/sluice/ca.pem", "/Users/ann lee/it's/Application Support/sluice/ca-cert.pem",
+    ]
+
+    private static func model(_ width: Int, _ path: String, address: String = "127.0.0.1:17800") -> ConsoleModel {
+        var model = ModelFixture.started(Size(width: width, height: 60))
+        _ = model.update(.ready(authority: path))
+        _ = model.update(.proxy(ModelFixture.status(address: address), []))
+        return model
+    }
+
+    /// The rows below a title on the screen, up to the first that does not go on.
+    private static func command(below title: String, on screen: CellBuffer) -> String? {
+        let rows = (0..<screen.size.height).map { screen.row($0) }
+        guard let start = rows.firstIndex(where: { $0.trimmingCharacters(in: .whitespaces).hasPrefix(title) }) else {
+            return nil
+        }
+        let end = rows[(start + 1)...].firstIndex { !$0.hasSuffix("\\") } ?? rows.count - 1
+        return rows[(start + 1)...end].joined(separator: "\n")
+    }
+
+    private static func run(_ script: String, _ options: [String] = []) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = options + ["-c", script]
+        process.environment = [:]
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    }
+
+    @Test(arguments: paths)
+    func `commands on the screen are right at every width`(_ path: String) throws {
+        var checks: [(script: String, wanted: String)] = []
+        for width in 20...200 {
+            let screen = ConsoleView.draw(Self.model(width, path))
+            let curl = try #require(Self.command(below: "1 curl", on: screen), "\(width)")
+            let shell = try #require(Self.command(below: "3 a shell", on: screen), "\(width)")
+            checks.append(
+                (
+                    "curl() { printf '<%s>' \"$@\"; }\n\(curl)",
+                    "<--proxy><127.0.0.1:17800><--cacert><\(path)><https://example.com/>"
+                )
+            )
+            let set = "http://127.0.0.1:17800"
+            checks.append(("\(shell)\nprintf '<%s>' \"$http_proxy\" \"$https_proxy\"; export -p", "<\(set)><\(set)>"))
+        }
+        // Many in one shell: a shell for each would take long.
+        for start in stride(from: 0, to: checks.count, by: 40) {
+            let part = checks[start..<min(start + 40, checks.count)]
+            let script = part.map { "(\n\($0.script.replacing("; export -p", with: ""))\n); echo" }.joined(
+                separator: "\n"
+            )
+            #expect(try Self.run(script, ["-n"]).status == 0)
+            let lines = try Self.run(script).output.split(separator: "\n").map(String.init)
+            #expect(lines == part.map(\.wanted))
+        }
+        // They are exported, too.
+        let shell = try #require(checks.first { $0.script.contains("export -p") })
+        let exported = try Self.run(shell.script).output
+        #expect(exported.contains("export http_proxy=") && exported.contains("export https_proxy="))
+    }
+
+    @Test(arguments: paths)
+    func `the page of the first steps has the same commands, and the address first`(_ path: String) throws {
+        for width in stride(from: 20, through: 200, by: 9) {
+            let steps = FirstSteps(Self.model(width, path))
+            let lines = steps.lines(width: width)
+            #expect(lines[0].plain == "HTTP and HTTPS proxy: 127.0.0.1:17800")
+            let text = lines.filter { !$0.wraps }.map(\.plain).joined(separator: "\n")
+            let script = "curl() { printf '<%s>' \"$@\"; }\nsluice() { :; }\n\(text)\nprintf '<%s>' \"$https_proxy\""
+            let wanted = "<--proxy><127.0.0.1:17800><--cacert><\(path)><https://example.com/><http://127.0.0.1:17800>"
+            #expect(try Self.run(script).output == wanted, "\(width)")
+        }
+    }
+
+    @Test func `a number copies what it stands beside, on the empty screen and on its page`() {
+        var model = Self.model(80, Self.paths[0])
+        let curl = "curl --proxy 127.0.0.1:17800 --cacert \(Self.paths[0]) https://example.com/"
+        #expect(model.press("1").words == ["copy text \(curl)"])
+        #expect(model.press("4").words == ["copy text 127.0.0.1:17800"])
+        #expect(!model.press("9").words.contains { $0.hasPrefix("copy text") })
+        #expect(model.press("!").words == ["trust 127.0.0.1:17800"])
+        _ = model.update(.report(title: FirstSteps.title, DetailDocument(lines: FirstSteps(model).lines(width: 70))))
+        #expect(model.press("3").words.first?.hasPrefix("copy text export http_proxy=") == true)
+        var listing = ModelFixture.listing(ModelFixture.plain(2), Size(width: 80, height: 24))
+        #expect(!listing.press("1").words.contains { $0.hasPrefix("copy text") })
+    }
+
+    @Test func `the code for a phone is on the screen at 80 by 24, beside the commands`() throws {
+        var model = Self.model(80, Self.paths[0], address: "0.0.0.0:17800")
+        _ = model.update(.addresses(["192.168.1.20", "2001:db8::5"]))
+        _ = model.update(.resized(Size(width: 80, height: 24)))
+        let screen = ConsoleView.draw(model)
+        let text = screen.text
+        #expect(text.contains("▀") || text.contains("▄"))
+        for word in ["1 curl", "3 a shell", "a phone", "192.168.1.20:17800"] { #expect(text.contains(word), "\(word)") }
+        let lines = FirstSteps(model).lines(width: 76)
+        #expect(lines.contains { $0.plain.contains("█") || $0.plain.contains("▀") })
+        #expect(lines[1].plain.contains("192.168.1.20:17800, [2001:db8::5]:17800"))
+    }
+
+    @Test(arguments: ["0.0.0.0:17800", "[::]:17800"])
+    func `an address that cannot be typed is never shown`(_ address: String) {
+        for addresses in [[], ["10.1.2.3"]] {
+            var model = Self.model(120, Self.paths[0], address: address)
+            _ = model.update(.addresses(addresses))
+            let rows = ConsoleView.draw(model).text.split(separator: "\n").filter { $0.contains("proxy") }
+            #expect(rows.allSatisfy { !$0.contains(address) }, "\(rows)")
+            let steps = FirstSteps(model)
+            #expect(steps.items.allSatisfy { !$0.text.contains(address) })
+            #expect(steps.here == "127.0.0.1:17800")
+            #expect(steps.phone.contains(addresses.first ?? "this machine's address"))
+        }
+    }
+
+    @Test func `addresses are those that other machines reach`() {
+        for local in ["127.0.0.1", "127.1.2.3", "::1", "fe80::1", "169.254.3.4", "0.0.0.0", "::"] {
+            #expect(!LocalAddresses.isReachable(local), "\(local)")
+        }
+        for other in ["192.168.1.20", "10.0.0.1", "2001:db8::5", "fd00::7"] {
+            #expect(LocalAddresses.isReachable(other), "\(other)")
+        }
+    }
+
+    @Test func `the first failed handshake says what to do, in full, until a key is pressed`() {
+        var model = ModelFixture.listing(ModelFixture.plain(1), Size(width: 80, height: 24))
+        func failed(_ number: Int64, _ host: String) -> ExchangeRecord {
+            ModelFixture.record(number, "CONNECT", "https://\(host)/", status: 0) {
+                $0.kind = .failedHandshake
+                $0.state = .failed
+                $0.failure = ExchangeFailure(.clientTLS, "The client refused the certificate.")
+                $0.startedAt = ModelFixture.now + 1
+            }
+        }
+        ModelFixture.answer(&model, ModelFixture.plain(1) + [failed(2, "localhost:17443")])
+        let decrypt = model.way(to: .decrypt)
+        for passed in [0, 60_000_000] as [Int64] {
+            _ = model.update(.tick(ModelFixture.now + passed))
+            let rows = (0..<24).map { ConsoleView.draw(model).row($0) }
+            let text = rows.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+            #expect(text.contains("localhost:17443: its client does not trust Sluice's certificate yet: ! has the"))
+            #expect(text.contains("\(decrypt) decrypts where a row says 'refused'."))
+        }
+        _ = model.update(.said("Something else.", .info))
+        #expect(ConsoleView.draw(model).text.contains("does not trust"))
+        model.press("down")
+        #expect(!ConsoleView.draw(model).text.contains("does not trust"))
+        let count = model.notices.count
+        ModelFixture.answer(
+            &model,
+            ModelFixture.plain(1) + [failed(2, "localhost:17443"), failed(3, "localhost:17443")]
+        )
+        #expect(model.notices.count == count)
+    }
+}

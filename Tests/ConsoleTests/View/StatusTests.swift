@@ -1,0 +1,71 @@
+import HTTPModel
+import Support
+import Terminal
+import Testing
+
+@testable import Console
+@testable import Runner
+@testable import Sharing
+
+struct StatusTests {
+    private func model(_ width: Int) -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: width, height: 24))
+        let tools = ["block", "map-remote", "rewrite"].map { ToolState(name: $0, isOn: true, rules: 1, enabled: 1) }
+        let off = ToolState(name: "breakpoints", isOn: false, rules: 1, enabled: 1)
+        var status = ModelFixture.status(tools + [off], address: "127.0.0.1:17800")
+        status.recordingProblem = nil
+        _ = model.update(.proxy(status, []))
+        model.proxy.preset = "3g"
+        model.proxy.failures = 7
+        model.proxy.rates = Array(repeating: 3, count: 30)
+        model.marks = [1, 2, 3].map { .init($0) }
+        model.press("up")
+        model.notices = []
+        return model
+    }
+
+    private func line(_ model: ConsoleModel) -> String { ConsoleView.draw(model).row(Layout(model).status.y) }
+
+    @Test func `at 80 columns it says all that is on, and no words run together`() {
+        var model = model(80)
+        let line = line(model)
+        for word in ["3g", "on", "off", "not following", "marked 3", "failed 7", "17800"] {
+            #expect(line.contains(word), "\(word): \(line)")
+        }
+        #expect(!line.contains("▃") && !line.contains("…"))
+        _ = model.update(.resized(Size(width: 200, height: 24)))
+        let long = self.line(model)
+        for word in ["throttle 3g", "on: block map-remote rewrite", "off: breakpoints", "127.0.0.1:17800 · recording"] {
+            #expect(long.contains(word), "\(word): \(long)")
+        }
+        #expect(long.contains("█"))
+    }
+
+    @Test(arguments: 20...200)
+    func `at every width the most important items are whole`(_ width: Int) {
+        let items = StatusView.items(model(width))
+        let fitting = StatusView.fitting(items, width: width)
+        let text = fitting.compactMap(\.forms.first).joined(separator: " · ")
+        // Between the two sides are two spaces, not a sign.
+        #expect(text.count + 1 <= width || fitting.count == 1)
+        // What is left out matters less than all that is there.
+        let ranks = Set(fitting.map(\.rank))
+        let gone = items.map(\.rank).filter { !ranks.contains($0) }
+        #expect((gone.min() ?? .max) >= (ranks.max() ?? 0))
+    }
+
+    @Test(arguments: [30, 40, 60, 80])
+    func `how a job is stopped is never cut`(_ width: Int) {
+        var model = model(width)
+        let title = "sent 11 of 60, and a title that goes on"
+        _ = model.update(.job(Job(id: .repeating, title: title, progress: 0.42, startedAt: model.now - 500_000)))
+        #expect(line(model).contains("42 %, ctrl-g stops"), "\(line(model))")
+    }
+
+    @Test func `a throttle without a preset is shown too`() {
+        var model = model(80)
+        model.proxy.preset = nil
+        model.proxy.tools = [ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)]
+        #expect(line(model).contains("on: throttle"))
+    }
+}
