@@ -83,7 +83,8 @@ let package = Package(
         module(
             "Console",
             [
-                "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing",
+                "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
+                "Recording", "Sharing",
                 "Runner", "Files",
                 nioCore,
             ]

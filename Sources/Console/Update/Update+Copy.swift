@@ -95,9 +95,9 @@ extension ConsoleModel {
         }
         detail.sought = text
         detail.options.jsonPath = text == "." ? "" : text
-        if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
+        if ![.request, .response].contains(detail.page) { choose(.response) }
         detail.reading = ReadingState()
-        detail.shownPage = nil
+        detail.shown = nil
         let find = way(to: .findInDetail, in: .detail)
         tell(
             text == "."
@@ -111,7 +111,7 @@ extension ConsoleModel {
     mutating func showAll() -> [Effect]? {
         guard !detail.options.jsonPath.isEmpty else { return nil }
         (detail.options.jsonPath, detail.sought, detail.reading) = ("", "", ReadingState())
-        detail.shownPage = nil
+        detail.shown = nil
         tell("All of the page is shown.")
         return loadDetail()
     }
@@ -119,7 +119,7 @@ extension ConsoleModel {
     mutating func toggleDecoding() -> [Effect] {
         detail.options.decodesValues.toggle()
         // The lines are other ones, and so are the blocks that begin folded.
-        detail.shownPage = nil
+        detail.shown = nil
         tell(
             detail.options.decodesValues
                 ? "Values are shown with what they may mean: base64, URL-encoded text, dates."
