@@ -145,9 +145,8 @@ struct DocumentRowsTests {
             var seen: [FoundPlace] = []
             for _ in places {
                 let rows = DocumentRows(document, reading.folds, width: width)
-                let index = try #require(
-                    reading.goToMatch(forward: forward, among: places, in: rows, height: height)
-                )
+                let gone = reading.goToMatch(forward: forward, among: places, in: rows, height: height)
+                let index = try #require(gone)
                 let now = DocumentRows(document, reading.folds, width: width)
                 #expect(now.visible[reading.cursor.line] == places[index].line)
                 #expect(now.extent(reading.cursor).contains(places[index].range.lowerBound))
