@@ -114,6 +114,7 @@ extension ConsoleModel {
                 "\(count(result.changed)) deleted; \(way(to: .undo)) brings \(result.changed == 1 ? "it" : "them") back.\(open)"
             )
             list.sessionTotal = max(0, list.sessionTotal - result.changed)
+            selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
             if let id = detail.id, numbers.contains(id.number) { closeDetail() }
         case .restore(let deletion):
@@ -137,6 +138,13 @@ extension ConsoleModel {
 
     /// Has the list filled again, as the session was edited; the cursor stays where it is.
     mutating func askAgain() -> [Effect] { ask(list.query) }
+
+    /// Selects the row below the cursor that stays; where there is none, the list finds the one above.
+    private mutating func selectNext(without numbers: ExchangeNumbers) {
+        guard let id = list.selectedID, numbers.contains(id.number) else { return }
+        let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
+        if let next = below.first(where: { !numbers.contains($0.number) }) { list.selectedID = next }
+    }
 
     private mutating func closeDetail() {
         if isDetailFocused { isDetailFocused = false }
