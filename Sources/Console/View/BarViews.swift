@@ -62,7 +62,7 @@ enum FilterView {
     private static func place(_ error: FilterError, _ line: LineEditor, _ x: Int, _ width: Int) -> Int? {
         let before = line.characters.prefix(max(0, error.column - 1))
         let column = x + TextWidth.columns(String(before)) - FieldView.shift(line, width - x)
-        return (x..<width).contains(column) ? column : nil
+        return column >= x && column < width ? column : nil
     }
 
     /// The error, and a sign below its column: the words right of it where they fit, else left of it, else below.
