@@ -88,7 +88,7 @@ extension ConsoleModel {
         usesMouse = word.map { $0.lowercased() == "on" } ?? !usesMouse
         tell(
             usesMouse
-                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; the same again uses it."
+                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; :mouse uses it again."
         )
         return [.setMouse(usesMouse)]
     }
