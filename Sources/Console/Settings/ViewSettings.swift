@@ -87,7 +87,7 @@ extension ConsoleModel {
         isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
         tell(
             isMouseOn
-                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; the same again uses it."
+                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; :mouse uses it again."
         )
         return []
     }

@@ -32,7 +32,8 @@ extension ConsoleModel {
             let texts = rules.editableTexts
             let index = texts.lastIndex { RuleEditing.profile($0).hasIntercept } ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, index) { try $0.exclude(place) }
-            let words = "\(place) is passed through unread from its next connection on; the same again decrypts it."
+            let back = isLinear ? "decrypt \(place)" : way(to: .decrypt)
+            let words = "\(place) is passed through unread from its next connection on; \(back) decrypts it again."
             return apply(changed, words)
         } catch {
             return refuse("\(error)")

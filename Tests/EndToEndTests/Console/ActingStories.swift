@@ -83,7 +83,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send("al", waitFor: "ctrl-s apply")
             try await console.screen.wait(for: "It would match")
             try await console.screen.send(Keys.control("s"), waitFor: "is not there")
-            try await console.screen.answer("y", waitFor: "it is in force")
+            try await console.screen.answer("y", waitFor: "on: map-local")
             try nginx.put("user.json", #"{"name":"Grace"}"#)
             let answer = try await console.answer("https://localhost:\(nginx.secure)/files/user.json")
             #expect(answer.text == #"{"name":"Ada"}"#)
