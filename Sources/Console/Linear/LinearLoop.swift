@@ -27,6 +27,9 @@ final class LinearLoop {
     /// A line that names the last exchange of the list, until that is known.
     private var postponed: String?
     private var newest: ExchangeID?
+    /// How many exchanges the session had before a request was sent; `nil` once it has one more.
+    private var totalBefore: Int?
+    private var sentBy: ContinuousClock.Instant?
     private var isInterrupted = false
     private var hasEnded = false
     /// Whether a new held message lets the next line be read while the current one goes on.
@@ -82,7 +85,9 @@ final class LinearLoop {
             wait(readsInput: isSettled && !isStarting)
         }
         if let failure { throw failure }
-        if case .confirm? = model.overlays.last, !hasEnded { refuse("The question was not answered: nothing was done.") }
+        if case .confirm? = model.overlays.last, !hasEnded {
+            refuse("The question was not answered: nothing was done.")
+        }
         if !hasEnded || isInterrupted, model.losesRules { say("Changed rules are in no file.") }
         return !hasEverFailed
     }
@@ -108,10 +113,10 @@ final class LinearLoop {
             (postponed, newest) = (line, nil)
             return perform([.load(0..<1, generation: model.list.generation)])
         }
-        let argument = entry.argument.withNumber(of: newest, order.argument)
+        let argument = entry.argument.withNumber(of: isLastKnown ? newest : nil, order.argument)
         (hasFailed, answer, rows) = (false, entry.answer, [])
         wantedRows = argument.flatMap { Int($0) } ?? 20
-        yieldsToHolds = entry.group == .send
+        yieldsToHolds = entry.group == .send || order.command == .apply
         if order.command == .mark, let number = argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
             let id = ExchangeID(number)
             guard try effects.reader?.record(id) != nil else { throw ConsoleError(isMissing: id) }
@@ -157,11 +162,23 @@ final class LinearLoop {
         let messages = inbox.take()
         for message in messages { update(message) }
         tick()
-        guard messages.isEmpty, unfinished <= left, awaited.isEmpty else { return false }
+        guard messages.isEmpty, unfinished <= left, awaited.isEmpty, hasSent() else { return false }
         guard isStarting else { return true }
         guard isConnected else { return false }
         begin()
         return true
+    }
+
+    /// Whether what a line sent is in the list, where the next line looks for it; after a second it is not waited for.
+    private func hasSent() -> Bool {
+        guard let before = totalBefore, !hasFailed, model.list.sessionTotal <= before else {
+            (totalBefore, sentBy) = (nil, nil)
+            return true
+        }
+        let now = ContinuousClock.now
+        sentBy = sentBy ?? now + .seconds(1)
+        if let sentBy, now >= sentBy { totalBefore = nil }
+        return false
     }
 
     private func wait(readsInput: Bool) {
@@ -245,6 +262,7 @@ final class LinearLoop {
             case .copyPart(let form, let name, let id, let options):
                 effects.copyPart(form, name, id, options, asText: isatty(STDOUT_FILENO) == 0)
             default:
+                if case .send = effect { totalBefore = model.list.sessionTotal }
                 awaited.add(effect)
                 effects.perform(effect)
             }

@@ -16,7 +16,7 @@ struct HelpPage: Sendable, Hashable {
 enum HelpDocument {
     /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
     private static let firstPage = (rows: 17, columns: 75)
-    private static let keyWidth = 16
+    static let keyWidth = 16
 
     static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
         let groups = CommandEntry.Group.allCases.map { HelpPage(word: $0.word, lines: lines(of: $0, model)) }
@@ -72,8 +72,9 @@ enum HelpDocument {
     }
 
     private static func rows(_ hints: [FooterView.Hint], remark: String = "") -> [DetailLine] {
-        let lines = hints.map { row($0.key, $0.word) }
-        return (remark.isEmpty ? [] : [DetailLine([Span(remark)]), DetailLine([])]) + lines
+        let lines = hints.flatMap { row(Span($0.key, .key), $0.word) }
+        let above = TextWidth.wrap(remark, to: firstPage.columns).map { DetailLine([Span(String($0))]) }
+        return (remark.isEmpty ? [] : above + [DetailLine([])]) + lines
     }
 
     /// The commands with keys here: those of this place alone first, then the most used.
@@ -95,8 +96,8 @@ enum HelpDocument {
         let width = isWide ? firstPage.columns / 2 : max(20, model.size.width - 6)
         let cells = entries.prefix(firstPage.rows * 2).map { entry in
             let keys = keys(entry, model, place, most: 2).padded(to: 10)
-            let room = width - TextWidth.columns(keys) - 1
-            return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 1))]
+            let room = width - TextWidth.columns(keys) - 2
+            return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 2))]
         }
         guard isWide else { return cells.map { DetailLine($0) } }
         let rows = (cells.count + 1) / 2
@@ -119,11 +120,11 @@ enum HelpDocument {
 
     private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
         let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
-        let lines = entries.map { entry in
+        let lines = entries.flatMap { entry in
             let place: Context = entry.contexts.contains(.list) ? .list : .detail
             let keys = keys(entry, model, place, most: 3)
             let remark = model.whyNot(entry.command)
-            return row(keys.isEmpty ? ":\(entry.command.rawValue)" : keys, entry.title, remark: remark)
+            return row(Span(keys.isEmpty ? ":\(entry.command.rawValue)" : keys, .key), entry.title, remark: remark)
         }
         return [DetailLine([Span(group.rawValue, .heading)])] + lines + (group == .tools ? tools(model) : [])
     }
@@ -155,21 +156,29 @@ enum HelpDocument {
         }
     }
 
-    private static func row(_ keys: String, _ text: String, remark: String? = nil) -> DetailLine {
-        var spans = [Span(keys.padded(to: keyWidth), .key), Span(text)]
-        if let remark { spans.append(Span("  (\(remark))", .faint)) }
-        return DetailLine(spans)
+    /// A key or a sign and what it means, whose further lines stand below its first words.
+    static func row(_ key: Span, _ text: String, remark: String? = nil, keyWidth: Int = keyWidth) -> [DetailLine] {
+        let lines = TextWidth.wrap(text + (remark.map { "  (\($0))" } ?? ""), to: firstPage.columns - keyWidth)
+        return lines.enumerated().map { index, line in
+            let label = (index == 0 ? key.text : "").padded(to: keyWidth)
+            // The remark is fainter than the title where both are on one line.
+            let title = remark == nil || lines.count > 1 ? String(line) : text
+            let rest = line.dropFirst(title.count)
+            return DetailLine(
+                [Span(label, key.role), Span(title)] + (rest.isEmpty ? [] : [Span(String(rest), .faint)])
+            )
+        }
     }
 
     // MARK: - The filter language
 
     private static var filterLines: [DetailLine] {
-        func line(_ term: String, _ text: String) -> DetailLine {
-            DetailLine([Span(term.padded(to: 34), .key), Span(text)])
+        func line(_ term: String, _ text: String) -> [DetailLine] {
+            row(Span(term, .key), text, keyWidth: 30)
         }
-        let keys = Filter.reference.map { line($0.example, "\($0.name): \($0.summary)") }
-        let facts = Filter.properties.map { line("is:\($0.name)", $0.summary) }
-        return filters.map { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts
+        let keys = Filter.reference.flatMap { line($0.example, "\($0.name): \($0.summary)") }
+        let facts = Filter.properties.flatMap { line("is:\($0.name)", $0.summary) }
+        return filters.flatMap { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts
     }
 
     /// Filters without a key, and of several terms.

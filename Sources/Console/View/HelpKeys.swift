@@ -46,7 +46,7 @@ enum HelpKeys {
         return [("ctrl-s", word)] + scope + [
             ("ctrl-o", "go on in $EDITOR"), ("esc", "close; asks where the text was changed"), ("", ""),
             ("← → ↑ ↓", "move"), ("home end", "to the beginning of the line, to its end"),
-            ("ctrl-home ctrl-end", "to the first line, to the last"), ("pgup pgdn", "by pages"),
+            ("ctrl-home/end", "to the first line, to the last"), ("pgup pgdn", "by pages"),
             ("ctrl-u ctrl-k", "delete to the beginning of the line, to its end"),
             ("alt-z", "undo the last change of the text"),
         ]

@@ -7,7 +7,7 @@ enum HelpSigns {
     static func lines(_ look: Look) -> [DetailLine] {
         sections.flatMap { title, rows in
             [DetailLine([Span(title, .heading)])]
-                + rows.map { DetailLine([Span($0.sign.padded(to: 16), $0.role), Span($0.text)]) } + [DetailLine([])]
+                + rows.flatMap { HelpDocument.row(Span($0.sign, $0.role), $0.text) } + [DetailLine([])]
         }
     }
 
@@ -26,7 +26,8 @@ enum HelpSigns {
                 ("404 500", .clientError, "an error: 4xx yellow, 5xx red"),
                 ("200~", .changed, "a rule changed the request or the response, or answered in place of the server"),
                 ("403#", .warning, "a rule denied it, and this was the answer"),
-                ("denied", .warning, "a rule denied it without an answer"), ("200!", .failure, "it failed after the answer had begun"),
+                ("denied", .warning, "a rule denied it without an answer"),
+                ("200!", .failure, "it failed after the answer had begun"),
                 ("failed", .failure, "it failed without an answer; y says why"),
                 ("…  200…", .changed, "on its way: no answer yet, or its body still comes"),
                 ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended before it did"),

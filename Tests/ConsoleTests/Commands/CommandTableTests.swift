@@ -100,8 +100,10 @@ struct CommandTableTests {
     @Test func `help lists every command`() {
         let model = ModelFixture.listing(ModelFixture.plain(2), Size(width: 80, height: 24))
         let lines = HelpDocument.pages(model, for: .list).flatMap(\.lines).map(\.plain)
+        // A long title goes on in the next line.
+        let text = lines.flatMap { $0.split(separator: " ") }.joined(separator: " ")
         for entry in CommandTable.entries where entry.form != .lines {
-            #expect(lines.contains { $0.contains(entry.title) }, "\(entry.command)")
+            #expect(text.contains(entry.title), "\(entry.command)")
         }
     }
 

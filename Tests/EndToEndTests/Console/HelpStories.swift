@@ -19,7 +19,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send("4", waitFor: "[4 rules]")
             // The tools with their letters lie below the commands.
             try await console.screen.send("G", waitFor: "Throttle: no rules")
-            try await console.screen.row(containing: "x t", "a t", "Throttle")
+            try await console.screen.row(containing: "T ", "a t", "Throttle")
             try await console.screen.send("0", waitFor: "[0 signs]")
             try await console.screen.row(containing: "200~", "a rule changed")
             try await console.screen.escape(closing: "[0 signs]")

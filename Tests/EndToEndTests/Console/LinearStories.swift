@@ -119,9 +119,9 @@ extension EndToEnd {
             #expect(FileManager.default.fileExists(atPath: name))
             #expect(try await says("save-body ~/home").status == 0)
             // The last of the list, a question without an answer, and one with a wrong answer.
-            #expect(try await says("show last").text.contains("/two"))
+            #expect(try await run("show last").text.contains("/two"))
             #expect(try await says("sort time\nwhy last").status == 0)
-            #expect(try await says("filter path:/one\nshow last").text.contains("/one"))
+            #expect(try await run("filter path:/one\nshow last").text.contains("/one"))
             let har = sluice.scratch.path("twice.har")
             #expect(try await says("export har \(har)").status == 0)
             let unanswered = try await says("export har \(har)")
