@@ -237,7 +237,7 @@ struct ReadingUpdateTests {
         let body = raw.bodyLines.startIndex
         var lines = Array(raw.lines.prefix(body + 1))
         lines.append(DetailLine([Span(text)]))
-        lines[body].fold?.end = lines.count
+        lines[body].fold = Fold(end: body + 2, summary: "")
         raw = DetailDocument(lines: lines)
         (raw.page, raw.bodyForm) = (.response, .raw)
         answer(&model, raw)
