@@ -81,7 +81,7 @@ extension EndToEnd.Consoles {
                 let opened = try ConsoleScreen(["open", path], scratch: console.scratch)
                 try await opened.row(containing: "\"r2", "/two")
                 try await opened.send(Keys.enter, waitFor: "breaks on Mondays")
-                try await opened.escape(closing: "breaks on Mondays")
+                try await opened.closeDetail(with: "breaks on Mondays")
                 // A recorded session is edited as well.
                 try await opened.send("d", waitFor: "1 exchange deleted")
                 try await opened.send("q")
