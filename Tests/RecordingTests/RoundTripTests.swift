@@ -51,7 +51,6 @@ struct RoundTripTests {
         record.extras.masked = ["request.headers.authorization", "a \"b\""]
         record.extras.annotation.comment = "see\n#12"
         record.extras.annotation.colour = "red"
-        record.extras.annotation.deletedAt = -1
         return record
     }
 

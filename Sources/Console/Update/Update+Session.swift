@@ -6,7 +6,9 @@ import Runner
 extension ConsoleModel {
     /// Why nothing of the session can be changed; `nil` where it can.
     var noEditing: String? { noChange ?? (selection == nil && !isLinear ? "There is no exchange yet." : nil) }
-    var noClearing: String? { noChange ?? (list.total == 0 ? "The list is empty already." : nil) }
+    var noClearing: String? {
+        noChange ?? (list.total == 0 && list.progress == nil ? "The list is empty already." : nil)
+    }
     var noSession: String? {
         if case .recorded = source { return nil }
         return proxy.session == nil ? "Nothing is recorded here." : nil

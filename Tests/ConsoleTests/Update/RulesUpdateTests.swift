@@ -109,7 +109,7 @@ struct RulesUpdateTests {
     @Test func `a change of rules is taken back`() {
         var model = console()
         #expect(model.press("u").isEmpty)
-        #expect(model.told == "There is no change of rules to take back.")
+        #expect(model.told == "There is no change to take back.")
         model.press("B")
         guard let changed = applied(model.press("d")) else {
             Issue.record("nothing was deleted")
@@ -326,7 +326,7 @@ struct RulesUpdateTests {
         #expect(model.press("B").isEmpty)
         #expect(model.overlays.count == 1)
         model.notices = []
-        #expect(model.press("ctrl-d").isEmpty)
+        #expect(model.press("d").isEmpty)
         #expect(model.told == "Attached with --view: looking only.")
         #expect(model.panelRules(.blockList).count == 2)
         model.press("esc")

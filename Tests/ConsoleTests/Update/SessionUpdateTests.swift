@@ -34,7 +34,7 @@ struct SessionUpdateTests {
         var model = console()
         model.press("k")
         #expect(model.press("d").words == ["delete 8"])
-        model.press("space", "k", "space")
+        model.marks = [ExchangeID(8), ExchangeID(7)]
         #expect(model.press("d").words == ["delete 8 7"])
         #expect(model.perform(.delete, "1 3-4").words == ["delete 1 3 4"])
         #expect(model.perform(.delete, "x").isEmpty)

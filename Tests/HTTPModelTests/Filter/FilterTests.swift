@@ -154,7 +154,8 @@ struct FilterTests {
         }
         let facts: [(String, (inout ExchangeRecord) -> Void)] = [
             ("blocked", { $0.state = .blocked }), ("changed", { $0.flags = .requestChanged }),
-            ("changed", { $0.flags = .responseChanged }), ("error", { $0.state = .failed }),
+            ("changed", { $0.flags = .responseChanged }), ("commented", { $0.extras.annotation.comment = "" }),
+            ("error", { $0.state = .failed }),
             ("held", { $0.flags = .held }),
             ("grpc", { $0.mediaType = "application/grpc-web+proto" }), ("grpc", { $0.grpc = GRPCOutcome(status: 0) }),
             ("incomplete", { $0.flags = .responseBodyIncomplete }), ("inflight", { $0.state = .inFlight }),

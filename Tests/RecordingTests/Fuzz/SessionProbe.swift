@@ -221,9 +221,7 @@ struct GoodSession {
         (ended.extras.process, ended.extras.origin, ended.extras.masked) = (
             ClientProcess(id: 1, name: "curl"), "har", ["a"]
         )
-        (ended.extras.annotation.comment, ended.extras.annotation.colour, ended.extras.annotation.deletedAt) = (
-            "c", "red", moment
-        )
+        (ended.extras.annotation.comment, ended.extras.annotation.colour) = ("c", "red")
         ended.grpc = GRPCOutcome(status: 2, message: "x")
         ended.failure = ExchangeFailure(.reset, "a", hint: "b")
         ended.sizes.requestHead = 40
