@@ -129,7 +129,7 @@ struct FrameRendererTests {
     @Test("the row of a skin tone is erased and written whole, others are not")
     func wholeRows() {
         let changed = change({ $0.write("X", x: 12, y: 0) }, before: { $0.write("a 👋🏽 b     c  d", x: 0, y: 0) })
-        #expect(changed == "^[?2026h^[1;3H^[K  ^[3G👋🏽^[1;5H b     cX d^[?2026l".replacing("^[3G", with: "^[1;3H"))
+        #expect(changed == "^[?2026h^[1;3H^[K  ^[3G👋🏽^[1;5H b     cX d^[K^[?2026l".replacing("^[3G", with: "^[1;3H"))
         let plain = change({ $0.write("X", x: 12, y: 0) }, before: { $0.write("a 漢 b     c  d", x: 0, y: 0) })
         #expect(plain == "^[?2026h^[1;13HX^[?2026l")
     }

@@ -126,6 +126,11 @@ package struct FrameRenderer: Sendable {
             draw(new[x], x: x, y: y, width: new.count)
             x += new[x].isWide ? 2 : 1
         }
+        guard end < new.count else { return }
+        // The last character may cover what is blank.
+        move(x: end, y: y)
+        setPen(0)
+        append("\u{1B}[K")
     }
 
     /// Whether the cells can be written as they are: one byte each, in the present style.
