@@ -10,8 +10,12 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     var isDescending: Bool?
     /// `nil` where the terminal's background decides.
     var theme: String?
+    var layout: String?
+    var wraps: Bool?
     var split: Int?
+    var splitBelow: Int?
     var focusedHosts: [String]?
+    var ignoredHosts: [String]?
     /// The filters of highlights, by their numbers.
     var highlights: [Int: String]?
     var filterHistory: [String]?
@@ -26,9 +30,14 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         sort = model.list.query.sort?.column.rawValue
         isDescending = model.list.query.sort?.isDescending
         theme = model.isThemeChosen ? model.look.theme.rawValue : nil
+        layout = model.layout == .split ? nil : model.layout.rawValue
+        wraps = model.wraps ? nil : false
         split = model.split == ViewSettings.split ? nil : model.split
+        splitBelow = model.splitBelow == ViewSettings.splitBelow ? nil : model.splitBelow
         let hosts = model.home == nil ? model.list.query.focusedHosts : []
         focusedHosts = hosts.isEmpty ? nil : hosts.sorted()
+        let ignored = model.home == nil ? model.list.query.ignoredHosts : []
+        ignoredHosts = ignored.isEmpty ? nil : ignored.sorted()
         let filters = Dictionary(model.highlights.map { ($0.number, $0.filter.description) }) { first, _ in first }
         highlights = filters.isEmpty ? nil : filters
         filterHistory = model.filter.history.isEmpty ? nil : model.filter.history
@@ -44,8 +53,12 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         if let theme = theme.flatMap({ Theme(rawValue: $0) }), model.look.theme != .plain {
             (model.look.theme, model.isThemeChosen) = (theme, true)
         }
+        model.layout = layout.flatMap { ReadingLayout(rawValue: $0) } ?? .split
+        model.wraps = wraps ?? true
         model.split = min(max(150, split ?? ViewSettings.split), 850)
+        model.splitBelow = min(max(150, splitBelow ?? ViewSettings.splitBelow), 850)
         model.list.query.focusedHosts = Set(focusedHosts ?? [])
+        model.list.query.ignoredHosts = Set(ignoredHosts ?? [])
         model.highlights = (highlights ?? [:]).sorted { $0.key < $1.key }.compactMap { number, text in
             guard number > 0, let filter = try? Filter(text), filter.needs == .record else { return nil }
             return Highlight(filter: filter, number: number)
@@ -55,11 +68,13 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     }
 
     private static let split = 500
+    private static let splitBelow = 800
 
     /// What of it changes what the list shows, in a sentence; `nil` for nothing.
     func effects(on model: ConsoleModel) -> String? {
         var parts: [String] = []
         if let focusedHosts { parts.append("only \(focusedHosts.joined(separator: ", ")) is shown") }
+        if let ignoredHosts { parts.append("\(ignoredHosts.joined(separator: ", ")) is hidden") }
         if let sort { parts.append("sorted by \(sort)") }
         if let count = highlights?.count {
             parts.append("\(LinearSentence.count(count, "highlight"))")

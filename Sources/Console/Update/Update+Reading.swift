@@ -35,7 +35,8 @@ extension ConsoleModel {
         let body = detailBody
         let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: body)
         change(&detail.reading, rows, body.height)
-        guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound else {
+        guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound
+        else {
             return
         }
         // The messages that are read stay, whatever comes.
@@ -112,6 +113,7 @@ extension ConsoleModel {
 
     /// Opens the exchange of the row below, or above; what is shown of it is what was shown of this one.
     mutating func step(_ by: Int) -> [Effect] {
+        if view == .structure, !isLinear { return moveInLeaf(by) }
         let row = list.selected - by
         guard (0..<list.total).contains(row) else {
             return refuse("This is the \(by > 0 ? "last" : "first") exchange of the list.")

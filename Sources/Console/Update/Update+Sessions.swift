@@ -8,6 +8,7 @@ struct HomeState: Sendable {
     var rules: RulesState
     var marks: [ExchangeID]
     var isGrowing: Bool
+    var deletions: [Deletion]
     /// How many held messages were told of.
     var toldHolds = 0
 }
@@ -23,21 +24,30 @@ extension ConsoleModel {
     /// Takes over that another session is shown, or the console's own again.
     mutating func takeOpened(_ name: String?, hidesLive: Bool) -> [Effect] {
         if let name {
-            let own = HomeState(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing)
+            let own = HomeState(
+                source: source,
+                proxy: proxy,
+                rules: rules,
+                marks: marks,
+                isGrowing: isGrowing,
+                deletions: deletions
+            )
             home = home ?? own
             source = .recorded(name: name)
             (proxy, rules, marks, isGrowing) = (ProxyState(), RulesState(), [], false)
+            deletions = []
             let back = "\(way(to: .backToLive)) goes back."
             tell("This is \(name). \(hidesLive ? "The proxy goes on and records behind it; " : "")\(back)")
         } else if let own = home {
             home = nil
             (source, proxy, rules) = (own.source, own.proxy, own.rules)
-            (marks, isGrowing) = (own.marks, own.isGrowing)
+            (marks, isGrowing, deletions) = (own.marks, own.isGrowing, own.deletions)
             tell("This is the console's own session again.")
         }
         overlays = []
         isDetailFocused = false
         (detail, structure, draft) = (DetailState(), StructureState(), nil)
+        timeline = TimelineState()
         let (sort, columns) = (list.query.sort, list.columns)
         list = ListState()
         list.columns = columns

@@ -170,7 +170,6 @@ struct ResultListTests {
         case .version: padded(Int64(record.clientVersion.rawValue))
         case .process: record.extras.process?.name ?? ""
         case .server: record.serverAddress ?? ""
-        case .comment: ""
         }
     }
 

@@ -44,17 +44,17 @@ struct CopyTests {
 
     @Test func `what the line under the cursor shows is copied`() {
         var header = CopyTests.reading(1)
-        #expect(header.perform(.copy, "value").words == ["copy value 'nginx'"])
-        #expect(header.perform(.copy, "header").words == ["copy header 'Server: nginx'"])
-        #expect(header.perform(.copy, "line").words == ["copy line 'Server  nginx'"])
+        #expect(header.perform(.copy, "value").words == ["copy text nginx"])
+        #expect(header.perform(.copy, "header").words == ["copy text Server: nginx"])
+        #expect(header.perform(.copy, "line").words == ["copy text Server  nginx"])
         #expect(header.perform(.copy, "path").isEmpty && header.told.contains("no value of JSON"))
         var value = CopyTests.reading(2)
-        #expect(value.perform(.copy, "value").words == ["copy value '[1.50]'"])
-        #expect(value.perform(.copy, "path").words == ["copy path '.a'"])
+        #expect(value.perform(.copy, "value").words == ["copy text [1.50]"])
+        #expect(value.perform(.copy, "path").words == ["copy text .a"])
         #expect(value.perform(.copy, "header").isEmpty && value.told == "The cursor is on no header line.")
         #expect(
             value.perform(.copy, "page").words
-                == ["copy page 'Response\n  Server  nginx\n  \"a\": [\n    1.50\n  ]'"]
+                == ["copy text Response\n  Server  nginx\n  \"a\": [\n    1.50\n  ]"]
         )
     }
 

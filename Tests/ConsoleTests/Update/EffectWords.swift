@@ -24,7 +24,6 @@ extension Effect {
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
         case .copy(let form, let ids): "copy \(form.rawValue) \(ids.map { "\($0.number)" }.joined(separator: " "))"
-        case .copyText(let text, let form): "copy \(form.rawValue) '\(text)'"
         case .copyPart(let form, let name, let id, _): "copy \(form.rawValue) \(name) \(id.number)"
         case .loadDescriptor(let path): "load descriptor \(path)"
         case .decide(let ids, let decision): "\(decision.rawValue) \(ids.joined(separator: " "))"

@@ -251,7 +251,7 @@ struct FilterCompletionTests {
         var summary = SessionSummary()
         summary.errors = 3
         _ = model.update(.query(.summary(summary)))
-        #expect(StatusView.right(model).contains("errors 3"))
+        #expect(StatusView.items(model).contains { $0.forms == ["errors 3"] })
         let errors = try Filter("is:error")
         #expect(Filter.errors == errors)
         _ = model.perform(.jumpKind, "slow")

@@ -16,7 +16,7 @@ struct StatusTests {
         status.recordingProblem = nil
         _ = model.update(.proxy(status, []))
         model.proxy.preset = "3g"
-        model.proxy.failures = 7
+        model.proxy.errors = 7
         model.proxy.rates = Array(repeating: 3, count: 30)
         model.marks = [1, 2, 3].map { .init($0) }
         model.press("up")
@@ -29,7 +29,7 @@ struct StatusTests {
     @Test func `at 80 columns it says all that is on, and no words run together`() {
         var model = model(80)
         let line = line(model)
-        for word in ["3g", "on", "off", "not following", "marked 3", "failed 7", "17800"] {
+        for word in ["3g", "on", "off", "not following", "marked 3", "errors 7", "17800"] {
             #expect(line.contains(word), "\(word): \(line)")
         }
         #expect(!line.contains("▃") && !line.contains("…"))

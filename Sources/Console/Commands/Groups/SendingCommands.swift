@@ -17,7 +17,7 @@ extension CommandTable {
             ["ctrl-n"],
             .request,
             do: .with { $0.newRequest($1) }
-        ).at([.list]).unless(\.noProxyToSend),
+        ).unless(\.noProxyToSend),
         Row(.requests, "Requests that were sent from here", [], .sent, do: .asking { $0.openSent($1) })
             .unless(\.noSent),
     ]
