@@ -266,7 +266,7 @@ enum TimelineView {
             if let row {
                 draw(row, label, in: line, .plain)
             } else {
-                screen.write("\(label) …", x: line.x, y: line.y, style: theme.faint, limit: line.width)
+                screen.write("\(label), counting", x: line.x, y: line.y, style: theme.faint, limit: line.width)
             }
         }
         let hasKeys = model.context != .detail && model.timeline.part == .hosts

@@ -25,7 +25,15 @@ extension FilterNode: CustomStringConvertible {
 extension FilterTerm: CustomStringConvertible {
     /// The key and its alternatives.
     package var description: String {
-        (key.isEmpty ? "" : key + ":") + tests.map { $0.value(ofKey: key) }.joined(separator: ",")
+        var values = tests.map { $0.value(ofKey: key) }
+        if let form = Filter.key(key)?.expressionForm {
+            for index in values.indices where values[index].hasPrefix("/") && !tests[index].isExpression {
+                let rest = Array(values[index...].joined(separator: ",").unicodeScalars)
+                // With a backslash before it, the slash begins no regular expression.
+                if form == .text || form.end(from: 0, in: rest) != nil { values[index] = "\\" + values[index] }
+            }
+        }
+        return (key.isEmpty ? "" : key + ":") + values.joined(separator: ",")
     }
 }
 
@@ -49,13 +57,18 @@ extension FilterTest {
         case .property(let property): property.name
         case .field(_, let name, nil): FilterTest.written(name)
         case .field(_, let name, .some(let value)):
-            FilterTest.written(name) + ":" + FilterTest.written(value, isFoundAnywhere: true)
+            FilterTest.written(name) + ":" + FilterTest.afterColon(FilterTest.written(value, isFoundAnywhere: true))
         case .body(_, let glob): FilterTest.quoted(glob.infix ?? "")
         case .expression(.field(_, let name), let expression):
             FilterTest.written(name) + ":/\(expression.pattern)/"
         case .expression(_, let expression): "/\(expression.pattern)/"
         }
     }
+
+    fileprivate var isExpression: Bool { if case .expression = self { true } else { false } }
+
+    /// A field's value, which a slash at its beginning would make a regular expression.
+    private static func afterColon(_ value: String) -> String { value.hasPrefix("/") ? "\\" + value : value }
 
     private static func written(_ range: ClosedRange<Int64>, _ field: NumberField) -> String {
         let quantity: Quantity =

@@ -54,7 +54,9 @@ struct FilterValueReader {
 
     func process(_ value: FilterText) throws(FilterError) -> FilterTest {
         let isNumber = !value.plain.isEmpty && value.plain.utf8.allSatisfy { $0 &- 0x30 < 10 }
-        if isNumber { return .number(.process, try range(value, .count)) }
+        if isNumber || value.plain.hasPrefix(">") || value.plain.hasPrefix("<") {
+            return .number(.process, try range(value, .count))
+        }
         return .text(.process, try glob(value, ignoringCase: true))
     }
 

@@ -83,7 +83,7 @@ struct LinearTests {
         let refused = try record("https://api.example.com/login")
         #expect(
             LinearSentence.text(refused)
-                == "12, POST api.example.com/login, 401, 230 milliseconds"
+                == "12, POST api.example.com/login, 401, 230 milliseconds, TLS"
         )
         let failed = try record("http://bad.example:81/") {
             $0.state = .failed

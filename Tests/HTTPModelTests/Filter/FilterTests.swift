@@ -113,7 +113,7 @@ struct FilterTests {
             "host:api* method:POST", "host:api* and status:404", "host:nope or status:404", "not host:nope",
             "!host:nope",
             "-host:nope", "not not users", "!!users", "(host:nope or users) status:4xx", "host:nope status:1 or users",
-            "users (status:500 or (method:POST !is:error))", "nope or HOST:api*", "(users)and(v1)",
+            "users (status:500 or (method:POST !is:failed))", "nope or HOST:api*", "(users)and(v1)",
             "path:/^\\/v[0-9]+\\//", "path:/(?i)users$/", "path:/x|Us/,/y", "host:/^api\\./", "host:/API/",
             "(host:/example/)", "header:x-team:/blue birds/", "header:x-te*:/^blue|RED$/", "body:/no such\\s+user/",
             "resbody:/(?-i)No such/", "url:/\\?page=\\d/", "query:/page=[0-9]+/ users", "!host:/^example/",
@@ -155,7 +155,7 @@ struct FilterTests {
         let facts: [(String, (inout ExchangeRecord) -> Void)] = [
             ("blocked", { $0.state = .blocked }), ("changed", { $0.flags = .requestChanged }),
             ("changed", { $0.flags = .responseChanged }), ("commented", { $0.extras.annotation.comment = "" }),
-            ("error", { $0.state = .failed }),
+            ("failed", { $0.state = .failed }),
             ("held", { $0.flags = .held }),
             ("grpc", { $0.mediaType = "application/grpc-web+proto" }), ("grpc", { $0.grpc = GRPCOutcome(status: 0) }),
             ("incomplete", { $0.flags = .responseBodyIncomplete }), ("inflight", { $0.state = .inFlight }),
@@ -170,7 +170,12 @@ struct FilterTests {
             #expect(try passes("is:\(name)", change), "\(name)")
             #expect(try !passes("is:\(name)"), "\(name)")
         }
-        #expect(Set(facts.map(\.0)).union(["complete"]).count == FilterProperty.Fact.allCases.count)
+        let noError: (inout ExchangeRecord) -> Void = { $0.status = 200 }
+        #expect(try !passes("is:error", noError))
+        #expect(try passes("is:error") { $0.status = 400 })
+        #expect(try passes("is:error") { ($0.status, $0.state) = (200, .failed) })
+        #expect(try passes("is:error") { ($0.status, $0.grpc) = (200, GRPCOutcome(status: 5)) })
+        #expect(Set(facts.map(\.0)).union(["complete", "error"]).count == FilterProperty.Fact.allCases.count)
         #expect(Filter.properties.count == FilterProperty.Fact.allCases.count + ExchangeFailure.Code.allCases.count)
     }
 
