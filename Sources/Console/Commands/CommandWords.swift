@@ -17,7 +17,7 @@ extension CommandEntry.Group {
         case .holds: "held"
         case .share: "copy"
         case .send: "send"
-        case .session: "session"
+        case .session: "file"
         case .console: "more"
         }
     }
@@ -80,9 +80,34 @@ extension Command {
         .executeAll: "resume continue release let go breakpoint",
         .cancel: "unedited as received breakpoint",
         .abort: "kill drop reject breakpoint",
-        .copy: "clipboard url body header httpie raw",
+        .copy: "clipboard url body header httpie fetch python raw value line cookie",
         .copyCurl: "clipboard command shell",
         .saveBody: "download write file dump",
+        .openBody: "view viewer pager less image browser",
+        .newRequest: "compose create post get curl from nothing",
+        .requests: "history composed sent again",
+        .descriptor: "protobuf proto grpc names",
+        .decode: "base64 epoch date urlencoded jwt",
+        .delete: "remove hide",
+        .clear: "delete all empty wipe reset",
+        .record: "pause start stop recording capture",
+        .comment: "note annotate remark",
+        .colour: "color mark tag",
+        .saveSession: "write store save as copy",
+        .openSession: "load import har archive file",
+        .backToLive: "close session",
+        .loadProfile: "rules reload yaml",
+        .pass: "ssl tls https tunnel passthrough ignore bank",
+        .breakEverything: "intercept hold all breakpoint",
+        .ignoreHost: "hide exclude domain",
+        .markAll: "select all",
+        .unmarkAll: "select none deselect",
+        .showMarked: "only selected",
+        .stats: "statistics summary percentile count host",
+        .layout: "zoom full screen split pane maximize",
+        .wrap: "unwrap long lines sideways",
+        .resetView: "defaults columns forget",
+        .mouse: "click select text",
         .export: "har save file json curl script archive",
         .repeatRequest: "replay resend again",
         .compose: "replay resend edit modify",
@@ -106,6 +131,12 @@ extension Command {
         .back: "On lines nothing stays open.",
         .follow: "'verbose' says each exchange as it ends, 'bottom' goes to the newest.",
         .fold: "On lines nothing is folded.",
+        .foldAll: "On lines nothing is folded.",
+        .unfoldAll: "On lines nothing is folded.",
+        .wrap: "A line is written whole.",
+        .layout: "'show ID' writes an exchange, 'list' the list.",
+        .mouse: "Lines need no mouse.",
+        .resetView: "Lines keep no settings.",
         .columns: "A sentence says what there is; 'show ID' writes the rest.",
         .palette: "'help' lists the commands, 'help WORD' explains one.",
         .theme: "Lines have no colours.",

@@ -41,7 +41,8 @@ struct LinearOrder: Hashable {
     /// The command with that word, or all that begin with it.
     private static func commands(beginningWith word: String, _ isMeant: (CommandEntry) -> Bool) -> [Command] {
         let all = CommandTable.entries.filter(isMeant).map(\.command)
-        if let whole = all.first(where: { $0.rawValue == word }) { return [whole] }
+        // A whole word means its command, also one that the other form of the console has.
+        if let whole = Command(rawValue: word) { return all.contains(whole) ? [whole] : [] }
         return all.filter { $0.rawValue.hasPrefix(word) }.sorted { $0.rawValue < $1.rawValue }
     }
 

@@ -7,7 +7,9 @@ extension ConsoleModel {
         if isLinear { return openLineHelp(word) }
         let pages = HelpDocument.pages(self, for: context)
         guard let word = word?.lowercased() else { return openHelp(pages, 0) }
-        let group = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group.word
+        let named = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group
+        // What is sent has no page of its own.
+        let group = (named == .send || word == CommandEntry.Group.send.word ? .share : named)?.word
         if let page = pages.firstIndex(where: { $0.word == word || $0.word == group }) { return openHelp(pages, page) }
         return refuse("Help has no page '\(word.prefix(40))'; it has \(pages.map(\.word).joined(separator: ", ")).")
     }

@@ -19,7 +19,10 @@ enum HelpDocument {
     static let keyWidth = 16
 
     static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
-        let groups = CommandEntry.Group.allCases.map { HelpPage(word: $0.word, lines: lines(of: $0, model)) }
+        let groups = CommandEntry.Group.allCases.filter { $0 != .send }.map { group in
+            let more = group == .share ? [DetailLine([])] + lines(of: .send, model) : []
+            return HelpPage(word: group.word, lines: lines(of: group, model) + more)
+        }
         return [HelpPage(word: "here", lines: here(model, place))] + groups
             + [
                 HelpPage(word: "filter", lines: filterLines),

@@ -15,7 +15,9 @@ enum HelpSigns {
         (
             "Before the number",
             [
-                ("*", .faint, "marked"), ("2:", .faint, "highlight 2 fits; its row has a colour too"),
+                ("*", .faint, "marked"), ("↻ r", .faint, "sent from this console"), ("\"", .faint, "it has a comment"),
+                ("r o y g b p", .faint, "coloured red, orange, yellow, green, blue, purple"),
+                ("2:", .faint, "highlight 2 fits; its row has a colour too"),
                 (">", .text, "the selected row, where there are no colours"),
             ]
         ),
@@ -37,6 +39,7 @@ enum HelpSigns {
         (
             "Elsewhere",
             [
+                ("+", .text, "before the host: TLS; where there is room, the URL's scheme is there"),
                 ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
                 ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
                 ("▬", .link, "from its start to its end, on the scale of the rows on the screen"),

@@ -67,7 +67,7 @@ struct CommandTableTests {
     @Test func `a key of the list says in the detail how to do it there`() {
         var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
         model.press("enter")
-        for key in ["p", "P", "A", "X", "D", "e", "t", "m", "b", "w", "r"] {
+        for key in ["p", "P", "A", "X", "U", "e", "t", "m", "b", "w", "r"] {
             model.notices = []
             #expect(model.press(key).isEmpty && model.overlays.isEmpty, "\(key)")
             #expect(model.told.hasPrefix("\(key) is for the list ("), "\(model.told)")

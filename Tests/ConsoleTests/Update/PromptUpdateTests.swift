@@ -20,24 +20,21 @@ struct PromptUpdateTests {
 
     @Test func `a prompt stays with its text where the text is wrong, and says where and what may be typed`() throws {
         var model = console()
-        model.press("O")
-        #expect(prompt(model)?.line.text == "id method status host path size time")
-        model.press("ctrl-u")
-        model.type("id schema path")
+        model.press("enter")
+        _ = model.perform(.page, nil)
+        model.type("respnse")
         #expect(model.press("enter").isEmpty)
-        #expect(prompt(model)?.line.text == "id schema path")
-        #expect(prompt(model)?.problemColumn == 3)
-        #expect(screen(model).contains("│    ^"))
-        #expect(screen(model).contains("There is no column 'schema'"))
+        #expect(prompt(model)?.line.text == "respnse")
+        #expect(screen(model).contains("There is no page 'respnse'"))
         // What is typed next is text.
         model.type("i")
-        #expect(prompt(model)?.line.text == "id schema pathi")
+        #expect(prompt(model)?.line.text == "respnsei")
         #expect(prompt(model)?.problem == "")
         model.press("ctrl-u")
-        model.type("id path")
+        model.type("response")
         model.press("enter")
         #expect(model.overlays.isEmpty)
-        #expect(model.list.columns == [.id, .path])
+        #expect(model.detail.options.page == .response)
     }
 
     @Test func `a mistake in a filter is pointed at in the prompt, wrapped`() {
@@ -80,18 +77,18 @@ struct PromptUpdateTests {
 
     @Test func `tab completes words, and shows several`() {
         var model = console()
-        model.press("O", "ctrl-u")
-        model.type("id me")
+        model.press("enter")
+        _ = model.perform(.page, nil)
+        model.type("ov")
         model.press("tab")
-        #expect(prompt(model)?.line.text == "id method ")
-        model.type("st")
+        #expect(prompt(model)?.line.text == "overview ")
+        model.press("ctrl-u")
+        model.type("re")
         model.press("tab")
-        #expect(prompt(model)?.line.text == "id method sta")
-        #expect(prompt(model)?.candidates == ["start", "status"])
-        #expect(screen(model).contains("start  status"))
+        #expect(prompt(model)?.candidates == ["request", "response"])
+        #expect(screen(model).contains("request  response"))
         model.type("x")
         model.press("tab")
-        #expect(prompt(model)?.line.text == "id method stax")
         #expect(prompt(model)?.candidates == ["nothing fits"])
     }
 

@@ -343,12 +343,12 @@ struct ReadingUpdateTests {
         model.press("f")
         model.type("/12(3/")
         model.press("enter")
-        #expect(model.told.hasPrefix("Character 6 of the expression: "), "\(model.told)")
         guard case .prompt(let prompt)? = model.overlays.last else {
             Issue.record("the prompt is gone")
             return
         }
         #expect(prompt.line.text == "/12(3/")
+        #expect(prompt.problem.hasPrefix("Character 6 of the expression: "), "\(prompt.problem)")
         model.press("ctrl-u")
         model.type("/12[37]/")
         model.press("enter")
@@ -385,10 +385,10 @@ struct ReadingUpdateTests {
 
     @Test func `a notice that is longer than the line takes the footer's too, and says where the rest is`() {
         var model = list(3)
-        let words = (10..<30).map { "word\($0)" }.joined(separator: " ")
+        let words = (10..<60).map { "word\($0)" }.joined(separator: " ")
         _ = model.update(.said(words, .error))
         let rows = screen(model).split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(rows[22].contains("word10") && rows[23].contains("word20"))
+        #expect(rows[22].contains("word10") && rows[23].contains("word21"))
         #expect(rows[23].contains("… @ says all") && !rows[23].contains("help"))
         let short = (10..<24).map { "word\($0)" }.joined(separator: " ")
         _ = model.update(.said(short, .info))

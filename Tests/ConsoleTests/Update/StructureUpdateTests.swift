@@ -253,6 +253,7 @@ struct StructureUpdateTests {
         #expect(model.structure.rows.count == count + 3)
         model.press("down", "down")
         #expect(model.selectedID == ExchangeID(3))
+        model.marks = []
         #expect(model.press("p").words == ["send 3"])
         #expect(ConsoleView.draw(model).text.contains("#3 "))
         model.press("space")

@@ -138,6 +138,10 @@ struct HelpTests {
         wrong.press(":")
         wrong.type("filter stauts:4")
         wrong.press("enter")
-        #expect(wrong.told.hasPrefix("Filter: "))
+        guard case .picker(let picker)? = wrong.overlays.last else {
+            Issue.record("the palette is gone")
+            return
+        }
+        #expect(picker.problem.hasPrefix("Filter: "))
     }
 }

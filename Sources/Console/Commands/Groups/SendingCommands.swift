@@ -2,7 +2,7 @@ extension CommandTable {
     static let send = [
         Row(
             .repeatRequest,
-            "Send the request again, or the marked ones",
+            "Send the request again",
             ["p"],
             .id,
             do: .with { $0.repeatSelection($1) }

@@ -59,7 +59,7 @@ extension CommandTable {
             ["U"],
             .profile,
             do: .with { $0.loadProfile($1) }
-        ).unless(\.noSteering),
+        ).at([.list]).unless(\.noSteering),
         Row(
             .decrypt,
             "Decrypt the host, or pass it through unread",
