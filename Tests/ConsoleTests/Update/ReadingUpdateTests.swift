@@ -385,17 +385,17 @@ struct ReadingUpdateTests {
 
     @Test func `a notice that is longer than the line takes the footer's too, and says where the rest is`() {
         var model = list(3)
-        let words = (10..<30).map { "word\($0)" }.joined(separator: " ")
+        let words = (10..<60).map { "word\($0)" }.joined(separator: " ")
         _ = model.update(.said(words, .error))
         let rows = screen(model).split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(rows[22].contains("word10") && rows[23].contains("word20"))
+        #expect(rows[22].contains("word10") && rows[23].contains("word21"))
         #expect(rows[23].contains("… @ says all") && !rows[23].contains("help"))
         let short = (10..<24).map { "word\($0)" }.joined(separator: " ")
         _ = model.update(.said(short, .info))
         let whole = screen(model)
         #expect(whole.contains("word23") && !whole.contains("says all"))
         model.press("@")
-        #expect(screen(model).contains("word29"))
+        #expect(screen(model).contains("word59"))
     }
 
     @Test func `what was sent from here is selected where the list does not follow, and marked`() throws {

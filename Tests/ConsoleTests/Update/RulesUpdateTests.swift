@@ -274,7 +274,7 @@ struct RulesUpdateTests {
     @Test func `a host is decrypted again by a key on its tunnel, or by its name`() {
         func press(_ record: ExchangeRecord) -> (words: [String], told: String) {
             var model = ModelFixture.listing([record], Size(width: 100, height: 30))
-            return (model.press("d").words, model.told)
+            return (model.press("ctrl-d").words, model.told)
         }
         let url = RequestURL(scheme: "tunnel", host: "h.example", port: 443, path: "")
         let tunnel = ModelFixture.record(1, "CONNECT") {

@@ -44,7 +44,7 @@ extension CommandTable {
         Row(
             .decrypt,
             "Decrypt a host again whose client refused the certificate",
-            ["d"],
+            ["ctrl-d"],
             .host,
             do: .with { $0.decrypt($1) }
         ).unless(\.noSteering),
