@@ -139,7 +139,7 @@ extension ConsoleModel {
             // An exchange that the list does not have any more gives way to the one that it shows selected.
             if view == .sequence, list.progress == nil, let record = list.selectedRecord { list.selectedID = record.id }
             reveal()
-            return loadRows() + followDetail()
+            return loadRows() + (detail.id == list.selectedID ? [] : followDetail())
         }
         return []
     }

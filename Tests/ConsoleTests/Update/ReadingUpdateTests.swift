@@ -395,7 +395,7 @@ struct ReadingUpdateTests {
         let whole = screen(model)
         #expect(whole.contains("word23") && !whole.contains("says all"))
         model.press("@")
-        #expect(screen(model).contains("word29"))
+        #expect(screen(model).contains("word59"))
     }
 
     @Test func `what was sent from here is selected where the list does not follow, and marked`() throws {
