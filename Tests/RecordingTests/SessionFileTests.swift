@@ -297,7 +297,7 @@ struct SessionFileTests {
             "UPDATE exchange SET client_messages = -1", "UPDATE exchange SET grpc_status = 'OK'",
             "UPDATE exchange SET masked = '{'", "UPDATE exchange SET process_id = -1",
             "UPDATE exchange SET server_address = 7; UPDATE exchange SET server_address = x'00'",
-            "INSERT INTO annotation VALUES(1, NULL, NULL, 'x')",
+            "INSERT INTO annotation VALUES(1, x'ff', NULL, NULL)",
         ]
     )
     func damagedValues(sql: String) throws {

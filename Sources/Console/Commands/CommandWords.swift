@@ -97,7 +97,7 @@ extension Command {
         .openSession: "load import har archive file",
         .backToLive: "close session",
         .loadProfile: "rules reload yaml",
-        .pass: "ssl tls https tunnel passthrough ignore bank",
+        .pass: "passthrough bypass tunnel",
         .breakEverything: "intercept hold all breakpoint",
         .ignoreHost: "hide exclude domain",
         .markAll: "select all",

@@ -15,7 +15,7 @@ struct HelpPage: Sendable, Hashable {
 /// Help, made from the table of commands and the keys in force. The first page is what can be done here.
 enum HelpDocument {
     /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
-    private static let firstPage = (rows: 17, columns: 75)
+    private static let firstPage = (rows: 17, columns: 74)
     static let keyWidth = 16
 
     static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
@@ -23,7 +23,7 @@ enum HelpDocument {
             let more = group == .share ? [DetailLine([])] + lines(of: .send, model) : []
             return HelpPage(word: group.word, lines: lines(of: group, model) + more)
         }
-        return [HelpPage(word: "here", lines: here(model, place))] + groups
+        return [HelpPage(word: "now", lines: here(model, place))] + groups
             + [
                 HelpPage(word: "filter", lines: filterLines),
                 HelpPage(word: "signs", lines: HelpSigns.lines(model.look)),

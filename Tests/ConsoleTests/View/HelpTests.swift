@@ -42,7 +42,7 @@ struct HelpTests {
             let lines = lines(model)
             #expect((5...20).contains(lines.count), "\(name): \(lines.count)")
             for line in lines { #expect(TextWidth.columns(line) <= 76, "\(name): \(line)") }
-            #expect(lines[0].contains("[1 here]"))
+            #expect(lines[0].contains("[1 now]"))
             model.press("esc")
             #expect(report(model) == nil)
         }

@@ -110,9 +110,7 @@ extension EndToEnd.Consoles {
                     "DELETE /first HTTP/1.1", "DELETE /second HTTP/1.1", "DELETE /first HTTP/1.1",
                 ]
             )
-            try await console.screen.send(Keys.up)
-            try await console.screen.waitUntilGone("space mark")
-            try await console.screen.send("ab", waitFor: "the whole host")
+            try await console.screen.send(Keys.up + "ab", waitFor: "the whole host")
             try await console.screen.wait(for: "at: \"localhost:\(server.origin.port)\"")
         }
     }

@@ -14,7 +14,7 @@ extension EndToEnd.Consoles {
             let nginx = try await ReportingNginx()
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             try await console.visit(nginx, "/helped")
-            try await console.screen.send("?", waitFor: "[1 here]")
+            try await console.screen.send("?", waitFor: "[1 now]")
             try await console.screen.row(containing: "/ ", "Filter the list")
             try await console.screen.send("4", waitFor: "[4 rules]")
             // The tools with their letters lie below the commands.
@@ -25,9 +25,9 @@ extension EndToEnd.Consoles {
             try await console.screen.escape(closing: "[0 signs]")
             try await console.screen.send("/status:2", waitFor: "filter: status:2")
             // F1, as xterm sends it.
-            try await console.screen.send("\u{1B}OP", waitFor: "[1 here]")
+            try await console.screen.send("\u{1B}OP", waitFor: "[1 now]")
             try await console.screen.row(containing: "host:*.example.com", "host: ")
-            try await console.screen.escape(closing: "[1 here]")
+            try await console.screen.escape(closing: "[1 now]")
             try await console.screen.send("00" + Keys.enter, waitFor: "filter: status:200  1 of 1")
         }
 

@@ -80,7 +80,7 @@ extension EndToEnd.Consoles {
             for path in [console.session, copy] {
                 let opened = try ConsoleScreen(["open", path], scratch: console.scratch)
                 try await opened.row(containing: "\"r2", "/two")
-                try await opened.send(Keys.enter, waitFor: "breaks on Mondays")
+                try await opened.send(Keys.enter + "1", waitFor: "breaks on Mondays")
                 try await opened.closeDetail(with: "breaks on Mondays")
                 // A recorded session is edited as well.
                 try await opened.send("d", waitFor: "1 exchange deleted")

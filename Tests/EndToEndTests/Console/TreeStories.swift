@@ -18,7 +18,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send(Keys.tab, waitFor: "HOST AND PATH")
             try await console.screen.send(Keys.enter, waitFor: "files")
             try await console.screen.send(Keys.down + Keys.enter, waitFor: "a.json")
-            try await console.screen.send(Keys.down + Keys.enter, waitFor: "/files/a.json?page=2")
+            try await console.screen.send(Keys.down + Keys.enter + "1", waitFor: "/files/a.json?page=2")
             // The tree has the keys, and its cursor takes the detail along.
             try await console.screen.send(Keys.down, waitFor: "/files/b.json")
             #expect(console.screen.text.contains("filter: status:200"))

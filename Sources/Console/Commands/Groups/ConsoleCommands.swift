@@ -16,7 +16,7 @@ extension CommandTable {
         Row(.verbose, "Say one sentence for each exchange that has ended", do: .plain { $0.tellExchanges(true) })
             .onLines,
         Row(.theme, "Dark or light", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
-        Row(.openSession, "Open another session or a HAR here", ["Y"], .session, do: .asking { $0.openSession($1) }),
+        Row(.openSession, "Open another session here", ["Y"], .session, do: .asking { $0.openSession($1) }),
         Row(.backToLive, "Back from an opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
         Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
         Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() }).onScreen,

@@ -32,7 +32,6 @@ struct MessagePage {
             let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
             return JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
         }
-        writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
         if writer.options.isShort {
             startLine(head, &writer)
             writer.append(Span("  " + standNote(isSent), .faint))

@@ -104,7 +104,7 @@ extension EndToEnd.Consoles {
             ),
             TaskStory(
                 task: "focus a host",
-                sees: "only localhost",
+                sees: "focus: localhost",
                 hears: "4 exchanges.",
                 after: { try await $0.lines.says("clear-filter", until: "4 exchanges.") }
             ),
