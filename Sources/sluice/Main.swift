@@ -47,7 +47,8 @@ struct Sluice: AsyncParsableCommand {
         subcommands: [
             ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
             Export.self, ProfileCommand.self, ToolCommand.self, PresetsCommand.self, HoldCommand.self,
-            DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self, KeysCommand.self, Import.self,
+            DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self, KeysCommand.self,
+            Import.self,
             CA.self,
         ],
         defaultSubcommand: ConsoleCommand.self

@@ -161,7 +161,7 @@ extension EndToEnd {
             let sluice = try await SluiceProcess(scratch: scratch)
             let end = try await sluice.stop()
             #expect(end.status == 0, "\(end.errors)")
-            try await fails(["list", sluice.session, "status:5xx", "colour:red"], status: 2, says: "12", "^")
+            try await fails(["list", sluice.session, "status:5xx", "hue:red"], status: 2, says: "12", "^")
         }
 
         @Test("sluice alone, without a terminal, says how to start")

@@ -31,7 +31,9 @@ package struct Keymap: Sendable, Hashable {
         for entry in CommandTable.entries {
             for (index, keys) in entry.keys.enumerated() {
                 let argument = Keymap.argument(entry, keys, index)
-                for context in entry.contexts(of: keys) { map.bind(keys, to: Binding(entry.command, argument), in: context) }
+                for context in entry.contexts(of: keys) {
+                    map.bind(keys, to: Binding(entry.command, argument), in: context)
+                }
             }
         }
         return map

@@ -25,7 +25,8 @@ package struct FoundPlaces: Sendable {
         // No expression may hold the screen up, however many lines there are.
         MatchingAllowance.$current.withValue(MatchingAllowance()) {
             for line in document.lines.indices {
-                guard all.count < FoundPlaces.most, let ranges = try? sought.ranges(in: document.lines[line].spans) else {
+                guard all.count < FoundPlaces.most, let ranges = try? sought.ranges(in: document.lines[line].spans)
+                else {
                     end = line
                     return
                 }

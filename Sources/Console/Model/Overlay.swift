@@ -58,6 +58,16 @@ package struct PickerState: Sendable {
         let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
         let found = FuzzySearch.sorted(items, by: typed) { "\($0.title) \($0.value) \($0.synonyms)" }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
+        // Choices stay in their order, but a whole word comes first.
+        guard command == nil else {
+            func rank(_ item: Item) -> Int {
+                let text = "\(item.title) \(item.value)".lowercased()
+                return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == typed }
+                    ? 0 : text.contains(typed) ? 1 : 2
+            }
+            let order = items.filter { found.contains($0) }.enumerated()
+            return order.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
+        }
         // Letters that are strewn over a title count less than a word for the same thing.
         func rank(_ item: Item) -> Int {
             let isNamed = " \(item.title) \(item.value)".lowercased().contains(" \(typed)")

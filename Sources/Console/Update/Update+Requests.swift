@@ -52,7 +52,8 @@ extension ConsoleModel {
 
     var noSent: String? {
         noProxyToSend
-            ?? (sentRequests.isEmpty ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
+            ?? (sentRequests.isEmpty
+                ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
     }
 
     /// Why no request can be sent, whatever is selected.

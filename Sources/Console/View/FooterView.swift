@@ -124,7 +124,8 @@ enum FooterView {
         let context = model.context
         let times: [Hint] = model.isTimelineInUse && context == .list ? [("← →", "time"), ("↑ ↓", "host")] : []
         let commands: [Hint] = CommandTable.entries.compactMap { entry in
-            guard !entry.short.isEmpty, entry.shortPlaces?.contains(context) ?? true, model.whyNot(entry.command) == nil,
+            guard !entry.short.isEmpty, entry.shortPlaces?.contains(context) ?? true,
+                model.whyNot(entry.command) == nil,
                 let key = model.keymap.keys(for: entry.command, in: context).first
             else { return nil }
             if entry.command == .ruleFromExchange { return ("a …", entry.short) }

@@ -26,10 +26,13 @@ package struct GraphQLOperation: Sendable, Equatable {
     package static func inJSON(_ bytes: [UInt8]) -> [GraphQLOperation] {
         // Most JSON is told apart without reading it whole.
         let first = bytes.first { $0 > 0x20 }
-        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let tree = try? JSONTree(bytes) else { return [] }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let tree = try? JSONTree(bytes) else {
+            return []
+        }
         let nodes = first == UInt8(ascii: "{") ? [0] : tree.nodes[0].children
         let operations = nodes.prefix(most).map { node -> GraphQLOperation? in
-            guard let member = tree.member("query", of: node), let query = tree.string(of: member), query.contains("{") else {
+            guard let member = tree.member("query", of: node), let query = tree.string(of: member), query.contains("{")
+            else {
                 return nil
             }
             let name = tree.member("operationName", of: node).flatMap { tree.string(of: $0) }
@@ -44,7 +47,8 @@ package struct GraphQLOperation: Sendable, Equatable {
 
     /// The operation of a query string such as `query=…&variables=…`; `nil` where it is something else.
     package static func inQuery(_ fields: [FormField]) -> GraphQLOperation? {
-        guard let query = fields.first(where: { $0.name == "query" })?.value, query.contains("{"), query.contains("}") else {
+        guard let query = fields.first(where: { $0.name == "query" })?.value, query.contains("{"), query.contains("}")
+        else {
             return nil
         }
         let name = fields.first { $0.name == "operationName" }?.value

@@ -15,17 +15,22 @@ package enum TextValue: Sendable, Equatable {
         guard (3...TextValue.longest).contains(text.utf8.count) else { return nil }
         if text.utf8.contains(UInt8(ascii: "%")) {
             let decoded = FormFields.percentDecoded(Array(text.utf8))
-            guard decoded.count < text.utf8.count, let plain = String(validating: decoded, as: UTF8.self) else { return nil }
+            guard decoded.count < text.utf8.count, let plain = String(validating: decoded, as: UTF8.self) else {
+                return nil
+            }
             self = .percentEncoded(plain)
             return
         }
         guard text.utf8.count >= TextValue.shortestBase64, let bytes = Base64Text.decode(text.utf8) else { return nil }
         let isPadded = text.utf8.last == UInt8(ascii: "=")
-        if let plain = String(validating: bytes, as: UTF8.self), bytes.allSatisfy({ $0 >= 0x20 || (9...13).contains($0) }) {
+        if let plain = String(validating: bytes, as: UTF8.self),
+            bytes.allSatisfy({ $0 >= 0x20 || (9...13).contains($0) })
+        {
             self = .base64(plain)
         } else {
             // A word or a number is base64 of some bytes too.
-            let hasKinds = text.contains { $0.isUppercase } && text.contains { $0.isLowercase } && text.contains { $0.isNumber }
+            let hasKinds =
+                text.contains { $0.isUppercase } && text.contains { $0.isLowercase } && text.contains { $0.isNumber }
             guard isPadded || hasKinds && text.utf8.count >= 24 else { return nil }
             self = .base64Bytes(bytes)
         }

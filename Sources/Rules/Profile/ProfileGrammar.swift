@@ -30,7 +30,9 @@ enum ProfileGrammar {
                 fallback: "all"
             ).means("Which exchanges are recorded; the others pass, and tools act on them."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
-                .means("What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."),
+                .means(
+                    "What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."
+                ),
         ]
     }
 

@@ -139,7 +139,8 @@ struct DetailWriter {
 
     /// How to see the whole of a body.
     private var wayToBody: String {
-        options.isPrinted ? "--body request or --body response prints the body" : "the command save-body writes it whole"
+        options.isPrinted
+            ? "--body request or --body response prints the body" : "the command save-body writes it whole"
     }
 
     private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {

@@ -8,9 +8,13 @@ struct FetchCall {
 
     init(_ request: RequestToRepeat) {
         self.request = request
-        if !request.body.isEmpty, isBodyless { remarks.append("fetch sends no body with \(request.method), so it is left out") }
+        if !request.body.isEmpty, isBodyless {
+            remarks.append("fetch sends no body with \(request.method), so it is left out")
+        }
         let odd = request.url.contains { " \"<>\\^`{|}'".contains($0) || !$0.isASCII }
-        if odd || request.url.contains("/.") { remarks.append("fetch writes some characters of this URL in its own way") }
+        if odd || request.url.contains("/.") {
+            remarks.append("fetch writes some characters of this URL in its own way")
+        }
     }
 
     private var isBodyless: Bool { ["GET", "HEAD"].contains(request.method.uppercased()) }
@@ -46,7 +50,9 @@ struct FetchCall {
     }
 
     /// Each byte as the character of that number, which is what fetch takes and sends.
-    private func latin1(_ bytes: [UInt8]) -> String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
+    private func latin1(_ bytes: [UInt8]) -> String {
+        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
 
     private func literal(_ text: String) -> String { text.quoted { VisibleText.jsonEscape($0) } }
 }

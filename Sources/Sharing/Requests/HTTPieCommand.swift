@@ -20,7 +20,9 @@ struct HTTPieCommand {
         } else {
             let printing = ShellWord.printing(request.body)
             if let files, printing.count > CurlCommand.longestBody {
-                let path = try files.write("exchange-\(request.number)-body.bin") { try $0(ByteBuffer(bytes: request.body)) }
+                let path = try files.write("exchange-\(request.number)-body.bin") {
+                    try $0(ByteBuffer(bytes: request.body))
+                }
                 words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
             } else {
                 before += printing + Array(" | ".utf8)

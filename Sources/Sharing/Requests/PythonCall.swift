@@ -9,7 +9,9 @@ struct PythonCall {
     var text: String {
         let fields = request.joinedFields
         var comments = request.comments("#")
-        if fields.count < request.fields.count { comments += "# header lines of one name are joined, as requests sends one\n" }
+        if fields.count < request.fields.count {
+            comments += "# header lines of one name are joined, as requests sends one\n"
+        }
         // urllib3 adds these of its own accord.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         var lines = fields.map { "        \(literal($0.name)): \(literal($0.value))," }

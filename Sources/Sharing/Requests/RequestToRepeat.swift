@@ -8,7 +8,8 @@ struct RequestToRepeat {
     /// The longest body that a program has in its text, in bytes.
     private static let longestBody = 8 << 20
     private static let ofConnection: Set<String> = [
-        "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "te",
+        "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding",
+        "te",
         "trailer", "upgrade", "expect", "http2-settings",
     ]
 

@@ -24,7 +24,10 @@ struct DraftChangeTests {
             ("at */ads/*", "at: \"http://localhost:1/a\"", "at: \"*/ads/*\""),
             ("at a: b", "at: \"http://localhost:1/a\"", "at: \"a: b\""),
             ("at [a.example, b.example]", "at: \"http://localhost:1/a\"", "at: [a.example, b.example]"),
-            ("6 - { remove: header, name: X-B }", "- { add: header, name: X-A, to: one }", "- { remove: header, name: X-B }"),
+            (
+                "6 - { remove: header, name: X-B }", "- { add: header, name: X-A, to: one }",
+                "- { remove: header, name: X-B }"
+            ),
             ("remove to", "to: \"http://localhost:3000\"\n", ""),
             ("remove 1", "# from exchange 3\n", ""),
             ("insert 1 name: mine", "# from", "name: mine\n# from"),

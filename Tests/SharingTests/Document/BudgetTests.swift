@@ -31,7 +31,9 @@ struct BudgetTests {
         let late = document(DetailBudget { asked.next() > 3 })
         #expect(!late.isWhole)
         #expect(late.lines.count < 300)
-        #expect(late.lines.last?.plain == "Not all is shown, as it takes too long; the command save-body writes it whole.")
+        #expect(
+            late.lines.last?.plain == "Not all is shown, as it takes too long; the command save-body writes it whole."
+        )
         #expect(document(DetailBudget()).isWhole)
     }
 

@@ -18,7 +18,7 @@ extension CommandTable {
             .hold,
             do: .with { $0.decide(.cancel, $1) }
         )
-            .unless(\.noDecision),
+        .unless(\.noDecision),
         Row(.abort, "Abort the held exchange", ["ctrl-a"], .hold, do: .with { $0.decide(.abort, $1) })
             .unless(\.noDecision),
     ]

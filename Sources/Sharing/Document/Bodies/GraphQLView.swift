@@ -42,7 +42,8 @@ struct GraphQLView {
         guard let type, type.isJSON || type.essence == "application/graphql" else { return [] }
         let body = LoadedBody(exchange, .requestReceived, source: source, limit: Int(longestBody))
         guard let text = body.text?.text else { return [] }
-        return type.isJSON ? GraphQLOperation.inJSON(Array(text.utf8)) : GraphQLOperation.inDocument(text).map { [$0] } ?? []
+        return type.isJSON
+            ? GraphQLOperation.inJSON(Array(text.utf8)) : GraphQLOperation.inDocument(text).map { [$0] } ?? []
     }
 
     private static let longestBody: Int64 = 256 * 1024

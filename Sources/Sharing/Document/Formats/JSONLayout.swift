@@ -136,7 +136,9 @@ struct JSONLayout {
             }
             let units = escape == "u" ? JSONLayout.units(rest) : []
             let decoded = String(decoding: units, as: UTF16.self).unicodeScalars
-            if let one = decoded.first, decoded.count == 1, one != "\u{FFFD}", one != "\"", one != "\\", !VisibleText.isHidden(one) {
+            if let one = decoded.first, decoded.count == 1, one != "\u{FFFD}", one != "\"", one != "\\",
+                !VisibleText.isHidden(one)
+            {
                 shown.append(one)
                 rest = rest.dropFirst(units.count * 6 - 2)
             } else {
@@ -152,7 +154,9 @@ struct JSONLayout {
         guard let first = UInt16(String(rest.prefix(4)), radix: 16) else { return [] }
         guard (0xD800..<0xDC00).contains(first) else { return [first] }
         let after = rest.dropFirst(4)
-        guard after.starts(with: "\\u".unicodeScalars), let second = UInt16(String(after.dropFirst(2).prefix(4)), radix: 16) else {
+        guard after.starts(with: "\\u".unicodeScalars),
+            let second = UInt16(String(after.dropFirst(2).prefix(4)), radix: 16)
+        else {
             return [first]
         }
         return [first, second]

@@ -45,7 +45,8 @@ struct MarkupLayout {
                 if let closing = next, closing.kind == .closeTag, closing.name == token.name {
                     writer.add(tag(token) + tag(closing), indent: indent)
                     (next, ahead) = (ahead, ahead == nil ? nil : reader.next())
-                } else if !keepsSpace(token.name), let inner = next, inner.kind == .text, inner.range.count <= MarkupLayout.shortText,
+                } else if !keepsSpace(token.name), let inner = next, inner.kind == .text,
+                    inner.range.count <= MarkupLayout.shortText,
                     let closing = ahead, closing.kind == .closeTag, closing.name == token.name
                 {
                     writer.add(tag(token) + [Span(words(inner.range))] + tag(closing), indent: indent)

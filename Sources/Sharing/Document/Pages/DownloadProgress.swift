@@ -38,7 +38,8 @@ struct DownloadProgress {
             if writer.options.hasBars {
                 let width = min(DownloadProgress.barWidth, max(8, writer.options.width - writer.margin - 50))
                 let full = Int(part * Double(width))
-                let bar = String(repeating: writer.sign("█", "#"), count: full)
+                let bar =
+                    String(repeating: writer.sign("█", "#"), count: full)
                     + String(repeating: writer.sign("░", "."), count: width - full)
                 words.insert("\(bar) \(Int(part * 100)) %", at: 0)
             } else {

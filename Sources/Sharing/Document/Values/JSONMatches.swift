@@ -15,7 +15,10 @@ struct JSONMatches {
             return
         }
         guard let (text, _) = body.text, !body.isEmpty else {
-            writer.add("The body is \(body.isEmpty ? "empty" : "no text"), so the path '\(path.text)' leads nowhere.", .warning)
+            writer.add(
+                "The body is \(body.isEmpty ? "empty" : "no text"), so the path '\(path.text)' leads nowhere.",
+                .warning
+            )
             return
         }
         // JSON lines are a text each.
@@ -33,7 +36,8 @@ struct JSONMatches {
                 count += nodes.count
                 write(nodes, of: tree, line: isLines ? number + 1 : nil, &writer)
             } catch {
-                miss = body.isCut
+                miss =
+                    body.isCut
                     ? "only the first \(Measures.size(Int64(bytes.count))) of the body are looked at, and they are no whole JSON"
                     : "the body is no JSON: \(error)"
             }

@@ -16,7 +16,11 @@ extension DetailWriter {
             fact("user", basic.user)
             fact("password", basic.password)
             margin -= 4
-            return fold(from: line, "(Basic: user \(VisibleText.of(String(basic.user.prefix(40)))))", startsFolded: true)
+            return fold(
+                from: line,
+                "(Basic: user \(VisibleText.of(String(basic.user.prefix(40)))))",
+                startsFolded: true
+            )
         }
         guard options.decodesValues, let decoded = TextValue(value) else { return }
         margin += 4
@@ -26,7 +30,10 @@ extension DetailWriter {
         case .base64(let text): lines("base64", text)
         case .base64Bytes(let bytes):
             let digits = bytes.prefix(32).map { $0.padded(to: 2, radix: 16) }.joined(separator: " ")
-            add([Span("base64: ", .label), Span(bytes.count.of("byte") + "  ", .faint), Span(digits + (bytes.count > 32 ? " …" : ""))])
+            add([
+                Span("base64: ", .label), Span(bytes.count.of("byte") + "  ", .faint),
+                Span(digits + (bytes.count > 32 ? " …" : "")),
+            ])
         }
     }
 
