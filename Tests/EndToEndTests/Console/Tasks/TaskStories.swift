@@ -231,7 +231,7 @@ extension EndToEnd.Consoles {
             TaskStory(
                 task: "export HAR",
                 before: { try await $0.visit("/one", "/two", "/three") },
-                sees: "are in sluice.har",
+                sees: "in sluice.har",
                 hears: "are in all.har"
             ),
             TaskStory(task: "comment", sees: "slow", hears: "slow"),
