@@ -94,7 +94,7 @@ extension Command {
         .comment: "note annotate remark",
         .colour: "color mark tag",
         .saveSession: "write store save as copy",
-        .openSession: "load import har archive file",
+        .openSession: "load import archive file",
         .backToLive: "close session",
         .loadProfile: "rules reload yaml",
         .pass: "passthrough bypass tunnel",
