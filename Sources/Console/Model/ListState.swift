@@ -67,7 +67,7 @@ package struct StructureState: Sendable {
     }
 
     /// The most exchanges of a place that are shown.
-    package static let mostExchanges = 50
+    package static let mostExchanges = QueryService.mostExchanges
 
     /// The children of open branches.
     package var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }

@@ -175,6 +175,9 @@ package final class QueryService: Sendable {
         }
     }
 
+    /// How many exchanges of a place are read.
+    static let mostExchanges = 50
+
     /// Reads the newest exchanges of the list at a place of the structure, without those below it; answered by
     /// `.exchanges`.
     package func loadExchanges(at node: StructureNode, generation: Int) {
@@ -190,11 +193,11 @@ package final class QueryService: Sendable {
             } else if let bounds = list.bounds {
                 try reader.forEachBlock(of: bounds, order: .newestFirst, for: filter) { block in
                     try take(.range(block))
-                    return found.count < StructureState.mostExchanges && !cancellation.isCancelled
+                    return found.count < Self.mostExchanges && !cancellation.isCancelled
                 }
             }
             try cancellation.check()
-            return .exchanges(at: node, generation: generation, Array(found.prefix(StructureState.mostExchanges)))
+            return .exchanges(at: node, generation: generation, Array(found.prefix(Self.mostExchanges)))
         }
     }
 
