@@ -27,14 +27,14 @@ extension EffectRunner {
     {
         switch request {
         case .delete(let selection, let query):
-            let numbers = try reader.numbers(of: selection, query)
+            let numbers = try reader.edited(selection, query)
             return (.delete(numbers), numbers)
         case .clear(let query):
-            let numbers = try reader.numbers(matching: query)
+            let numbers = try reader.edited(query)
             return (.delete(numbers), numbers)
         case .restore(let deletion): return (.restore(mark: deletion.mark), ExchangeNumbers([]))
         case .note(let selection, let query, let note):
-            let numbers = try reader.numbers(of: selection, query)
+            let numbers = try reader.edited(selection, query)
             return (.annotate(numbers, note), numbers)
         }
     }
@@ -53,33 +53,18 @@ extension EffectRunner {
 }
 
 extension SessionReader {
-    fileprivate func numbers(of selection: Selection, _ query: ListQuery) throws -> ExchangeNumbers {
+    fileprivate func edited(_ selection: Selection, _ query: ListQuery) throws -> ExchangeNumbers {
         switch selection {
-        case .exchanges(let ids): return ExchangeNumbers(ids.map(\.number))
-        case .branch(let node):
-            guard let place = node.url else { return try numbers(matching: query) }
-            var numbers: [Int64] = []
-            try forEachRecord(matching: query.wholeFilter) { record in
-                let url = record.url
-                guard url.host == place.host, url.port == place.port, url.scheme == place.scheme,
-                    place.path.isEmpty || url.path == place.path || url.path.hasPrefix(place.path + "/")
-                else { return }
-                numbers.append(record.id.number)
-            }
-            return ExchangeNumbers(numbers)
+        case .exchanges(let ids): ExchangeNumbers(ids.map(\.number))
+        case .branch(let node): try edited(query.below(node))
         }
     }
 
-    /// The numbers of all exchanges that a query leaves.
-    fileprivate func numbers(matching query: ListQuery) throws -> ExchangeNumbers {
-        guard let bounds = try bounds() else { return ExchangeNumbers([]) }
-        let filter = query.wholeFilter
-        guard !filter.matchesEverything else { return ExchangeNumbers(ranges: [bounds]) }
-        var numbers: [Int64] = []
-        try forEachBlock(of: bounds, for: filter) { block in
-            numbers += try self.numbers(of: .range(block), matching: filter)
-            return true
+    /// The numbers of all exchanges that a query leaves; of a whole session as a range, however many they are.
+    fileprivate func edited(_ query: ListQuery) throws -> ExchangeNumbers {
+        guard query.only == nil, query.wholeFilter.matchesEverything else {
+            return ExchangeNumbers(try numbers(matching: query))
         }
-        return ExchangeNumbers(numbers)
+        return ExchangeNumbers(ranges: try bounds().map { [$0] } ?? [])
     }
 }

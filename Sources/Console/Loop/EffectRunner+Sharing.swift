@@ -134,7 +134,8 @@ extension EffectRunner {
                 )
             }
         var count = 0
-        let ids = try request.ids ?? reader.ids(matching: request.query, until: isStopped)
+        let ids =
+            try request.ids ?? reader.numbers(matching: request.query, until: isStopped).map { ExchangeID($0) }
         for id in ids where !isStopped() {
             guard let exchange = try reader.exchange(id) else { continue }
             try export.add(exchange)
@@ -151,18 +152,16 @@ extension EffectRunner {
 
 extension SessionReader {
     /// The numbers of all exchanges that a query leaves, lowest first.
-    fileprivate func ids(matching query: ListQuery, until isStopped: () -> Bool) throws -> [ExchangeID] {
+    func numbers(matching query: ListQuery, until isStopped: () -> Bool = { false }) throws -> [Int64] {
         guard let range = try bounds() else { return [] }
-        var ids: [ExchangeID] = []
+        var found: [Int64] = []
         let filter = query.wholeFilter
-        if let only = query.only {
-            return try numbers(of: .numbers(only), matching: filter).map { ExchangeID($0) }
-        }
+        if let only = query.only { return try numbers(of: .numbers(only), matching: filter) }
         try forEachBlock(of: range, for: filter) { block in
-            ids += try numbers(of: .range(block), matching: filter).map { ExchangeID($0) }
+            found += try numbers(of: .range(block), matching: filter)
             return !isStopped()
         }
-        return ids
+        return found
     }
 }
 

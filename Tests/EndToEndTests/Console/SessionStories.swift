@@ -43,6 +43,25 @@ extension EndToEnd.Consoles {
             #expect(bytes.firstRange(of: Data("/three".utf8)) == nil)
         }
 
+        @Test("A list of the marked alone is cleared of them, a branch of what is below it", .timeLimit(.minutes(2)))
+        func clearParts() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole(size: Self.size)
+            let screen = console.screen
+            for name in ["one", "two"] { try await console.visit(nginx, "/\(name)") }
+            try await screen.send(" ", waitFor: "marked 1")
+            try await screen.send("%", waitFor: "filter: marked")
+            try await screen.waitUntilGone("/one")
+            try await screen.send("Z", waitFor: "1 exchange deleted; u brings it back.")
+            try await screen.send("%")
+            try await screen.row(containing: "/one", "200")
+            try await screen.send(Keys.tab, waitFor: "HOST AND PATH")
+            try await screen.send("d", waitFor: "1 exchange deleted")
+            try await screen.send("q")
+            #expect(try await screen.exitStatus() == 0)
+            #expect(try SessionReader(path: console.session).count() == 0)
+        }
+
         @Test("Recording goes off and on; what passes meanwhile is counted", .timeLimit(.minutes(2)))
         func record() async throws {
             let nginx = try await ReportingNginx()
