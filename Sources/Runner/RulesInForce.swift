@@ -144,12 +144,7 @@ actor RulesInForce {
     func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
-        guard discardsEdits || unsaved.isEmpty else {
-            throw ControlError(
-                "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
-                hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
-            )
-        }
+        try checkNothingIsLost(discardsEdits)
         guard !paths.isEmpty else { return nil }
         // A profile that was never saved has no file to go back to.
         let roots = paths.filter { path in !unsaved.contains { $0.file == path && disk[$0.identity] == nil } }
@@ -161,6 +156,14 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
+    private func checkNothingIsLost(_ discardsEdits: Bool) throws(ControlError) {
+        guard !discardsEdits, !unsaved.isEmpty else { return }
+        throw ControlError(
+            "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
+            hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
+        )
+    }
+
     /// Puts the profile of other files in force in place of the present one; returns what has changed.
     ///
     /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlError``. Throws what is wrong
@@ -168,12 +171,7 @@ actor RulesInForce {
     func load(_ files: [String], discardsEdits: Bool) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
-        guard discardsEdits || unsaved.isEmpty else {
-            throw ControlError(
-                "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
-                hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
-            )
-        }
+        try checkNothingIsLost(discardsEdits)
         let before = profile
         let after = try RuleProfile.load(paths: files)
         try await change(to: after)
