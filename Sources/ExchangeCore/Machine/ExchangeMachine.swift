@@ -106,7 +106,8 @@ package struct ExchangeMachine: ~Copyable {
     /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete, also with the
     /// client's process, where that became known meanwhile.
     package mutating func effectsFinished(process: ClientProcess? = nil) {
-        if let process { record.extras.process = process }
+        // Most exchanges have it from their beginning.
+        if let process, record.extras.process == nil { record.extras.process = process }
         sink.record(.finished(record, messages))
     }
 
