@@ -72,19 +72,23 @@ let package = Package(
         module("Files", [nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
+        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]),
+        module(
+            "Rules",
+            ["ExchangeCore", "Text", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
+        ),
         module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions", nioCore]),
         module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Expressions"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),
-        module("Sharing", ["Text", "HTTPModel", "Content", "Files", nioCore]),
+        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", nioCore]),
         module(
             "Console",
             [
                 "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
-                "Recording", "Sharing",
+                "Recording", "Sharing", "Masking",
                 "Runner", "Files",
                 nioCore,
             ]
@@ -92,8 +96,8 @@ let package = Package(
         module(
             "Runner",
             [
-                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Text", "HTTPModel", "Content", "ExchangeCore",
-                "Wire", "Files",
+                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel", "Content",
+                "ExchangeCore", "Wire", "Files",
                 nioCore,
                 nioPosix, logging,
             ]
@@ -102,7 +106,7 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "Runner", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools", "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Sharing", "Files",
+                "Content", "Recording", "Sharing", "Masking", "Files",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -130,6 +134,7 @@ let package = Package(
             ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
+        tests("MaskingTests", ["Masking", "Content", "HTTPModel", "Support", nioCore]),
         tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests(
@@ -147,7 +152,7 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
-        tests("SharingTests", ["Sharing", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix]),
+        tests("SharingTests", ["Sharing", "Masking", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix]),
         tests(
             "ConsoleTests",
             [

@@ -88,11 +88,7 @@ package enum Console {
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            let thread = Thread {
-                // Set from within, as only then the system knows the name.
-                Thread.current.name = "sluice.console"
-                continuation.resume(with: Result { try body() })
-            }
+            let thread = Thread { continuation.resume(with: Result { try body() }) }
             thread.stackSize = 8 << 20
             thread.start()
         }

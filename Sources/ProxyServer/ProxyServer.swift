@@ -1,5 +1,5 @@
 import ExchangeCore
-import HTTPModel
+package import HTTPModel
 package import Logging
 package import NIOCore
 import NIOPosix
@@ -11,6 +11,10 @@ package final class ProxyServer: Sendable {
     package let address: SocketAddress
     /// The messages that wait for a decision.
     package var holds: HoldBoard { shared.holds }
+    /// A number for an exchange that comes from elsewhere than the traffic.
+    package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
+    /// A number for a connection of such an exchange.
+    package func makeConnectionID() -> ConnectionID { shared.makeConnectionID() }
 
     let shared: SharedState
     private let group: MultiThreadedEventLoopGroup

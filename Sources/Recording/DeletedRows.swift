@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import HTTPModel
 
@@ -7,10 +8,14 @@ enum DeletedRows {
     private static let slice: Int64 = 2_048
     /// The largest rest of a session that is written anew to give pages back, in bytes; more would take too long.
     private static let largestRest: Int64 = 512 << 20
+    /// How many pages of a larger one move in a transaction, and how long that goes on, in nanoseconds.
+    private static let (movedPages, movingTime): (Int, UInt64) = (1_024, 20_000_000_000)
 
     /// Removes the rows of marked exchanges and overwrites them with zeros, then gives the pages back. The highest number
     /// stays known, so that no number is used again.
-    static func remove(in database: Database) throws {
+    ///
+    /// - Parameter largest: up to how many bytes of the rest the session is written anew.
+    static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
         guard let marked = try range(in: database) else { return }
         try database.execute(sql: "PRAGMA secure_delete = ON")
         let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
@@ -30,7 +35,7 @@ enum DeletedRows {
             start = try next(after: part.upperBound, in: database) ?? marked.upperBound + 1
         }
         try removeConnections(in: database)
-        try giveBack(database)
+        try giveBack(database, rewriting: largest)
     }
 
     private static func range(in database: Database) throws -> ClosedRange<Int64>? {
@@ -76,13 +81,23 @@ enum DeletedRows {
         )
     }
 
-    /// Writes a session anew that is not too large, which gives back the pages and leaves nothing between rows. Others
-    /// keep their empty pages, all zeros, for what is recorded next.
-    private static func giveBack(_ database: Database) throws {
+    /// Writes a session anew that is not too large, which gives back the pages and leaves nothing between rows. Of a
+    /// larger one the pages of its end are moved into the empty ones; a file without the map that this needs, made by an
+    /// older Sluice, keeps its empty pages, all zeros, for what is recorded next.
+    private static func giveBack(_ database: Database, rewriting largest: Int64) throws {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
-        let rest = (try pragma("page_count") - pragma("freelist_count")) * Int64(Schema.pageSize)
-        guard rest <= largestRest else { return }
-        // A reader that has the file open may prevent it, or a disk that is full: then the empty pages stay.
-        try? database.execute(sql: "VACUUM")
+        var empty = try pragma("freelist_count")
+        // A reader that has the file open may prevent either, or a disk that is full: then the empty pages stay.
+        guard (try pragma("page_count") - empty) * Int64(Schema.pageSize) > largest else {
+            try? database.execute(sql: "VACUUM")
+            return
+        }
+        let deadline = DispatchTime.now().uptimeNanoseconds + movingTime
+        while empty > 0, DispatchTime.now().uptimeNanoseconds < deadline {
+            try? database.execute(sql: "PRAGMA incremental_vacuum(\(movedPages))")
+            let rest = try pragma("freelist_count")
+            guard rest < empty else { return }
+            empty = rest
+        }
     }
 }

@@ -41,8 +41,11 @@ final class RecorderLoop {
     private var admits: (@Sendable (RequestURL) -> Bool)?
     /// Exchanges that are not recorded, until they end.
     private var unrecorded: Set<ExchangeID> = []
-    /// What is known of open connections that no recorded exchange has used.
+    /// What is known of open connections that no recorded exchange has used, and of the last that were closed.
     private var unusedConnections: [ConnectionID: ConnectionRecord] = [:]
+    private var closedConnections: [ConnectionID] = []
+    /// The open connections that have a row.
+    private var usedConnections: Set<ConnectionID> = []
     /// The edits that are to be made, the first one in progress.
     private var edits: [RecorderQueue.EditOrder] = []
     private var editing: SessionEditing?
@@ -133,7 +136,10 @@ final class RecorderLoop {
                 while now - begin < RecorderLimits.transactionNanoseconds, let batch = batches.popLast() {
                     for part in batch.dropped { note(dropped: part) }
                     for event in batch.events {
-                        if case .finished(let record, _) = event { finished.append(count(record)) }
+                        // What is imported is no traffic.
+                        if case .finished(let record, _) = event, record.extras.origin == nil {
+                            finished.append(count(record))
+                        }
                         write(to: session) { try handle(event, at: now) }
                     }
                     take(batch, session)
@@ -228,17 +234,19 @@ final class RecorderLoop {
             write(to: session) { try writer?.write(rules) }
         }
         if let order = batch.edit { edits.append(order) }
-        guard let isRecording = batch.isRecording else { return }
-        self.isRecording = isRecording
-        guard isRecording else { return }
+        if let isRecording = batch.isRecording { self.isRecording = isRecording }
+        guard recordsAll, !unusedConnections.isEmpty else { return }
         // Those that come may use what was opened meanwhile.
-        connections.merge(unusedConnections) { newer, _ in newer }
-        unusedConnections = [:]
+        for (id, connection) in unusedConnections { note(connection, id) }
+        (unusedConnections, closedConnections) = ([:], [])
     }
+
+    /// Whether every exchange that begins is recorded, so that every connection is.
+    private var recordsAll: Bool { isRecording && admits == nil }
 
     /// Decides, once for each exchange, whether it is recorded; counts it where it is not.
     private func isToBeRecorded(_ record: ExchangeRecord) -> Bool {
-        if isRecording, admits?(record.url) ?? true { return true }
+        if record.extras.origin != nil || isRecording && admits?(record.url) ?? true { return true }
         unrecorded.insert(record.id)
         if isRecording {
             summary.leftOut = outcome.leftOut.add(1, ordering: .relaxed).newValue
@@ -248,20 +256,29 @@ final class RecorderLoop {
         return false
     }
 
-    /// Takes what is known of a connection; while nothing is recorded it waits for an exchange that is.
+    /// Takes what is known of a connection; one that might have no recorded exchange waits for one.
     private func take(_ connection: ConnectionRecord) {
-        if isRecording || connections[connection.id] != nil {
-            connections[connection.id] = connection
-        } else {
-            unusedConnections[connection.id] = connection.closedAt == nil || !open.isEmpty ? connection : nil
-        }
+        let id = connection.id
+        if recordsAll || usedConnections.contains(id) || connections[id] != nil { return note(connection, id) }
+        unusedConnections[id] = connection
+        guard connection.closedAt != nil else { return }
+        // An exchange may end after its connections, but with a thousand newer ones closed it is another's.
+        closedConnections.append(id)
+        guard closedConnections.count > 2_048 else { return }
+        for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
+        closedConnections.removeFirst(1_024)
+    }
+
+    /// Has a connection's row written.
+    private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
+        connections[id] = connection
+        if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
     }
 
     private func useConnections(of record: ExchangeRecord) {
         guard !unusedConnections.isEmpty else { return }
         for id in [record.clientConnection, record.upstreamConnection] {
-            guard let id, let connection = unusedConnections.removeValue(forKey: id) else { continue }
-            connections[id] = connection
+            if let id, let connection = unusedConnections.removeValue(forKey: id) { note(connection, id) }
         }
     }
 

@@ -43,6 +43,9 @@ package final class SessionEditor: Sendable {
         return configuration
     }
 
+    /// Whether something was deleted that could be brought back.
+    package var hasDeletions: Bool { history.withLock { !$0.deletions.isEmpty } }
+
     /// Makes an edit, and waits for it.
     package func edit(_ edit: SessionEdit) throws -> SessionEditResult {
         do {

@@ -215,7 +215,7 @@ final class SessionWriter {
         if extras.annotation != ExchangeAnnotation() { try write(extras.annotation, of: record.id) }
 
         if isNew { totals.exchanges += 1 }
-        if record.state != .inFlight {
+        if record.state != .inFlight, record.state != .interrupted {
             if record.isError { totals.errors += 1 }
             totals.requestBodyBytes += record.sizes.requestBody
             totals.responseBodyBytes += record.sizes.responseBody

@@ -90,7 +90,10 @@ struct WritableSession: Sendable {
 
     /// Makes the tables without the log, so that a file with any content is a session whatever happens next.
     private static func createTables(in database: Database, labels: [String: String]) throws {
-        try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+        // The map of pages, with which empty ones are given back, is made with the first page or never.
+        try database.execute(
+            sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
+        )
         try database.inTransaction {
             for table in Schema.tables { try database.execute(sql: table.creation) }
             try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
@@ -135,7 +138,7 @@ struct WritableSession: Sendable {
         try database.execute(
             sql: """
                 PRAGMA trusted_schema = OFF;
-                PRAGMA secure_delete = OFF;
+                PRAGMA secure_delete = FAST;
                 PRAGMA journal_mode = WAL;
                 PRAGMA synchronous = NORMAL;
                 PRAGMA cache_size = -4096;

@@ -1,5 +1,6 @@
 import Foundation
 package import HTTPModel
+package import Masking
 import Sharing
 import Synchronization
 
@@ -16,17 +17,24 @@ package final class ExchangeLog: Sendable {
 
     private let form: Form
     private let write: @Sendable (String) -> Void
+    /// Replaces secrets in lines of JSON, which other programs keep; `nil` to leave them.
+    private let mask: Mutex<RecordMask?>
     private let hasHeader = Atomic(false)
 
-    package init(form: Form, write: @escaping @Sendable (String) -> Void) {
+    package init(form: Form, mask: MaskRules? = nil, write: @escaping @Sendable (String) -> Void) {
         self.form = form
         self.write = write
+        self.mask = Mutex(form == .json ? mask.map { RecordMask($0) } : nil)
     }
 
     package func add(_ records: [ExchangeRecord]) {
         guard form != .quiet, !records.isEmpty else { return }
-        var lines = records.map { form == .json ? ExchangeLine.json($0) : ExchangeLine.human($0) }
+        var lines = records.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0) }
         if form == .lines, !hasHeader.exchange(true, ordering: .relaxed) { lines.insert(ExchangeLine.header, at: 0) }
         write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private func masked(_ record: ExchangeRecord) -> ExchangeRecord {
+        mask.withLock { $0?.masked(record) ?? record }
     }
 }

@@ -19,6 +19,8 @@ package struct RunSettings: Sendable {
     /// The files of the rule profile, in the order of their rules.
     package var profiles: [String] = []
     package var output = ExchangeLog.Form.lines
+    /// Whether lines of JSON keep secrets.
+    package var keepsSecrets = false
     /// A certificate authority to use in place of the user's own: PEM or PKCS #12.
     package var authority: String?
     /// The file with the authority's key, where it is not in `authority`.

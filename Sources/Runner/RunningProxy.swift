@@ -2,6 +2,7 @@ import ExchangeCore
 import Foundation
 package import HTTPModel
 import Logging
+import Masking
 package import NIOCore
 import NIOPosix
 package import ProxyServer
@@ -59,7 +60,8 @@ package final class RunningProxy: Sendable {
         TemporaryDirectory.sweep()
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
-        let log = ExchangeLog(form: settings.output, write: print)
+        let mask = settings.keepsSecrets ? nil : files.profile?.mask ?? MaskRules()
+        let log = ExchangeLog(form: settings.output, mask: mask, write: print)
         let problem = RecordingProblem()
         var recording = RecorderConfiguration(
             path: session,
@@ -156,6 +158,18 @@ package final class RunningProxy: Sendable {
             undecryptedHosts: { [server] in server.undecryptedHosts },
             onProfileFiles: { [weak self] in await self?.watchProfile() }
         )
+    }
+
+    /// What brings exchanges of other files into the session; `nil` where nothing is recorded.
+    package var imports: (any SessionImports)? {
+        session.map { session in
+            RunningImports(
+                session: session,
+                recorder: recorder,
+                makeExchange: { [server] in server.makeExchangeID() },
+                makeConnection: { [server] in server.makeConnectionID() }
+            )
+        }
     }
 
     /// Watches the profile's files, new ones too, and puts them in force again whenever they change.

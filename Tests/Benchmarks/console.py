@@ -204,7 +204,7 @@ def keys(options):
             ("moves", ["k", "j", "k", "k", "\x1b[5~", "\x1b[6~"]),
             ("filter line", ["/", *"path:/v1", *"\x7f" * 8, None, "\x1b"]),
             ("detail", ["\r", "", "\x1b[C", "", "j", "j", "\x1b[C", "\x1b[D", None, "\x1b", None, "\x1b", "k"]),
-            ("structure", ["\t", "", "j", "j", "k", "\t"]),
+            ("structure", ["\t", "", "j", "j", "k", "\t", "\t"]),
         ]:
             took, missed, silent = [], 0, False
             before = console.thread_seconds()

@@ -70,6 +70,12 @@ struct HoldTests {
         dialogue.responsePart("old")
         dialogue.responseEnd([("X-T", "1")])
         dialogue.expect("hold 1.2 response 'old'")
+        // What waits can be looked at.
+        guard case .updated(let shown, let heads)? = dialogue.sink.events.last else {
+            Issue.record("The held response is not recorded.")
+            return
+        }
+        #expect(shown.flags.contains(.held) && shown.status == 200 && heads.responseHead != nil)
         guard case .response(var response, _)? = dialogue.held else { return }
         response.status = 404
         dialogue.decide(.execute(.response(response, body: ByteBuffer())), ordinal: 2)

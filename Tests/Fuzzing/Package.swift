@@ -95,5 +95,7 @@ let package = Package(
         fuzzer("Sessions", "Recording", grdb),
         fuzzer("Archives", "Runner", "Recording", "Sharing"),
         fuzzer("Pages", "Content", "Sharing"),
+        fuzzer("Paths", "Content"),
+        fuzzer("Commands", "Content", "Sharing"),
     ]
 )

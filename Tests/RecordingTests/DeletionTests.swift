@@ -1,9 +1,11 @@
 import Foundation
+import GRDB
 import HTTPModel
 import NIOCore
-import Recording
 import Support
 import Testing
+
+@testable import Recording
 
 @Suite("Deleting, commenting and colouring")
 struct DeletionTests {
@@ -97,6 +99,33 @@ struct DeletionTests {
         #expect(last.nextExchangeID == 5)
         last.close()
         #expect(try sqlite(scratch.session, "SELECT count(*) FROM connection") == "0")
+    }
+
+    @Test("gives the pages of a large session back without writing it anew, and what was between rows is gone")
+    func givesBack() throws {
+        let feed = try Feed(path: scratch.session)
+        for id in 1...120 { feed.submit(Self.secretExchange(Int64(id), count: 3_000)) }
+        // What a row of an exchange in flight held is not left behind when it is written again.
+        var messages = ExchangeMessages()
+        messages.requestHead = ByteBuffer(string: "GET / HTTP/1.1\r\nAuthorization: \(Self.secret)\r\n\r\n")
+        for id in 121...140 { feed(.opened(Samples.record(Int64(id)), messages)) }
+        feed.recorder.flush()
+        for id in 121...140 { feed(.finished(Samples.record(Int64(id), state: .complete), ExchangeMessages())) }
+        for id in 141...150 { feed.submit(Samples.exchange(Int64(id))) }
+        feed.recorder.close()
+        _ = try sqlite(
+            scratch.session,
+            "INSERT INTO annotation(exchange, deleted_at) SELECT id, 1 FROM exchange WHERE id <= 120"
+        )
+        let size = { try FileManager.default.attributesOfItem(atPath: scratch.session)[.size] as? Int ?? 0 }
+        #expect(try size() > 5_000_000)
+        let database = try DatabaseQueue(path: scratch.session)
+        try database.writeWithoutTransaction { try DeletedRows.remove(in: $0, rewriting: 0) }
+        try database.close()
+        #expect(try size() < 500_000)
+        #expect(try !holdsSecret())
+        #expect(try sqlite(scratch.session, "PRAGMA freelist_count; PRAGMA integrity_check") == "0\nok")
+        #expect(try numbers(try SessionReader(path: scratch.session)) == Array(121...150))
     }
 
     @Test("finishes at the next closing what a crash left marked, which stays hidden until then")
@@ -231,5 +260,53 @@ struct DeletionTests {
         feed.submit(Samples.exchange(4))
         #expect(feed.recorder.close().leftOut == 1)
         #expect(try numbers(try SessionReader(path: scratch.session)) == [1, 3, 4])
+    }
+
+    @Test("records of connections only those that a recorded exchange used, whichever ends first")
+    func usedConnections() throws {
+        func connection(_ id: Int64, _ leg: ConnectionRecord.Leg, closedAt: Int64? = nil) -> RecordEvent {
+            var connection = ConnectionRecord(
+                id: ConnectionID(id),
+                leg: leg,
+                openedAt: 1,
+                localAddress: "",
+                peerAddress: "host\(id):1"
+            )
+            connection.closedAt = closedAt
+            return .connection(connection)
+        }
+        func record(_ id: Int64, _ client: Int64, _ upstream: Int64, _ query: String) -> ExchangeRecord {
+            var record = Samples.record(id, state: .complete)
+            record.url.query = query
+            (record.clientConnection, record.upstreamConnection) = (ConnectionID(client), ConnectionID(upstream))
+            return record
+        }
+        let feed = try Feed(path: scratch.session)
+        feed(connection(1, .client))
+        feed.recorder.noteRules(sources: [], switchedOff: [], admits: { $0.query == "in" })
+        for (id, leg) in [(2, .client), (3, .upstream), (4, .upstream), (5, .client), (6, .upstream)]
+            as [(Int64, ConnectionRecord.Leg)]
+        {
+            feed(connection(id, leg))
+        }
+        feed(.opened(record(1, 2, 3, "out"), ExchangeMessages()))
+        feed(.finished(record(1, 2, 3, "out"), ExchangeMessages()))
+        feed.recorder.flush()
+        // The client goes on to something that is recorded; there the server's end comes first, with many others'.
+        feed(.opened(record(2, 2, 4, "in"), ExchangeMessages()))
+        feed(connection(4, .upstream, closedAt: 7))
+        for id in 100..<1_100 { feed(connection(Int64(id), .client, closedAt: 8)) }
+        feed(.finished(record(2, 2, 4, "in"), ExchangeMessages()))
+        feed.recorder.flush()
+        for id in [1, 2, 3] { feed(connection(Int64(id), .client, closedAt: 9)) }
+        feed.recorder.flush()
+        let closed = "SELECT group_concat(id || ' ' || coalesce(closed_at, 'open'), ', ') FROM connection"
+        #expect(try sqlite(scratch.session, closed) == "1 9, 2 9, 4 7")
+        // Where all is recorded again, so are the connections that are there.
+        feed.recorder.noteRules(sources: [], switchedOff: [])
+        feed(connection(6, .upstream, closedAt: 10))
+        feed.recorder.close()
+        let rest = "SELECT count(*), sum(closed_at IS NULL) FROM connection WHERE id < 100"
+        #expect(try sqlite(scratch.session, rest) == "6|1")
     }
 }

@@ -217,6 +217,11 @@ struct CurlReaderTests {
         #expect(body == one.body)
     }
 
+    @Test("no input of the fuzzer fails", arguments: try FuzzReplay.all("Commands", seeds: CommandSeeds.all))
+    func fuzz(_ input: FuzzReplay) throws {
+        try CommandProbe.run(input.bytes)
+    }
+
     @Test("hostile words and bodies come back, and no text makes it trap")
     func property() throws {
         var random = SplitMix(13)

@@ -45,6 +45,15 @@ private final class PseudoTerminal {
 struct SystemTerminalTests {
     private let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
 
+    @Test("a terminal with one screen only is left empty")
+    func oneScreen() throws {
+        let terminfo = try #require(Terminfo(name: "linux"))
+        let left = String(decoding: ScreenSequences(terminfo).leave, as: UTF8.self)
+        #expect(left.contains("\u{1B}[H\u{1B}[2J"))
+        let other = String(decoding: ScreenSequences(Terminfo(name: "xterm-256color")).leave, as: UTF8.self)
+        #expect(!other.contains("\u{1B}[2J"))
+    }
+
     @Test("entering takes the screen, leaving gives it back exactly, and twice is once")
     func entersAndLeaves() throws {
         let pty = try PseudoTerminal(columns: 120, rows: 40)

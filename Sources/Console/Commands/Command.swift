@@ -48,12 +48,14 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case newRequest = "new"
     case openBody = "open-body"
     case copyCurl = "copy-curl"
+    case copyMasked = "copy-masked"
     case saveBody = "save-body"
     case repeatRequest = "repeat"
     case repeatAdvanced = "repeat-advanced"
     // The session.
     case delete, clear, comment, colour, record
     case saveSession = "save-session"
+    case importSession = "import"
     // The console.
     case trust, theme, palette, help, messages, status, quiet, verbose, mouse, redraw, suspend, quit
     case openSession = "open-session"

@@ -8,12 +8,14 @@ struct CommandArgument: Sendable {
     /// What can be checked without the session.
     enum Form: Sendable {
         case text, exchange, tool, preset, page
+        /// A host; on lines, also the number of an exchange, whose host is meant.
+        case host
         /// A text, or a regular expression between slashes.
         case pattern
         case word(String, [String])
         /// The beginning of a word.
         case beginning(String, [String])
-        /// Several words.
+        /// Several words, each perhaps after a `+` or a `-`.
         case words(String, [String])
     }
 
@@ -45,7 +47,7 @@ struct CommandArgument: Sendable {
     static let count = CommandArgument(name: "[COUNT]")
     static let filter = CommandArgument(name: "EXPRESSION")
     static let optionalFilter = CommandArgument(name: "[EXPRESSION]")
-    static let host = CommandArgument(name: "HOST")
+    static let host = CommandArgument(name: "[HOST|ID]", form: .host)
     static let file = CommandArgument(name: "FILE")
     static let ids = CommandArgument(name: "[ID …]")
     static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
@@ -61,6 +63,7 @@ struct CommandArgument: Sendable {
     static let request = CommandArgument(name: "[METHOD URL | curl …]")
     static let profile = CommandArgument(name: "[FILE]")
     static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open here; last is the newest one")
+    static let imported = CommandArgument(name: "FILE", prompt: "HAR or session whose exchanges come into this session")
     static let sent = choice("NUMBER", .text) { model, _ in model.sentChoices }
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
@@ -79,7 +82,9 @@ struct CommandArgument: Sendable {
     }
     static let layout = CommandArgument(name: "LAYOUT", form: .word("layout", words(ReadingLayout.self)))
     static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }
-    static let columns = choice("NAMES", .words("column", words(Column.self))) { model, _ in model.columnChoice() }
+    static let columns = choice("[+|-]NAME …", .words("column", words(Column.self))) { model, _ in
+        model.columnChoice()
+    }
     static let plan = CommandArgument(
         name: "TIMES x PARALLEL, DELAY",
         prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"
@@ -102,12 +107,14 @@ struct CommandArgument: Sendable {
         Column.sortable.map(\.rawValue)
         + words(TimelineState.Column.self).filter { name in !Column.sortable.contains { $0.rawValue == name } }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
-    static let copyForm = choice("WHAT [OF] [ID]", .word("form", words(CopyForm.self))) { $0.copyChoices($1) }
+    static let copyForm = choice("WHAT [OF] [ID] [masked]", .word("form", words(CopyForm.self))) { $0.copyChoices($1) }
     static let descriptorFile = CommandArgument(
         name: "FILE",
         prompt: "File that protoc wrote with --descriptor_set_out and --include_imports"
     )
-    static let export = choice("FORMAT [SCOPE] FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
+    static let export = choice("FORMAT [SCOPE] [secrets] FILE", .word("form", words(ExportRequest.Form.self))) {
+        model,
+        command in
         PickerState(command: command, title: "Export", items: model.exportChoices)
     }
     static let preset = choice("PRESET", .preset) { _, command in
@@ -120,7 +127,7 @@ struct CommandArgument: Sendable {
     /// The words that it takes; `nil` where it takes any text.
     var values: [String]? {
         switch form {
-        case .text, .exchange, .tool, .pattern: nil
+        case .text, .exchange, .tool, .pattern, .host: nil
         case .preset: ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
         case .page: DetailPage.allCases.map(\.rawValue)
         case .word(_, let known), .beginning(_, let known), .words(_, let known): known
@@ -136,10 +143,17 @@ struct CommandArgument: Sendable {
     func withNumber(of last: ExchangeID?, _ argument: String?) -> String? {
         guard let last, let argument, name.contains("ID") else { return argument }
         var words = argument.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        let index = name.drop { $0 == "[" }.hasPrefix("ID") ? 0 : words.count - 1
+        let isMasked = words.count > 1 && words.last == "masked" && name.hasSuffix("[masked]")
+        let index = name.drop { $0 == "[" }.hasPrefix("ID") ? 0 : words.count - (isMasked ? 2 : 1)
         guard words[index] == "last" else { return argument }
         words[index] = "\(last)"
         return words.joined(separator: " ")
+    }
+
+    /// Whether ``mistake(_:)`` knows what it takes.
+    var isChecked: Bool {
+        if case .text = form { return false }
+        return true
     }
 
     /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
@@ -147,7 +161,7 @@ struct CommandArgument: Sendable {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""
         switch form {
-        case .text: return nil
+        case .text, .host: return nil
         case .pattern:
             do {
                 _ = try SoughtText.reading(text)
@@ -172,7 +186,8 @@ struct CommandArgument: Sendable {
             let isKnown = !text.isEmpty && known.contains { $0.hasPrefix(text.lowercased()) }
             return isKnown ? nil : unknown(what, text, known)
         case .words(let what, let known):
-            return words.first { !known.contains($0) }.map { unknown(what, $0, known) }
+            return words.map { String($0.drop { "+-".contains($0) }) }.first { !known.contains($0) }
+                .map { unknown(what, $0, known) }
         }
     }
 

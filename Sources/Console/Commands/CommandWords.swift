@@ -34,7 +34,8 @@ extension Command {
 
     /// What it does in so few words that two commands have room beside each other; the title says it for the others.
     static let brief: [Command: String] = [
-        .clearFilter: "Show all again", .searchBodies: "Search in all bodies", .findInDetail: "Find text here",
+        .switchView: "Sequence, tree, timeline", .clearFilter: "Show all again", .searchBodies: "Search in all bodies",
+        .findInDetail: "Find text here",
         .copy: "Copy something else", .compose: "Edit it and send it", .ruleFromExchange: "Make a rule from it",
         .why: "Why: what the rules did", .mark: "Mark it, or unmark it", .compare: "Compare two",
         .highlight: "Colour what a filter fits", .follow: "Follow the newest", .preset: "Network conditions",
@@ -82,6 +83,7 @@ extension Command {
         .abort: "kill drop reject breakpoint",
         .copy: "clipboard url body header httpie fetch python raw value line cookie",
         .copyCurl: "clipboard command shell",
+        .copyMasked: "clipboard secrets redact sanitize hide token password",
         .saveBody: "download write file dump",
         .openBody: "view viewer pager less image browser",
         .newRequest: "compose create post get curl from nothing",
@@ -94,7 +96,8 @@ extension Command {
         .comment: "note annotate remark",
         .colour: "color mark tag",
         .saveSession: "write store save as copy",
-        .openSession: "load import archive file",
+        .openSession: "load archive file",
+        .importSession: "append merge add load archive",
         .backToLive: "close session",
         .loadProfile: "rules reload yaml",
         .pass: "passthrough bypass tunnel",
@@ -137,7 +140,6 @@ extension Command {
         .layout: "'show ID' writes an exchange, 'list' the list.",
         .mouse: "Lines need no mouse.",
         .resetView: "Lines keep no settings.",
-        .columns: "A sentence says what there is; 'show ID' writes the rest.",
         .palette: "'help' lists the commands, 'help WORD' explains one.",
         .theme: "Lines have no colours.",
         .redraw: "Lines are written once.",

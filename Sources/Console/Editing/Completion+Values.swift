@@ -43,7 +43,7 @@ struct ValueCompletion: Hashable {
 
     /// The commands that take the name of a file.
     static func completesFiles(_ command: Command) -> Bool {
-        [.saveBody, .export, .saveProfile, .loadProfile, .openSession].contains(command)
+        [.saveBody, .export, .saveProfile, .loadProfile, .openSession, .importSession].contains(command)
     }
 
     /// Completes a key of a tool's rule, or one of the words that its value may be; `nil` where the cursor is behind

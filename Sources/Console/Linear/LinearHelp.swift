@@ -80,6 +80,10 @@ enum LinearHelp {
             lines += Filter.reference.map { "\($0.name):\($0.argument), \($0.summary), for example \($0.example)" }
             lines += Filter.properties.map { "is:\($0.name), \($0.summary)" }
         case .editHold: lines.append("NAME is one of \(HoldOption.allCases.map(\.rawValue).joined(separator: ", ")).")
+        case .newRequest, .compose, .requests:
+            lines.append("It is drafted: draft changes it, apply sends it, discard throws it away.")
+        case .columns:
+            lines.append("+ adds to what each line says, - takes away; names alone are all that is said besides.")
         case .draft:
             lines += [
                 "draft alone reads it with the numbers of its lines; edit opens it in an editor.",
@@ -101,14 +105,18 @@ enum LinearHelp {
         .ruleFromExchange: "rule map-remote 12, or written out: rule block {at: \"*/ads/*\"}",
         .editHold: "edit 12.1 method=PUT header=\"X-Mode: test\"",
         .saveBody: "save-body 12 picture.png",
-        .export: "export har bug.har",
+        .export: "export har bug.har; export har shown secrets bug.har keeps secrets",
+        .importSession: "import bug.har; filter is:imported lists what came",
         .repeatAdvanced: "repeat-advanced 100 x 10, 50ms",
         .switchRule: "switch-rule block 1",
         .removeRule: "remove-rule block 1",
         .editRule: "edit-rule block 1",
         .moveRule: "move-rule block 2 up",
-        .copy: "copy response 12",
+        .copy: "copy response 12, or without secrets: copy curl last masked",
         .sort: "sort time desc",
+        .columns: "columns +size +type",
+        .newRequest: "new POST http://localhost:3000/login",
+        .decrypt: "decrypt last",
         .highlight: "highlight status:5xx",
         .toggleTool: "toggle no-caching",
     ]

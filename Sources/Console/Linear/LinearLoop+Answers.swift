@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Recording
 import Rules
 import Runner
 import Sharing
@@ -86,8 +87,21 @@ extension LinearLoop {
         }
     }
 
-    private func sentence(_ record: ExchangeRecord) -> String {
-        LinearSentence.text(record, isMarked: model.marks.contains(record.id), highlight: model.highlight(record))
+    func sentence(_ record: ExchangeRecord) -> String {
+        LinearSentence.text(
+            record,
+            isMarked: model.marked.contains(record.id),
+            highlight: model.highlight(record),
+            columns: model.list.columns
+        )
+    }
+
+    /// The host of an exchange whose number a line says in its place.
+    func host(of id: ExchangeID, for command: Command) throws -> String {
+        guard let record = try effects.reader?.record(id) else { throw ConsoleError(isMissing: id) }
+        guard [.decrypt, .pass].contains(command) else { return record.url.authority }
+        if let reason = record.noTLS { throw ConsoleError(reason) }
+        return record.url.placeOfTLS
     }
 
     private func writeDetail() {

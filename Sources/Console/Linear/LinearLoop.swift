@@ -113,7 +113,11 @@ final class LinearLoop {
             (postponed, newest) = (line, nil)
             return perform([.load(0..<1, generation: model.list.generation)])
         }
-        let argument = entry.argument.withNumber(of: isLastKnown ? newest : nil, order.argument)
+        var argument = entry.argument.withNumber(of: isLastKnown ? newest : nil, order.argument)
+        if case .host = entry.argument.form, let number = argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
+            let id = ExchangeID(number)
+            argument = try host(of: id, for: order.command)
+        }
         (hasFailed, answer, rows) = (false, entry.answer, [])
         wantedRows = argument.flatMap { Int($0) } ?? 20
         yieldsToHolds = entry.group == .send || order.command == .apply
@@ -231,7 +235,10 @@ final class LinearLoop {
             let known = Set(model.proxy.holds.map(\.id))
             if yieldsToHolds, holds.contains(where: { !known.contains($0.id) }) { left = effects.unfinished }
         // Without a screen there is no terminal clipboard: the text itself is the answer.
-        case .copied(let text, _): return say(text)
+        case .copied(let text?, _, let secrets):
+            say(text)
+            if secrets > 0 { say(model.secretsNote(secrets)) }
+            return
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
@@ -259,10 +266,14 @@ final class LinearLoop {
                 edit(editor)
             case .viewFile(let path, let isText): show(path, isText: isText)
             case .copy(let form, let ids): effects.copy(form, ids, asText: isatty(STDOUT_FILENO) == 0)
+            case .copyMasked(let request): effects.copyMasked(request, asText: isatty(STDOUT_FILENO) == 0)
             case .copyPart(let form, let name, let id, let options):
                 effects.copyPart(form, name, id, options, asText: isatty(STDOUT_FILENO) == 0)
             default:
-                if case .send = effect { totalBefore = model.list.sessionTotal }
+                switch effect {
+                case .send, .sendNew: totalBefore = model.list.sessionTotal
+                default: break
+                }
                 awaited.add(effect)
                 effects.perform(effect)
             }
@@ -305,7 +316,7 @@ final class LinearLoop {
             let query = model.list.query
             let filter = query.filterWithoutBody
             let told = ended.filter { filter.decides($0) != false }
-            for record in told.prefix(LinearNews.most) { say(LinearSentence.text(record)) }
+            for record in told.prefix(LinearNews.most) { say(sentence(record)) }
             if told.count > LinearNews.most {
                 say("And \(LinearSentence.count(told.count - LinearNews.most, "further exchange")).")
             }

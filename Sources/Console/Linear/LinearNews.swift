@@ -23,7 +23,12 @@ struct LinearNews {
         var still: [Int64] = []
         var ended: [ExchangeRecord] = []
         for (number, record) in zip(open, records) {
-            if let record, record.state != .inFlight { ended.append(record) } else { still.append(number) }
+            guard let record, record.state != .inFlight else {
+                still.append(number)
+                continue
+            }
+            // An import says in one sentence how many came.
+            if record.extras.origin == nil { ended.append(record) }
         }
         open = still.suffix(LinearNews.mostOpen)
         return ended

@@ -1,11 +1,18 @@
 import HTTPModel
 import Runner
+import Sharing
 import Text
 
 /// Sentences about exchanges and held messages, to be read aloud.
 enum LinearSentence {
     /// For example `12, POST api.example.com/login, 401, 230 milliseconds`.
-    static func text(_ record: ExchangeRecord, isMarked: Bool = false, highlight: Int? = nil) -> String {
+    /// With what columns say besides.
+    static func text(
+        _ record: ExchangeRecord,
+        isMarked: Bool = false,
+        highlight: Int? = nil,
+        columns: [Column] = []
+    ) -> String {
         var parts = [record.id.description, what(record), outcome(record)]
         if let grpc = record.grpc { parts.append("gRPC \(grpc.name ?? String(grpc.status))") }
         if record.kind == .webSocket {
@@ -17,6 +24,9 @@ enum LinearSentence {
         if record.flags.contains(.certificateRefused) { parts.append("not decrypted: certificate refused") }
         if record.flags.contains(.notIntercepted) { parts.append("not decrypted: left out by intercept") }
         if record.isEncrypted { parts.append("TLS") }
+        parts += columns.map { part($0, record) }
+        if let comment = record.extras.annotation.comment { parts.append("comment \(comment.onOneLine)") }
+        if let colour = record.extras.annotation.colour { parts.append("colour \(colour)") }
         if isMarked { parts.append("marked") }
         if let highlight { parts.append("highlight \(highlight)") }
         return VisibleText.of(parts.filter { !$0.isEmpty }.joined(separator: ", "))
@@ -45,6 +55,36 @@ enum LinearSentence {
 
     static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    // MARK: - Columns
+
+    /// What a sentence says anyway, or cannot say.
+    static let always: Set<Column> = [.id, .method, .host, .path, .status, .time, .comment, .waterfall]
+
+    /// What a column says that a sentence does not say anyway; empty for nothing.
+    private static func part(_ column: Column, _ record: ExchangeRecord) -> String {
+        func named(_ value: String?) -> String { value.map { $0.isEmpty ? "" : "\(column.rawValue) \($0)" } ?? "" }
+        switch column {
+        case .id, .method, .host, .path, .status, .time, .comment, .waterfall: return ""
+        case .start: return "began \(Timestamp.clock(record.startedAt).prefix(8)) UTC"
+        case .scheme: return named(record.url.scheme)
+        case .type: return named(ExchangeLine.shortType(record.mediaType))
+        case .size: return named(SequenceView.size(record))
+        case .version:
+            let server = record.upstreamVersion.flatMap { $0 == record.clientVersion ? nil : ", server \($0)" } ?? ""
+            return "\(record.clientVersion)\(server)"
+        case .process: return named(record.extras.process.map { "\($0.name) \($0.id)" })
+        case .server: return named(record.serverAddress)
+        }
+    }
+
+    /// What lines say from now on.
+    static func announcement(of columns: [Column]) -> String {
+        let words = columns.filter { !always.contains($0) }.map(\.rawValue)
+        return words.isEmpty
+            ? "Each exchange is said with number, method, URL, status, time and comment, and nothing besides."
+            : "Each exchange is said with its \(words.joined(separator: ", ")), too."
     }
 
     private static func what(_ record: ExchangeRecord) -> String {

@@ -3,8 +3,8 @@ import Terminal
 
 /// The screen's thread: waits for keys and messages, updates the model and draws.
 ///
-/// A key is drawn at once; what the traffic changes is drawn with the next frame, so that its cost does not grow with
-/// the traffic.
+/// A key is drawn at once, and so is the first answer to it; what the traffic changes is drawn with the next frame, so
+/// that its cost does not grow with the traffic.
 final class ConsoleLoop {
     /// The most frames per second for what is not a key.
     static let framesPerSecond = 30
@@ -19,6 +19,8 @@ final class ConsoleLoop {
     private var hasEnded = false
     private var failure: (any Error)?
     private var isDirty = true
+    /// Whether a key was drawn and no answer to it since.
+    private var awaitsAnswer = false
     private var lastFrame = ContinuousClock.now - .seconds(1)
     private var lastTick = ContinuousClock.now - .seconds(1)
     private var lastInput = ContinuousClock.now
@@ -44,6 +46,8 @@ final class ConsoleLoop {
     func run() throws {
         try terminal.enter()
         defer { terminal.leave() }
+        // Not at the thread's very beginning: Foundation does not tell the system then.
+        Thread.current.name = "sluice.console"
         askForBackground()
         tick()
         draw()
@@ -56,7 +60,7 @@ final class ConsoleLoop {
             if ready.contains(signals.descriptor) { take(signals.drain()) }
             if ready.contains(terminal.inputDescriptor) { readInput() } else { flushInput() }
             if ready.contains(inbox.descriptor) {
-                for message in inbox.take() { update(message) }
+                take(inbox.take())
             }
             tick()
             drawIfDue()
@@ -86,13 +90,24 @@ final class ConsoleLoop {
         guard let bytes = terminal.read() else { return update(.stop) }
         lastInput = .now
         for event in parser.feed(bytes) { update(.input(event)) }
-        // A key's effect is drawn at once.
-        if !parser.isPending { draw() }
+        if !parser.isPending { drawKeys() }
     }
 
     private func flushInput() {
         guard parser.isPending, ContinuousClock.now - lastInput > .milliseconds(20) else { return }
         for event in parser.flush() { update(.input(event)) }
+        drawKeys()
+    }
+
+    private func drawKeys() {
+        awaitsAnswer = true
+        draw()
+    }
+
+    private func take(_ messages: [Message]) {
+        for message in messages { update(message) }
+        guard awaitsAnswer, messages.contains(where: \.isAnswer) else { return }
+        awaitsAnswer = false
         draw()
     }
 

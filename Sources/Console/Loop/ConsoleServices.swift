@@ -7,6 +7,8 @@ package struct ConsoleServices: Sendable {
     package var control: (any ControlTarget)?
     /// Changes the session where no proxy does; `nil` where it is only read.
     package var edits: (any SessionEdits)?
+    /// Brings exchanges of other files into the session; `nil` where nothing can be added to it.
+    package var imports: (any SessionImports)?
     /// `nil` where no request can be sent.
     package var sender: RequestSender?
     /// Grows whenever the session has changed; `nil` where the session must be polled.

@@ -2,22 +2,60 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
-import Recording
 import Sharing
 import Synchronization
 
-enum CopyText {
+/// A text for the clipboard, and how many secrets are masked in it.
+struct CopyText {
     /// The longest text for a clipboard, in bytes.
     private static let longest = 8 << 20
 
-    static func text(
+    let text: String
+    let secretCount: Int
+
+    /// One exchange after the other; without their secrets where the source is a masked one.
+    init(
+        _ form: CopyForm,
+        _ exchanges: [RecordedExchange],
+        _ source: any ExchangeSource,
+        _ files: any BodyFiles
+    ) throws {
+        let masked = source as? MaskedSource
+        var needed: [Placeholder] = []
+        var isBodyMasked = false
+        let texts = try exchanges.map { recorded in
+            let exchange = masked?.masked(recorded) ?? recorded
+            let text = try CopyText.text(form, exchange, source, files) { more in
+                for placeholder in more where !needed.contains(placeholder) { needed.append(placeholder) }
+            }
+            let parts = masked?.maskedParts(of: exchange.record) ?? []
+            isBodyMasked = isBodyMasked || parts.contains { $0.hasSuffix(" body") }
+            return text
+        }
+        let joined = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
+        let guards = masked.map { form.isCommand ? CopyForm.guards(needed, $0) : "" } ?? ""
+        text = guards + joined
+        let seen = masked.map { $0.mask.book.placeholders(in: Array(joined.utf8)).map(\.placeholder) } ?? []
+        // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
+        secretCount = max(Set(needed + seen).count, isBodyMasked ? 1 : 0)
+    }
+
+    /// What was shown, masked.
+    init(shown text: String, _ masked: MaskedSource) {
+        self.text = text
+        secretCount = Set(masked.mask.book.placeholders(in: Array(text.utf8)).map(\.placeholder)).count
+    }
+
+    private static func text(
         _ form: CopyForm,
         _ exchange: RecordedExchange,
-        _ reader: SessionReader,
-        _ files: any BodyFiles
+        _ reader: any ExchangeSource,
+        _ files: any BodyFiles,
+        needed: ([Placeholder]) -> Void
     ) throws -> String {
-        if let text = try form.text(exchange, source: reader, files: files) { return text }
+        if let text = try form.text(exchange, source: reader, files: files, needed: needed) { return text }
         switch form {
         case .response: return try body(exchange, .responseReceived, reader, isRaw: false)
         case .request: return try body(exchange, .requestReceived, reader, isRaw: false)
@@ -34,7 +72,7 @@ enum CopyText {
     private static func body(
         _ exchange: RecordedExchange,
         _ side: BodySide,
-        _ reader: SessionReader,
+        _ reader: any ExchangeSource,
         isRaw: Bool
     ) throws -> String {
         var bytes = ByteBuffer()
@@ -53,8 +91,13 @@ enum CopyText {
 
 /// The bodies that commands on the clipboard read from files, in a folder that only the user can read.
 final class CopiedBodies: BodyFiles {
-    private let directory = BodyDirectory(path: NSTemporaryDirectory() + "sluice-copy-\(getuid())-bodies")
+    private let directory: BodyDirectory
     private let paths = Mutex<[String]>([])
+
+    init(areMasked: Bool = false) {
+        let name = "sluice-copy-\(getuid())-\(areMasked ? "masked-" : "")bodies"
+        directory = BodyDirectory(path: NSTemporaryDirectory() + name)
+    }
 
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         let path = try directory.write(name, contents: contents)

@@ -135,9 +135,9 @@ extension EffectRunner {
             }
             let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
             let area = TextArea(rule.yaml)
-            inbox.send(
-                .editor(EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level))
-            )
+            var editor = EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level)
+            editor.scope = breadth?.matched(of: record.url) ?? ""
+            inbox.send(.editor(editor))
         }
     }
 

@@ -29,14 +29,28 @@ extension EffectRunner {
 
     /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
     func editDraft(_ editor: EditorState, _ words: String) {
-        guard case .request(let id) = editor.purpose else { return }
-        onReader { [self] reader in
-            let original = try id.map { try self.request($0, reader) }
-            let request = try ComposedRequest(draft: editor.area.text, original: original)
-            var editor = editor
-            editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
-            inbox.send(.editor(editor))
+        switch editor.purpose {
+        case .request(let id):
+            onReader { [self] reader in
+                try editDraft(editor, words, original: try id.map { try self.request($0, reader) })
+            }
+        case .newRequest(let base):
+            start(on: passes) { [self] in
+                do {
+                    try editDraft(editor, words, original: base)
+                } catch {
+                    report(error)
+                }
+            }
+        case .rule, .hold: break
         }
+    }
+
+    private func editDraft(_ editor: EditorState, _ words: String, original: ComposedRequest?) throws {
+        let request = try ComposedRequest(draft: editor.area.text, original: original)
+        var editor = editor
+        editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
+        inbox.send(.editor(editor))
     }
 
     /// Sends a request as it was, or as the draft says where there is one.
@@ -70,12 +84,11 @@ extension EffectRunner {
         }
     }
 
-    /// Reads a request that was typed or pasted, and opens it to be edited; on lines it is sent.
-    func composeRequest(_ text: String, sends: Bool) {
+    /// Reads a request that was typed or pasted, and opens it to be edited.
+    func composeRequest(_ text: String) {
         start(on: passes) { [self] in
             do {
                 let request = try RequestWords.request(text)
-                if sends { return inbox.send(.composed(request)) }
                 let purpose = EditorState.Purpose.newRequest(request)
                 let remark = RequestWords.remark + RequestWords.omissions(text)
                 let area = TextArea(request.draft)

@@ -19,42 +19,6 @@ extension EffectRunner {
         }
     }
 
-    /// Copies something of exchanges, one after the other, or only returns it as text.
-    func copy(_ form: CopyForm, _ ids: [ExchangeID], asText: Bool = false) {
-        onReader { [self] reader in
-            let files = CopiedBodies()
-            let texts = try ids.map { try CopyText.text(form, reader.recorded($0), reader, files) }
-            let isLine = [.url, .curl, .httpie].contains(form)
-            let text = texts.joined(separator: isLine ? "\n" : "\n\n")
-            let count = ids.count > 1 ? "\(ids.count) × " : ""
-            try hand(over: text, count + form.noun, files.note, asText: asText)
-        }
-    }
-
-    func copyPart(_ form: CopyForm, _ name: String, _ id: ExchangeID, _ options: DetailOptions, asText: Bool = false) {
-        onReader { [self] reader in
-            let text = try CopyPart.text(form, name, reader.recorded(id), source: reader, options)
-            try hand(over: text, form.noun, asText: asText)
-        }
-    }
-
-    /// Copies a text that is at hand.
-    func copy(_ text: String, as name: String) {
-        start(on: passes) { [self] in
-            do { try hand(over: text, name) } catch { report(error) }
-        }
-    }
-
-    /// Gives a text to the clipboard, and says where it is.
-    func hand(over text: String, _ noun: String, _ note: String = "", asText: Bool = false) throws {
-        if asText { return inbox.send(.copied(text, "")) }
-        switch try SystemClipboard.copy(text) {
-        case .tool(let name): say("\(noun) copied with \(name)\(note).")
-        case .terminal: inbox.send(.copied(text, "\(noun) handed to the terminal's clipboard\(note)."))
-        case .file(let path, let reason): say("\(noun) is in \(path), as \(reason)\(note).")
-        }
-    }
-
     /// Reads what gRPC messages mean.
     func loadDescriptor(_ path: String) {
         onReader { [self] _ in
@@ -95,58 +59,6 @@ extension EffectRunner {
             let note = problem.map { "; it could not be decoded to its end: \($0)" } ?? ""
             say("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).")
         }
-    }
-
-    func export(_ request: ExportRequest) {
-        let begun = cancellations.load(ordering: .relaxed)
-        onReader(passes) { [self] reader in
-            defer { inbox.send(.jobEnded(.export)) }
-            if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
-                return inbox.send(.exportConflict(request))
-            }
-            let file = try ExportFile.open(request.path)
-            let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
-            try file.finish()
-            let size = Measures.size(Int64(file.count))
-            say("\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(request.path), \(size).")
-        }
-    }
-
-    private func write(
-        _ request: ExportRequest,
-        _ reader: SessionReader,
-        _ file: OutputFile,
-        _ isStopped: () -> Bool
-    ) throws -> Int {
-        var export: any ExchangeExport =
-            switch request.form {
-            case .har: HARExport(source: reader, sink: file.write)
-            case .json: JSONExport(source: reader, sink: file.write)
-            case .curl:
-                CurlExport(
-                    source: reader,
-                    form: .scriptFile,
-                    files: BodyDirectory(
-                        path: ExportFile.expanded(request.path) + ".bodies",
-                        referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
-                    ),
-                    sink: file.write
-                )
-            }
-        var count = 0
-        let ids =
-            try request.ids ?? reader.numbers(matching: request.query, until: isStopped).map { ExchangeID($0) }
-        for id in ids where !isStopped() {
-            guard let exchange = try reader.exchange(id) else { continue }
-            try export.add(exchange)
-            count += 1
-            if count % 200 == 0 {
-                let progress = Double(count) / Double(max(1, ids.count))
-                inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
-            }
-        }
-        try export.finish()
-        return count
     }
 }
 

@@ -134,6 +134,7 @@ final class EffectRunner: Sendable {
         case .why(let id): explain(id)
         case .copy(let form, let ids): copy(form, ids)
         case .copyPart(let form, let name, let id, let options): copyPart(form, name, id, options)
+        case .copyMasked(let request): copyMasked(request)
         case .loadDescriptor(let path): loadDescriptor(path)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
@@ -156,7 +157,7 @@ final class EffectRunner: Sendable {
         case .editDraft(let editor, let words): editDraft(editor, words)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
-        case .composeRequest(let text): composeRequest(text, sends: isLinear)
+        case .composeRequest(let text): composeRequest(text)
         case .sendNew(let draft, let base): sendNew(draft, base)
         case .sendEach(let ids): sendEach(ids)
         case .offerAnswer(let editor, let id, let texts): offerAnswer(editor, id, texts)
@@ -164,10 +165,11 @@ final class EffectRunner: Sendable {
         case .loadProfile(let file, let discardsEdits): loadProfile(file, discardsEdits: discardsEdits)
         case .openSession(let path): openSession(path)
         case .backToLive: backToLive()
+        case .importSession(let path): importSession(path)
         case .completeFile(let path): completeFile(path)
         case .openBody(let id, let side): openBody(id, side)
         case .trust(let steps, let width): showTrust(steps, width)
-        case .copyText(let text, let name): copy(text, as: name)
+        case .copyText(let text, let name, let ids): copy(text, as: name, of: ids)
         case .copyToTerminal, .externalEditor, .viewFile, .redraw, .suspend, .quit: break
         }
     }

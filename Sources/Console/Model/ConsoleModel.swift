@@ -59,6 +59,8 @@ package struct ConsoleModel: Sendable {
     package var isMouseOn = true
     /// What was copied last, with which the choice begins.
     package var lastCopied = CopyForm.curl
+    /// All of it, to copy it again without its secrets.
+    var lastCopy: CopyRequest?
     package var highlights: [Highlight] = []
     /// Deletions that can be taken back, the newest last.
     var deletions: [Deletion] = []
@@ -92,6 +94,8 @@ package struct ConsoleModel: Sendable {
     var toldHosts: Set<String> = []
     /// Whether an opened recording is still being made by another Sluice.
     package var isGrowing = false
+    /// Whether exchanges were imported here, so that a session that grows is not being recorded elsewhere.
+    var hasImported = false
     /// What is the console's own, while another session is shown.
     var home: HomeState?
     /// The prompt that was answered last, which comes back where its command is refused later.
@@ -208,6 +212,7 @@ package struct Job: Sendable, Hashable, Identifiable {
         /// Requests that are sent again.
         case repeating
         case export
+        case importing
         /// Counting what a rule would match.
         case matching
     }

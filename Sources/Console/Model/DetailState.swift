@@ -10,6 +10,8 @@ package struct DetailState: Sendable {
     package var options = DetailOptions()
     /// The page that the user turned to last; `nil` for the one that says most about each exchange.
     package var wantedPage: DetailPage?
+    /// The number of the page to turn to once the pages of this exchange are known, from 1.
+    var awaitedPage: Int?
     /// The form of bodies that the user chose last.
     package var wantedForm = BodyForm.pretty
     /// `nil` until it is read.

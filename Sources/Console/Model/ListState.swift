@@ -20,6 +20,8 @@ package struct ListState: Sendable {
     package var bottom = 0
     package var selected = 0
     package var selectedID: ExchangeID?
+    /// Whether the list has the selected exchange; `false` while that is asked of a list just begun.
+    var isLocated = true
     /// The exchange to go to; reported where it is not in the list.
     var sought: ExchangeID?
     /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
@@ -39,6 +41,8 @@ package struct ListState: Sendable {
 
     /// `nil` where the selected row is not known.
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
+    /// The exchange that is opened: never one that the list just begun may not have.
+    var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }
 }
 
 package struct StructureState: Sendable {

@@ -55,13 +55,25 @@ package struct PickerState: Sendable {
     package var problem = ""
 
     package var matches: [Item] {
+        let known = knownMatches
+        // More than a name may be typed: `time desc`.
+        guard known.isEmpty, let command, let argument = CommandTable.entry(command)?.argument,
+            argument.isChecked, argument.mistake(line.text) == nil
+        else { return known }
+        return [Item(line.text, line.text)]
+    }
+
+    private var knownMatches: [Item] {
         let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
         let found = FuzzySearch.sorted(items, by: typed) { "\($0.title) \($0.value) \($0.synonyms)" }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
-        // Choices stay in their order, but a whole word comes first.
+        // Choices stay in their order, but the one of that name comes first, then a whole word.
         guard command == nil else {
             func rank(_ item: Item) -> Int {
+                if [item.value, item.title].contains(where: { $0.lowercased() == typed }) { return -1 }
                 let text = "\(item.title) \(item.value)".lowercased()
+                // A word in another's title is not that one.
+                if item.value.lowercased() == typed { return -1 }
                 return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == typed }
                     ? 0 : text.contains(typed) ? 1 : 2
             }
@@ -78,7 +90,7 @@ package struct PickerState: Sendable {
         return withArgument(sorted.map(\.element), typed)
     }
 
-    /// The matches, and first among them a command that was typed with its argument, unless that begins a title.
+    /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
         guard command == nil, let order = LinearOrder(typed: line.text), let argument = order.argument,
             let entry = CommandTable.entry(order.command), entry.argument.mistake(argument) == nil,
@@ -87,7 +99,7 @@ package struct PickerState: Sendable {
         var whole = Item("\(item.value) \(argument)", "\(item.value) \(argument)", detail: item.title)
         whole.disabled = item.disabled
         let others = matches.filter { $0.value != whole.value }
-        let place = others.prefix { $0.title.lowercased().hasPrefix(typed) }.count
+        let place = others.prefix { " \($0.title.lowercased())".contains(" \(typed)") }.count
         return Array(others[..<place]) + [whole] + others[place...]
     }
 }
@@ -193,6 +205,8 @@ package struct EditorState: Sendable {
     package var origin: RuleOrigin?
     /// Which of the suggested scopes the text has.
     package var level = 0
+    /// What that scope matches; empty where none was suggested.
+    var scope = ""
     /// The body as it came and as it is laid out here; `nil` where it is shown as it came.
     var laidOut: LaidOutBody?
 

@@ -7,7 +7,7 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
     var title: String {
         switch self {
         case .id: "#"
-        case .start: "START UTC"
+        case .start: "START"
         default: rawValue.uppercased()
         }
     }
@@ -16,7 +16,7 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
     var meaning: String {
         switch self {
         case .id: "the number in the session"
-        case .start: "the time of day of its beginning, in UTC"
+        case .start: "the local time of day of its beginning"
         case .method: "the method"
         case .scheme: "http, https, ws, wss or tunnel"
         case .host: "the host, with its port where that is unusual"

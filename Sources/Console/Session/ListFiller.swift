@@ -27,6 +27,13 @@ struct ListFiller {
     /// How late a row may come, in nanoseconds.
     private static let lateness: UInt64 = 300_000_000
     private var lastOrder: UInt64 = 0
+    private var sorts = 0
+    /// The least time between two sorts, in nanoseconds.
+    private static let orderPause: UInt64 = 1_000_000_000
+    /// Whether something was in flight at the last look, which changes its place in the order when it ends.
+    private var hadInFlight = false
+    /// Whether another look is arranged, see ``nextLook()``.
+    private var isLookArranged = false
 
     private var summary: SessionSummary?
     private var hasVanished = false
@@ -63,8 +70,10 @@ struct ListFiller {
             error = "The text to search for is longer than \(ListQuery.longestBodyText) bytes."
             return
         }
+        // A deletion is the usual reason to ask again.
+        try tellSummary()
         guard let bounds = followed.bounds else { return }
-        let hasHoles = try reader.summary().exchanges != Int64(bounds.count)
+        let hasHoles = summary?.exchanges != Int64(bounds.count)
         suspicion = nil
         let (filter, isSorted) = change { list in
             list.bounds = bounds
@@ -152,18 +161,43 @@ struct ListFiller {
             return !cancellation.isCancelled
         }
         change { $0.sort(numbers) }
+        sorts += 1
         lastOrder = DispatchTime.now().uptimeNanoseconds
     }
 
     /// Sorts a small list again, at most once a second; a large one stays as it is until the next query.
     private mutating func orderAgain() throws {
-        let (isSorted, count) = change { ($0.isSorted, $0.matchCount) }
-        guard isSorted, isOrderStale, progress == nil, count <= Self.mostInOrder else { return }
-        guard DispatchTime.now().uptimeNanoseconds - lastOrder > 1_000_000_000 else { return }
+        guard isToBeOrdered, DispatchTime.now().uptimeNanoseconds - lastOrder > Self.orderPause else { return }
         try order(Cancellation(), isFirst: false)
     }
 
+    private var isToBeOrdered: Bool {
+        guard isOrderStale, progress == nil else { return false }
+        return change { $0.isSorted && $0.matchCount <= Self.mostInOrder }
+    }
+
     // MARK: - What is new
+
+    /// In how many seconds to look again, though nothing may change until then; `nil` for not, or where that is arranged.
+    mutating func nextLook() -> Double? {
+        guard !isLookArranged else { return nil }
+        var delay: UInt64?
+        if isToBeOrdered {
+            let passed = DispatchTime.now().uptimeNanoseconds - lastOrder
+            delay = Self.orderPause - min(passed, Self.orderPause)
+        }
+        if suspicion != nil { delay = min(delay ?? .max, Self.lateness) }
+        guard let delay else { return nil }
+        isLookArranged = true
+        return Double(delay) / 1e9 + 0.05
+    }
+
+    /// The look that ``nextLook()`` arranged.
+    mutating func lookAgain() {
+        isLookArranged = false
+        list.wantsRefresh.store(true, ordering: .relaxed)
+        look()
+    }
 
     mutating func look() {
         guard list.wantsRefresh.exchange(false, ordering: .relaxed) else { return }
@@ -190,7 +224,8 @@ struct ListFiller {
                 defer { list.bounds = bounds ?? list.bounds }
                 return bounds != nil && bounds?.upperBound != list.bounds?.upperBound
             }
-            isOrderStale = isOrderStale || hasGrown
+            isOrderStale = isOrderStale || hasGrown || hadInFlight
+            hadInFlight = try change(\.isSorted) && !reader.numbersInFlight().isEmpty
             if let bounds, progress == nil { try lookForHoles(in: bounds) }
         }
         try tellSummary()
@@ -212,9 +247,6 @@ struct ListFiller {
         if count - Int64(late) < Int64((bounds.lowerBound...upper).count) { deliver(.stale(generation: generation)) }
     }
 
-    /// Whether the session is to be looked at again soon, though nothing may change until then.
-    var isSuspicious: Bool { suspicion != nil }
-
     /// Reads new exchanges, and again those that were in flight or had no row.
     private mutating func follow() throws {
         let changes = try followed.advance(reader)
@@ -230,7 +262,8 @@ struct ListFiller {
         let hasChanged = change { list in
             changed.reduce(false) { list.set($1, isIn: matches.contains($1)) || $0 }
         }
-        isOrderStale = isOrderStale || hasChanged
+        // What has ended, or goes on, may have another place.
+        isOrderStale = isOrderStale || hasChanged || !matches.isEmpty
         if let term = excludedBy?.term, try !reader.numbers(of: .numbers(changed), matching: term).isEmpty {
             excludedBy = nil
         }
@@ -277,7 +310,8 @@ struct ListFiller {
             sessionTotal: Int(clamping: summary?.exchanges ?? 0),
             progress: progress,
             excludedBy: progress == nil && total == 0 && error == nil ? excludedBy?.words : nil,
-            error: error
+            error: error,
+            sorts: sorts
         )
     }
 

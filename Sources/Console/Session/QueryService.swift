@@ -245,16 +245,19 @@ package final class QueryService: Sendable {
     /// Checks whether the session has changed; a `.list` event follows where the list has.
     package func refresh() {
         guard !list.wantsRefresh.exchange(true, ordering: .relaxed) else { return }
-        passes.async { [passes, filler, list] in
-            let isSuspicious = filler.value.withLock { filler in
-                filler.look()
-                return filler.isSuspicious
-            }
-            guard isSuspicious else { return }
-            passes.asyncAfter(deadline: .now() + 0.35) {
-                list.wantsRefresh.store(true, ordering: .relaxed)
-                filler.value.withLock { $0.look() }
-            }
+        passes.async { [passes, filler] in
+            filler.value.withLock { $0.look() }
+            Self.lookAgain(filler, on: passes)
+        }
+    }
+
+    /// Looks once more where the list asks for it, until it does not.
+    private static func lookAgain(_ filler: Owned<ListFiller>, on passes: DispatchQueue) {
+        guard let delay = filler.value.withLock({ $0.nextLook() }) else { return }
+        passes.asyncAfter(deadline: .now() + delay) { [weak filler] in
+            guard let filler else { return }
+            filler.value.withLock { $0.lookAgain() }
+            lookAgain(filler, on: passes)
         }
     }
 

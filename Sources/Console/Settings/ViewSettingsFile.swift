@@ -20,7 +20,7 @@ package struct ViewSettingsFile: Sendable {
             let bytes = try InputFile.contents(of: path, atMost: ViewSettingsFile.longest)
             let settings = try JSONDecoder().decode(ViewSettings.self, from: Data(bytes))
             settings.apply(to: &model)
-            if let words = settings.effects(on: model) { model.pin(words) }
+            if let words = settings.effects(on: model) { model.tell(words) }
         } catch {
             model.pin(
                 "\(path) is left out, as it cannot be understood; the next change of the view replaces it.",

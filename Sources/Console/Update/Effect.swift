@@ -28,6 +28,8 @@ package enum Effect: Sendable {
     case copy(CopyForm, [ExchangeID])
     /// A part by its name: of the page that the options name.
     case copyPart(CopyForm, String, ExchangeID, DetailOptions)
+    /// The same again, with its secrets masked.
+    case copyMasked(CopyRequest)
     case loadDescriptor(path: String)
     case saveBody(ExchangeID, path: String)
     case export(ExportRequest)
@@ -66,12 +68,14 @@ package enum Effect: Sendable {
     // Other sessions.
     case openSession(String)
     case backToLive
+    case importSession(String)
     // The console.
     case completeFile(String)
     case openBody(ExchangeID, BodySide)
     case viewFile(String, isText: Bool)
     case trust(FirstSteps, width: Int)
-    case copyText(String, as: String)
+    /// A text that is at hand; of exchanges where it is shown of them.
+    case copyText(String, as: String, of: [ExchangeID] = [])
     case externalEditor(EditorState)
     case copyToTerminal(String)
     case redraw, suspend, quit
@@ -124,4 +128,31 @@ package struct ExportRequest: Sendable, Hashable {
     /// For where no exchanges are named.
     package var query: ListQuery
     package var isForced = false
+    /// Whether secrets stay as they were recorded.
+    package var keepsSecrets = false
+}
+
+/// What was copied.
+package enum CopyRequest: Sendable, Hashable {
+    case whole(CopyForm, [ExchangeID])
+    /// A part by its name: of the page that the options name.
+    case part(CopyForm, String, ExchangeID, DetailOptions)
+    /// A text as it was shown, and what it is called.
+    case shown(String, String, of: [ExchangeID])
+
+    var ids: [ExchangeID] {
+        switch self {
+        case .whole(_, let ids), .shown(_, _, let ids): ids
+        case .part(_, _, let id, _): [id]
+        }
+    }
+
+    /// The effect that copies it as it was recorded.
+    var effect: Effect {
+        switch self {
+        case .whole(let form, let ids): .copy(form, ids)
+        case .part(let form, let name, let id, let options): .copyPart(form, name, id, options)
+        case .shown(let text, let name, let ids): .copyText(text, as: name, of: ids)
+        }
+    }
 }

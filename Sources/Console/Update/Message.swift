@@ -37,8 +37,6 @@ package enum Message: Sendable {
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     case report(title: String, DetailDocument)
     case editor(EditorState)
-    /// On lines: a request was read and is sent.
-    case composed(ComposedRequest)
     /// What a rule in an editor would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)
     /// The text from the user's own editor.
@@ -61,8 +59,9 @@ package enum Message: Sendable {
     /// A body was written to a file to be looked at.
     case viewBody(String, isText: Bool)
     case said(String, Notice.Kind)
-    /// A text for the terminal's clipboard, and the notice about it.
-    case copied(String, String)
+    /// What was copied: the text, where it is for the terminal's clipboard, the notice about it, and how many secrets it
+    /// holds.
+    case copied(String?, String, secrets: Int = 0)
     /// An exchange that this console sent, from another one or from a new text.
     case sent(ExchangeID, of: ExchangeID?)
     /// The connections on which this console has sent requests.
@@ -71,4 +70,12 @@ package enum Message: Sendable {
     case jobEnded(Job.Kind)
     case failed(any Error)
     case stop
+
+    /// Whether this comes because the user asked for it, not because of traffic or time.
+    var isAnswer: Bool {
+        switch self {
+        case .tick, .query, .proxy, .connections, .job: false
+        default: true
+        }
+    }
 }

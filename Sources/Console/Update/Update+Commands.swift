@@ -103,6 +103,9 @@ extension ConsoleModel {
     var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil) }
 
     /// Why no exchange is selected; `nil` where one is.
+    /// A list that is just being filled may have something to open.
+    var nothingToOpen: String? { isLinear || list.progress == nil ? noExchange : nil }
+
     var noSelection: String? {
         guard selectedID == nil else { return nil }
         if isTimelineInUse, list.total > 0 {

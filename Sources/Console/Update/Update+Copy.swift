@@ -8,10 +8,41 @@ extension ConsoleModel {
         let (word, rest) = words.firstWord
         guard let form = CopyForm(rawValue: word.lowercased()) else { return [] }
         lastCopied = form
+        var others = rest?.split(separator: " ").map(String.init) ?? []
+        let isMasked = others.last == "masked"
+        if isMasked { others.removeLast() }
+        let effects = copy(form, others.isEmpty ? nil : others.joined(separator: " "))
+        guard isMasked, !effects.isEmpty else { return effects }
+        return copyMasked()
+    }
+
+    private mutating func copy(_ form: CopyForm, _ rest: String?) -> [Effect] {
         if form.isShown { return copyShown(form, rest) }
-        if rest != nil { return on(rest) { .copy(form, [$0]) } }
+        if rest != nil {
+            guard let id = selected(rest) else { return [] }
+            return copy(.whole(form, [id]))
+        }
         guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? "There is no exchange yet.") }
-        return [.copy(form, ids)]
+        return copy(.whole(form, ids))
+    }
+
+    private mutating func copy(_ request: CopyRequest) -> [Effect] {
+        lastCopy = request
+        return [request.effect]
+    }
+
+    // MARK: Without secrets
+
+    var noCopied: String? { lastCopy == nil ? "Nothing was copied yet; \(way(to: .copy)) copies." : nil }
+
+    mutating func copyMasked() -> [Effect] {
+        guard let lastCopy else { return refuse(noCopied ?? "") }
+        return [.copyMasked(lastCopy)]
+    }
+
+    /// What the notice of a copy says of its secrets.
+    func secretsNote(_ count: Int) -> String {
+        "It holds \(count == 1 ? "1 secret" : "\(count) secrets"); \(way(to: .copyMasked)) copies it masked."
     }
 
     /// The forms as a choice that begins with the last one.
@@ -65,7 +96,12 @@ extension ConsoleModel {
             default: return refuse("The cursor is on no header line and no value of JSON.")
             }
         }
-        return [.copyText(text, as: form.noun)]
+        if case .report? = overlays.last { return copy(.shown(text, form.noun, of: [])) }
+        let id = detail.id
+        // Masked, the page is made anew, as what stands in it depends on the places of secrets.
+        let effects = copy(.shown(text, form.noun, of: id.map { [$0] } ?? []))
+        if form == .page, let id { lastCopy = .part(.page, "", id, detail.options) }
+        return effects
     }
 
     /// Copies of a page without a cursor: `value .items[0].id`, `header Content-Type`, `page`.
@@ -81,7 +117,8 @@ extension ConsoleModel {
         }
         let page = detail.options.page == .request ? DetailPage.request : .response
         let options = detail.options
-        return on(id) { .copyPart(form, name, $0, form == .page ? options : DetailOptions(page: page)) }
+        guard let id = selected(id) else { return [] }
+        return copy(.part(form, name, id, form == .page ? options : DetailOptions(page: page)))
     }
 
     // MARK: Paths and values

@@ -43,6 +43,7 @@ extension ConsoleModel {
     /// Decrypts a host from the next connection on: one that the rules leave out, or whose clients refused our
     /// certificate.
     mutating func decrypt(_ host: String?) -> [Effect] {
+        if host == nil, let reason = noTLS { return refuse(reason) }
         guard let place = host ?? selectedPlace else {
             return refuse("Select a tunnel, or name the host: decrypt HOST.")
         }
@@ -71,27 +72,36 @@ extension ConsoleModel {
         refuse("'\(place.prefix(80))' is no host, nor a host and a port, such as api.example.com or localhost:8443.")
     }
 
-    /// Host and port of what is selected, as `intercept` names them: without the port of https.
+    /// Host and port of what is selected, as `intercept` names them.
     private var selectedPlace: String? {
         let url = isTreeInUse ? structure.selectedRow?.child.node.url ?? selectedRecord?.url : selectedRecord?.url
         guard let url, !url.host.isEmpty else { return nil }
-        let isUsual = url.port == 443
-        let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-        return isUsual ? host : "\(host):\(url.port)"
+        return url.placeOfTLS
     }
 
     /// Why the selected exchange has nothing to decrypt or to pass; `nil` where it may.
     private var noTLS: String? {
-        guard !isTreeInUse, let record = selectedRecord else { return nil }
-        if record.kind == .http, record.url.scheme == "http" {
-            return "This exchange is plain HTTP: there is nothing to decrypt."
-        }
-        let isRead = record.flags.contains(.tunnelledTLS) || record.flags.contains(.notIntercepted)
-        guard record.kind == .tunnel, !isRead else { return nil }
-        return "The client spoke no TLS in this tunnel: there is nothing to decrypt."
+        isTreeInUse ? nil : selectedRecord?.noTLS
     }
 
     private var intercept: InterceptRules { RuleEditing.intercept(of: rules.texts) }
+}
+
+extension RequestURL {
+    /// Host and port as `intercept` names them: without the port of https.
+    var placeOfTLS: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == 443 ? name : "\(name):\(port)"
+    }
+}
+
+extension ExchangeRecord {
+    /// Why there is nothing to decrypt or to pass; `nil` where there may be.
+    var noTLS: String? {
+        if kind == .http, url.scheme == "http" { return "This exchange is plain HTTP: there is nothing to decrypt." }
+        guard kind == .tunnel, flags.isDisjoint(with: [.tunnelledTLS, .notIntercepted]) else { return nil }
+        return "The client spoke no TLS in this tunnel: there is nothing to decrypt."
+    }
 }
 
 extension RuleEditing {

@@ -37,6 +37,7 @@ extension ConsoleModel {
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
         detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
+        detail.options.held = heldSide(id)
         detail.options.isLive = isLive
         detail.options.hasBars = !isLinear
         detail.options.showsPreview = !isLinear
@@ -48,6 +49,7 @@ extension ConsoleModel {
         detail.id = id
         detail.reading = ReadingState()
         detail.found = nil
+        detail.awaitedPage = nil
         detail.options.firstMessage = 0
         // What grows is seen where it grows.
         detail.options.showsNewest = !isLinear && isInFlight(id)
@@ -72,9 +74,21 @@ extension ConsoleModel {
         return loadDetail(of: record.id)
     }
 
-    mutating func show(_ document: DetailDocument, _ pages: [DetailPage], of id: ExchangeID, _ generation: Int) {
-        guard detail.id == id, generation == detail.generation else { return }
+    mutating func show(
+        _ document: DetailDocument,
+        _ pages: [DetailPage],
+        of id: ExchangeID,
+        _ generation: Int
+    ) -> [Effect] {
+        guard detail.id == id, generation == detail.generation else { return [] }
         detail.pages = pages
+        if let number = detail.awaitedPage {
+            detail.awaitedPage = nil
+            if let page = page("\(number)") {
+                choose(page)
+                if page != document.page { return loadDetail() }
+            }
+        }
         if isLinear, !pages.contains(detail.options.page) {
             let page = detail.options.page.rawValue
             let names = pages.map(\.rawValue).joined(separator: ", ")
@@ -107,6 +121,7 @@ extension ConsoleModel {
                 reading.reveal(in: rows, height: height)
             }
         }
+        return []
     }
 
     /// The reader's place in a page that was not open: its beginning, with the sections folded as the user had them.
@@ -147,11 +162,21 @@ extension ConsoleModel {
 
     /// Turns to a page by its name, its number, or the beginning of its name.
     mutating func turn(to word: String) -> [Effect] {
-        guard let page = page(word) else { return [] }
         let id = detail.isOpen ? nil : selectedID
-        detail.isOpen = true
+        // Which pages an exchange has is known once it is read: until then a number means those of the one before.
+        let awaited = isLinear || detail.shown?.id == (id ?? detail.id) ? nil : Int(word)
+        var effects: [Effect] = []
+        if let awaited, !(1...detail.pages.count).contains(awaited) {
+            detail.isOpen = true
+            effects = id.map { loadDetail(of: $0) } ?? []
+        } else {
+            guard let page = page(word) else { return [] }
+            detail.isOpen = true
+            effects = turn(to: page, of: id)
+        }
         list.isFollowing = list.isFollowing && isLinear
-        return turn(to: page, of: id)
+        detail.awaitedPage = awaited
+        return effects
     }
 
     /// The page of a name or a number; refused where there is none.

@@ -89,7 +89,7 @@ extension ConsoleModel {
     /// The proxy may refuse a message, so its text stays until the answer is there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
-        case .rule(let tool, nil) where tool.answersFrom != nil && !isLinear:
+        case .rule(let tool, nil) where tool.answersFrom != nil:
             if case .exchange(let id)? = editor.origin { return [.offerAnswer(editor, id, rules.editableTexts)] }
             return applyRule(editor)
         case .rule: return applyRule(editor)

@@ -1,8 +1,25 @@
 import HTTPModel
 import Runner
+import Sharing
 import Terminal
 
 extension ConsoleModel {
+    /// The message of an exchange that waits for a decision.
+    func hold(of id: ExchangeID) -> HoldSummary? { proxy.holds.first { $0.id.hasPrefix("\(id.number).") } }
+
+    /// What of an exchange waits, and the ways to decide about it; `nil` where nothing waits.
+    func heldSide(_ id: ExchangeID) -> HeldSide? {
+        guard let hold = hold(of: id) else { return nil }
+        let ways = [Command.execute, .cancel, .abort].map { isLinear ? $0.rawValue : "\($0.rawValue) (\(way(to: $0)))" }
+        return HeldSide(isRequest: hold.side == "request", ways: "\(ways[0]), \(ways[1]) or \(ways[2])")
+    }
+
+    /// Reads the open exchange again where its message began to wait, or waits no more.
+    mutating func readHeld() -> [Effect] {
+        guard detail.isOpen, let id = detail.id, detail.options.held != heldSide(id) else { return [] }
+        return loadDetail(of: id)
+    }
+
     mutating func openHolds() -> [Effect] { push(.holds(selected: proxy.holds.first?.id)) }
 
     /// Selects another held message; where none is selected, the first or the last.

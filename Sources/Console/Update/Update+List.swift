@@ -107,12 +107,12 @@ extension ConsoleModel {
         if context == .detail { return toggleFold() }
         if view == .structure { return openBranch() }
         if view == .timeline { return openInTimeline() }
-        guard list.total > 0 else { return [] }
-        if jobs.contains(where: { $0.id == .find }) {
+        if jobs.contains(where: { $0.id == .find }) || !isLinear && list.visibleID == nil && list.progress != nil {
             // Keys are faster than a search: its result is meant, not where it began.
             list.opensWhenFound = true
             return []
         }
+        guard list.total > 0 else { return [] }
         if detail.isOpen, detail.id == list.selectedID {
             openDetail()
             return []
@@ -122,7 +122,7 @@ extension ConsoleModel {
 
     /// Opens the exchange that is selected now, not the one that was open last.
     mutating func openSelected() -> [Effect] {
-        guard let id = list.selectedRecord?.id ?? list.selectedID else { return [] }
+        guard let id = list.visibleID else { return [] }
         openDetail()
         list.selectedID = id
         reveal()
@@ -192,11 +192,5 @@ extension ConsoleModel {
         list.isFollowing = false
         list.beginsAtTop = true
         return effects
-    }
-
-    mutating func setColumns(_ words: String) -> [Effect] {
-        let names = words.lowercased().split { $0 == " " || $0 == "," }
-        list.columns = names.compactMap { Column(rawValue: String($0)) }
-        return []
     }
 }

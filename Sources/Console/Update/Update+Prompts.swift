@@ -23,7 +23,13 @@ extension ConsoleModel {
             switch prompt.line.take(key) {
             case .ignored: return key.modifiers.contains(.control) ? run(key) : []
             case .moved: break
-            case .changed: prompt.forgetMistake()
+            case .changed:
+                prompt.forgetMistake()
+                if prompt.command == .openSession, prompt.line.text == "+" {
+                    let (effects, refusal) = closeTop { $0.perform(.importSession, nil) }
+                    guard let refusal else { return effects }
+                    prompt.show(refusal)
+                }
             }
         }
         replaceTop(by: .prompt(prompt))
@@ -56,8 +62,10 @@ extension ConsoleModel {
         case .word(let what, let words), .words(let what, let words), .beginning(let what, let words):
             "\(what): \(words.joined(separator: " "))"
         case .text where entry.command == .highlight: highlightHint
+        case .text where entry.command == .openSession:
+            "Tab completes a file's name. + asks for one whose exchanges are imported into this session."
         case .text where ValueCompletion.completesFiles(entry.command): "Tab completes a file's name."
-        case .text, .pattern, .exchange, .tool, .preset, .page: ""
+        case .text, .pattern, .exchange, .tool, .preset, .page, .host: ""
         }
     }
 
@@ -106,6 +114,7 @@ extension ConsoleModel {
         case .preset: return ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
         case .page: return detail.pages.map(\.rawValue)
         case .exchange, .pattern: return []
+        case .host: return knownHosts
         case .text: return entry.argument.name.contains("HOST") ? knownHosts : []
         }
     }

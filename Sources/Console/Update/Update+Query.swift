@@ -9,7 +9,9 @@ extension ConsoleModel {
             guard generation == list.generation else { return [] }
             take(records, from: first)
             for record in records { if let record { tellOfTrust(record) } }
-            if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
+            if list.selectedID == nil || list.isFollowing, let row = list.selectedRecord {
+                (list.selectedID, list.isLocated) = (row.id, true)
+            }
             return openFound() + followDetail()
         case .position(let generation, let id, let place):
             guard generation == list.generation else { return [] }
@@ -55,6 +57,7 @@ extension ConsoleModel {
         let isSought = list.sought == id || list.awaited?.id == id
         guard isSought || list.selectedID == id else { return [] }
         let index: Int
+        if case .unknown = place {} else { list.isLocated = true }
         switch place {
         // It is located again once the list is filled.
         case .unknown: return []
@@ -78,7 +81,7 @@ extension ConsoleModel {
         if list.selectedID == nil { list.selectedID = list.rows[list.selected]?.id }
         list.isFollowing = list.isFollowing && index == 0
         reveal()
-        return loadRows() + followDetail()
+        return loadRows() + openFound() + followDetail()
     }
 
     /// Locates the exchanges that were asked for while the list was being filled.
@@ -89,7 +92,9 @@ extension ConsoleModel {
 
     /// Opens the result of a search, where that was asked meanwhile, as soon as its row is known.
     private mutating func openFound() -> [Effect] {
-        guard list.opensWhenFound, list.selectedRecord != nil, !jobs.contains(where: { $0.id == .find }) else {
+        guard list.opensWhenFound, let record = list.selectedRecord, list.isLocated || record.id == list.selectedID,
+            !jobs.contains(where: { $0.id == .find })
+        else {
             return []
         }
         list.opensWhenFound = false
@@ -99,13 +104,16 @@ extension ConsoleModel {
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
         // A pass runs backwards: it finds older rows, which move nothing.
-        let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
-        let grown = isQuiet ? status.total - list.total : 0
+        let isQuiet = list.progress == nil && status.progress == nil
+        let isSorted = list.query.sort.map { $0.column != .id } ?? false
+        // Of a sorted list the first rows stay where they are, not the last.
+        let grown = isQuiet && (isSorted || list.query.sort == nil) ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
+        if isFilled, status.total == 0 { list.opensWhenFound = false }
         // Exchanges from before are not traffic.
         if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
-        isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
+        if !hasImported, list.sessionTotal > 0, status.sessionTotal > list.sessionTotal { isGrowing = true }
         list.sessionTotal = status.sessionTotal
         list.progress = status.progress
         list.excludedBy = status.excludedBy.map {
@@ -114,7 +122,9 @@ extension ConsoleModel {
         if let error = status.error { tell(error, .error) }
         take(progress: status.progress)
         // The visible rows move away from the end by as many rows as came.
-        if grown > 0 { list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) }) }
+        if grown > 0, !isSorted {
+            list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) })
+        }
         if list.isFollowing {
             (list.selected, list.bottom) = (0, 0)
         } else if grown > 0 {
@@ -129,7 +139,9 @@ extension ConsoleModel {
             return select(list.total - 1, keepsFollowing: true) + structure
         }
         let counts = isFilled && view == .timeline ? loadStatistics() : []
-        let places = isFilled ? locateAgain() + countHidden() : locateSent()
+        // What is selected may have another place in the order.
+        let places =
+            isFilled ? locateAgain() + countHidden() : (isSorted && isQuiet ? locateAgain() : []) + locateSent()
         return loadRows(always: true) + structure + counts + places
     }
 
@@ -180,10 +192,11 @@ extension ConsoleModel {
     mutating func ask(_ query: ListQuery) -> [Effect] {
         generation += 1
         let kept = list.isFollowing ? nil : list.selectedID
+        list.isLocated = list.isLocated && query == list.query
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
         (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
-        (list.beginsAtTop, list.hiddenMarks) = (false, 0)
+        (list.beginsAtTop, list.opensWhenFound, list.hiddenMarks) = (false, false, 0)
         list.isFollowing = list.isFollowing || kept == nil
         (structure.levels, structure.exchanges) = ([:], [:])
         var effects: [Effect] = [.setQuery(query, generation: generation)]

@@ -5,7 +5,7 @@ import Terminal
 
 /// Requests that are written here: from nothing, from a cURL command, from earlier ones; and requests sentRequests again.
 extension ConsoleModel {
-    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is sent.
+    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is drafted.
     mutating func newRequest(_ text: String?) -> [Effect] {
         if let text { return [.composeRequest(text)] }
         if isLinear {
@@ -39,7 +39,7 @@ extension ConsoleModel {
         return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
     }
 
-    /// Opens an earlier request again, 1 for the newest; on lines it is sent as it was.
+    /// Opens an earlier request again, 1 for the newest; on lines it is drafted.
     mutating func openSent(_ number: String) -> [Effect] {
         guard let number = Int(number), number > 0, number <= sentRequests.count else {
             return refuse("requests takes a number from 1 to \(sentRequests.count), 1 for the newest.")
@@ -47,7 +47,7 @@ extension ConsoleModel {
         let request = sentRequests[sentRequests.count - number]
         var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
         editor.remark = RequestWords.remark
-        return isLinear ? finish(editor) : open(editor)
+        return open(editor)
     }
 
     var noSent: String? {

@@ -123,6 +123,7 @@ extension ConsoleModel {
             deletions.removeAll { $0 == deletion }
             // Else it would count as traffic.
             list.sessionTotal += result.changed
+            proxy.counted += result.changed
             tell("\(count(result.changed)) \(are(result.changed)) back.")
         case .note(_, _, .comment(let text)):
             tell(

@@ -66,3 +66,29 @@ extension ConsoleModel {
         pin("A message waits for a decision in the live session: \(way(to: .backToLive)) goes there.")
     }
 }
+
+// MARK: - Importing
+
+extension ConsoleModel {
+    /// Why nothing can be imported; `nil` where it can.
+    var noImport: String? {
+        if home != nil {
+            return "Another session is shown; \(way(to: .backToLive)) goes back to the one that can grow."
+        }
+        if jobs.contains(where: { $0.id == .importing }) {
+            return "An import is under way; \(way(to: .stop)) stops it."
+        }
+        switch source {
+        case .attached: return "Exchanges are imported where the session is recorded: in that Sluice's own console."
+        case .recorded: return nil
+        case .live, .demo: return noSession
+        }
+    }
+
+    mutating func importSession(_ file: String) -> [Effect] {
+        guard let path = fileName(file) else { return [] }
+        guard !path.isEmpty else { return refuse("An import needs the name of a file: a HAR, or a session.") }
+        hasImported = true
+        return [.importSession(path)]
+    }
+}

@@ -73,18 +73,20 @@ extension ConsoleModel {
         guard let form = ExportRequest.Form(rawValue: word.lowercased()) else { return [] }
         var file = others
         var scope: ExportScope?
-        if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first) {
+        if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first == "all" ? "shown" : first) {
             // On lines a file may have such a name.
             if rest != nil || !isLinear { (scope, file) = (named, rest) }
         }
+        let keepsSecrets = file.map { $0.firstWord.word == "secrets" && $0.firstWord.rest != nil } ?? false
+        if keepsSecrets { file = file?.firstWord.rest }
         guard let file else {
             let line = LineEditor("sluice.\(form == .curl ? "sh" : form.rawValue)", isSuggestion: true)
-            let title = "File for the \(form.title)"
+            let title = "File for the \(form.title), masked; 'secrets FILE' keeps secrets"
             let prefix = [form.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
             return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
         }
         guard let path = fileName(file) else { return [] }
-        var request = ExportRequest(form: form, path: path, ids: nil, query: list.query)
+        var request = ExportRequest(form: form, path: path, ids: nil, query: list.query, keepsSecrets: keepsSecrets)
         switch scope ?? (marks.isEmpty ? .shown : .marked) {
         case .shown: break
         case .marked:

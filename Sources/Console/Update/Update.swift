@@ -40,12 +40,9 @@ extension ConsoleModel {
             rules.endsWhenSaved = false
             tell(words, .error)
         case .detail(let generation, let id, let pages, let document):
-            show(document, pages, of: id, generation)
+            return show(document, pages, of: id, generation)
         case .report(let title, let document): return report(title, document)
         case .editor(let editor): return open(editor)
-        case .composed(let request):
-            let purpose = EditorState.Purpose.newRequest(request)
-            return finish(EditorState(purpose: purpose, title: "", area: TextArea(request.draft)))
         case .ruleRemark(let text, let words, let isWrong):
             remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
@@ -59,9 +56,9 @@ extension ConsoleModel {
         case .sessionExists(let path): return askToReplace(path)
         case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
-        case .copied(let text, let words):
-            tell(words)
-            return [.copyToTerminal(text)]
+        case .copied(let text, let words, let secrets):
+            tell(words + (secrets > 0 ? " \(secretsNote(secrets))" : ""))
+            return text.map { [.copyToTerminal($0)] } ?? []
         case .sent(let id, let original): return take(sent: id, of: original)
         case .connections(let connections): sent = connections
         case .job(let job): start(job)
@@ -86,7 +83,13 @@ extension ConsoleModel {
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
         }
         if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
-        if openedAt == 0 { openedAt = now }
+        if openedAt == 0 {
+            openedAt = now
+            // What was told before there was a time is new.
+            for index in notices.indices where notices[index].at == 0 && !notices[index].isPinned {
+                notices[index].at = now
+            }
+        }
         return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
@@ -127,7 +130,7 @@ extension ConsoleModel {
         proxy.holds = holds
         updateHolds()
         tellGoneHolds()
-        return (status.rules == rules.revision ? [] : [.loadRules]) + (wasEdited ? askAgain() : [])
+        return readHeld() + (status.rules == rules.revision ? [] : [.loadRules]) + (wasEdited ? askAgain() : [])
     }
 
     private mutating func take(_ event: InputEvent) -> [Effect] {
@@ -190,11 +193,11 @@ extension ConsoleModel {
         }
     }
 
-    /// Says of a key that does something in the list only how to do it in the detail.
+    /// Says that a key means nothing, or in the detail, where one does something in the list only, how to do it there.
     private mutating func refuseOutsideList(_ key: Key) -> [Effect] {
         guard context == .detail, case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
             let entry = CommandTable.entry(binding.command)
-        else { return [] }
+        else { return refuse("\(key.spelling) means nothing here; \(way(to: .help)) lists the keys.") }
         let argument = binding.argument
         let words = ":\(binding.command.rawValue)\(argument.map { " \($0)" } ?? "")"
         let way = keymap.keys(for: binding.command, argument: argument, in: .detail).first ?? words

@@ -104,7 +104,7 @@ enum FooterView {
             let layout = editor.isRule ? [("tab", "complete")] : [("ctrl-y", "lay JSON out")]
             return [("ctrl-s", word)] + scope + layout + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker(let picker) where picker.isColumnChoice:
-            return [("space", "show/hide"), ("J K", "move"), ("a", "as fits"), ("esc", "close")]
+            return [("space", "show/hide"), ("J K", "move"), ("A", "as fits"), ("type", "narrow"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt(let prompt):
             let history = prompt.history.isEmpty ? [] : [("↑ ↓", "earlier")]

@@ -61,7 +61,7 @@ enum SequenceView {
         let style = model.look.theme.style(.label).with(.bold)
         var x = rect.x
         for column in columns {
-            var title = column.column.title
+            var title = title(of: column.column, model)
             // The sign's legend.
             if column.column == .host, showsTLS(model), column.width > 8, column.width < schemeFrom {
                 title = "+TLS HOST"
@@ -78,10 +78,16 @@ enum SequenceView {
 
     // MARK: - Columns
 
+    /// A column's title; that of times has their zone.
+    private static func title(of column: Column, _ model: ConsoleModel) -> String {
+        column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
+    }
+
     /// The columns that fit, with their widths; host and path share what is left.
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: 9, .method: 7,
+            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model),
+            .start: max(9, title(of: .start, model).count), .method: 7,
             .scheme: 6, .status: 6, .type: 10,
             .size: 8, .time: 8, .version: 7, .process: 16, .server: 21, .comment: 24, .waterfall: 20,
         ]
@@ -120,7 +126,7 @@ enum SequenceView {
         case .scheme: return (record.url.scheme, .faint, false)
         case .host: return (host(record, drawn.width, model), nil, false)
         case .path: return (path(record), nil, false)
-        case .status: return status(record, isLive: model.isLive)
+        case .status: return status(record, model)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
@@ -138,7 +144,7 @@ enum SequenceView {
     static func words(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let query = record.url.query.map { "?\($0)" } ?? ""
         let start = String(Timestamp.clock(record.startedAt).prefix(8))
-        let status = status(record, isLive: model.isLive).text
+        let status = status(record, model).text
         return "\(start) \(record.method) \(status) \(size(record)) \(time(record, model)) \(query)"
     }
 
@@ -210,13 +216,12 @@ enum SequenceView {
     /// The status in a word, and its role.
     ///
     /// In a recording that has ended, what is in flight never ended.
-    private static func status(_ record: ExchangeRecord, isLive: Bool) -> Content {
+    private static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
-        case .inFlight where !isLive: return ("cut", .failure, false)
-        case .inFlight:
-            let isHeld = record.flags.contains(.held) && record.status == 0
-            return (record.status > 0 ? "\(record.status)…" : isHeld ? "held" : "…", .changed, false)
+        case .inFlight where !model.isLive: return ("cut", .failure, false)
+        case .inFlight where model.hold(of: record.id) != nil: return ("held", .changed, false)
+        case .inFlight: return (record.status > 0 ? "\(record.status)…" : "…", .changed, false)
         case .failed: return (record.status > 0 ? "\(record.status)!" : "failed", .failure, false)
         case .blocked: return (record.status > 0 ? "\(record.status)#" : "denied", .warning, false)
         case .interrupted: return ("cut", .failure, false)
@@ -233,7 +238,7 @@ enum SequenceView {
         }
     }
 
-    private static func size(_ record: ExchangeRecord) -> String {
+    static func size(_ record: ExchangeRecord) -> String {
         let hasBody = record.kind == .http || record.kind == .webSocket
         return Measures.size(hasBody ? record.sizes.responseBody : record.sizes.responseWire)
     }

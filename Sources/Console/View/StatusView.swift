@@ -14,6 +14,9 @@ enum StatusView {
         var rank: Int
         var isRight = false
 
+        /// What is on, by its name, has this rank at the most; counts and rates have the other one at least.
+        static let (named, numbers) = (3, 9)
+
         init(_ rank: Int, _ forms: String..., isRight: Bool = false) {
             (self.forms, self.rank, self.isRight) = (forms, rank, isRight)
         }
@@ -81,9 +84,10 @@ enum StatusView {
         }
         while isTooLong(), items.count > 1 {
             let last = items.indices.max { items[$0].rank < items[$1].rank } ?? 0
+            // What is on is named for longer than numbers are there.
             if let index = items.indices.filter({ items[$0].forms.count > 1 }).max(by: {
                 items[$0].rank < items[$1].rank
-            }) {
+            }), items[index].rank > Item.named || items[last].rank < Item.numbers {
                 items[index].forms.removeFirst()
             } else {
                 items.remove(at: last)
@@ -139,7 +143,9 @@ enum StatusView {
         let on = model.proxy.tools.filter {
             $0.isOn && $0.enabled > 0 && ($0.name != throttle || model.proxy.preset == nil)
         }.map(\.name)
-        if !on.isEmpty { items.append(Item(3, "on: \(on.joined(separator: " "))", "\(on.count) on")) }
+        // The letters are the keys.
+        let letters = on.compactMap { name in Tool.all.first { $0.key == name }?.letter }.joined(separator: " ")
+        if !on.isEmpty { items.append(Item(3, "on: \(on.joined(separator: " "))", "on: \(letters)", "\(on.count) on")) }
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
         if !off.isEmpty { items.append(Item(7, "off: \(off.joined(separator: " "))", "\(off.count) off")) }
         if model.rules.isOnEverything { items.append(Item(2, "everything is held", "all held")) }
@@ -160,7 +166,8 @@ enum StatusView {
             add(Item(4, "marked \(model.marks.count)\(hidden)", "marked \(model.marks.count)", isRight: true))
         }
         if model.proxy.errors > 0 { add(Item(6, "errors \(model.proxy.errors)", isRight: true)) }
-        add(Item(9, "\(model.list.sessionTotal)", isRight: true))
+        let total = model.list.sessionTotal
+        add(Item(9, LinearSentence.count(total, "exchange"), "\(total)", isRight: true))
         if model.isLive, let rate = model.proxy.rates.last {
             let line = sparkline(model.proxy.rates.suffix(12), model.look)
             add(Item(12, "\(rate)/s \(line)", "\(rate)/s", isRight: true))

@@ -33,8 +33,11 @@ package struct StreamedMessage: Sendable, Hashable {
     /// When its last byte arrived, in microseconds since 1970; the caller fills it in.
     package var arrivedAt: Int64?
 
+    /// How many bytes longer the payload is than the recorded one, where its secrets were replaced.
+    package var maskedGrowth: Int64 = 0
+
     /// How many bytes of the payload are not in `payload`.
-    package var leftOut: Int64 { max(size - Int64(payload.readableBytes), 0) }
+    package var leftOut: Int64 { max(size + maskedGrowth - Int64(payload.readableBytes), 0) }
 
     /// The beginning of the payload as text; `nil` where it is not text.
     package var text: String? {

@@ -3,7 +3,7 @@ import Text
 /// Why a path cannot be read.
 package struct JSONPathError: Error, Equatable, CustomStringConvertible {
     package var description: String
-    /// How many characters stand before the place.
+    /// How many Unicode scalars stand before the place.
     package var offset: Int
 }
 
@@ -28,7 +28,8 @@ package struct JSONPath: Sendable, Equatable {
     /// Reads a path. Throws `JSONPathError` with the place where it is none.
     package init(_ text: String) throws(JSONPathError) {
         self.text = text
-        let characters = Array(text)
+        // Not by characters: a combining mark is a part of what stands before it, as is a dot or a quote.
+        let characters = Array(text.unicodeScalars)
         guard characters.first == "." else {
             throw JSONPathError(description: "a path begins with '.', for example .items[].id", offset: 0)
         }
@@ -55,18 +56,18 @@ package struct JSONPath: Sendable, Equatable {
         }
     }
 
-    private mutating func readName(_ characters: [Character], _ place: inout Int) throws(JSONPathError) {
+    private mutating func readName(_ characters: [Unicode.Scalar], _ place: inout Int) throws(JSONPathError) {
         if characters[place] == "\"" {
             let name = try JSONPath.quoted(characters, &place)
             return steps.append((.member(name), place))
         }
-        let name = characters[place...].prefix { !".[]\"".contains($0) }
+        let name = characters[place...].prefix { !".[]\"".unicodeScalars.contains($0) }
         guard !name.isEmpty else { throw JSONPathError(description: "a name belongs here", offset: place) }
         place += name.count
-        steps.append((name == ["*"] ? .all : .member(String(name)), place))
+        steps.append((name == ["*"] ? .all : .member(JSONPath.text(name)), place))
     }
 
-    private mutating func readBrackets(_ characters: [Character], _ place: inout Int) throws(JSONPathError) {
+    private mutating func readBrackets(_ characters: [Unicode.Scalar], _ place: inout Int) throws(JSONPathError) {
         let start = place
         place += 1
         if place < characters.count, characters[place] == "\"" {
@@ -80,7 +81,7 @@ package struct JSONPath: Sendable, Equatable {
         guard let end = characters[place...].firstIndex(of: "]") else {
             throw JSONPathError(description: "the '[' has no ']'", offset: start)
         }
-        let inside = String(characters[place..<end])
+        let inside = JSONPath.text(characters[place..<end])
         let step: Step
         if inside.isEmpty || inside == "*" {
             step = .all
@@ -94,15 +95,19 @@ package struct JSONPath: Sendable, Equatable {
         steps.append((step, place))
     }
 
-    private static func quoted(_ characters: [Character], _ place: inout Int) throws(JSONPathError) -> String {
+    private static func quoted(_ characters: [Unicode.Scalar], _ place: inout Int) throws(JSONPathError) -> String {
         var end = place + 1
         while end < characters.count, characters[end] != "\"" { end += characters[end] == "\\" ? 2 : 1 }
         guard end < characters.count else {
             throw JSONPathError(description: "the quote is not closed", offset: place)
         }
-        let text = Array(String(characters[place...end]).utf8)
+        let text = Array(JSONPath.text(characters[place...end]).utf8)
         place = end + 1
         return JSONTree.unescaped(text[...])
+    }
+
+    private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
     }
 
     // MARK: Matching
@@ -113,7 +118,7 @@ package struct JSONPath: Sendable, Equatable {
     /// Why nothing fits, for example `.items[] has 3 values, and none of them has 'idd'`.
     package func misses(in tree: JSONTree) -> String {
         let (_, count, step) = reach(in: tree)
-        let before = step > 0 ? String(text.prefix(steps[step - 1].end)) : "the whole"
+        let before = step > 0 ? JSONPath.text(text.unicodeScalars.prefix(steps[step - 1].end)) : "the whole"
         let missing =
             switch steps.indices.contains(step) ? steps[step].step : .all {
             case .member(let name): "member '\(VisibleText.of(String(name.prefix(60))))'"
@@ -189,7 +194,11 @@ extension JSONTree {
     package func node(at offset: Int) -> Int? { nodes.firstIndex { $0.range.lowerBound == offset } }
 
     private static func step(_ name: String) -> String {
-        let isPlain = !name.isEmpty && name != "*" && !name.contains { ".[]\"".contains($0) || $0.isWhitespace }
+        let isPlain =
+            !name.isEmpty && name != "*"
+            && !name.unicodeScalars.contains {
+                ".[]\"".unicodeScalars.contains($0) || $0.properties.isWhitespace || VisibleText.isHidden($0)
+            }
         return isPlain ? ".\(name)" : ".[\(JSONWriter.quoted(name))]"
     }
 }

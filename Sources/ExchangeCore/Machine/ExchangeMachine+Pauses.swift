@@ -126,6 +126,10 @@ extension ExchangeMachine {
         hold = Hold(id: id, direction: direction, limit: limit, stage: exchange.stage)
         record.flags.insert(.held)
         pause(direction, .held)
+        // What is held can be looked at, and why it is.
+        messages.trace = exchange.trace
+        sink.record(.updated(record, messages))
+        unrecorded = .nothing
         emit(.hold(id, message, limit))
         if let limit {
             emit(.wake(at: exchange.now + limit.after, direction, generation: nextGeneration(direction)))

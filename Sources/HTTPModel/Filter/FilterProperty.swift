@@ -2,8 +2,9 @@
 package enum FilterProperty: Sendable, Hashable {
     /// A fact about the exchange.
     package enum Fact: String, Sendable, Hashable, CaseIterable {
-        case blocked, changed, commented, complete, error, failed, grpc, held, incomplete, inflight, interrupted, local,
-            malformed
+        case blocked, changed, commented, complete, error, failed, grpc, held, imported, incomplete, inflight,
+            interrupted,
+            local, malformed
         case requestChanged = "request-changed"
         case responseChanged = "response-changed"
         case retried, reused, tunnel, upgraded, websocket
@@ -50,6 +51,8 @@ package enum FilterProperty: Sendable, Hashable {
         case failure(ExchangeFailure.Code)
         /// It has a comment.
         case commented
+        /// It came from another file.
+        case imported
         /// It failed, or has a failure.
         case failed
         /// See ``ExchangeRecord/isError``.
@@ -65,6 +68,7 @@ package enum FilterProperty: Sendable, Hashable {
         case .kinds(let kinds): kinds.contains(record.kind)
         case .failure(let code): record.failure?.code == code
         case .commented: record.extras.annotation.comment != nil
+        case .imported: record.extras.origin != nil
         case .failed: record.hasFailed
         case .error: record.isError
         case .grpc:
@@ -95,6 +99,7 @@ extension FilterProperty.Fact {
         case .failed: (.failed, "no answer came, or not all of it; a status is not looked at")
         case .grpc: (.grpc, "it was a gRPC call, by its request, its answer or its status")
         case .held: (.flags(.held), "it was held at a breakpoint")
+        case .imported: (.imported, "it came from a HAR or another session")
         case .incomplete:
             (
                 .flags([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify]),

@@ -140,7 +140,8 @@ private struct FilterCompiler {
 
     private func number(_ field: FilterTest.NumberField, _ range: ClosedRange<Int64>) -> String {
         switch field {
-        case .id: between("e.id", range)
+        // The statement has looked the numbers up already; SQLite takes one condition on them, and might take this one.
+        case .id: between("+e.id", range)
         case .port: between("e.port", range)
         case .status: between("e.status", range)
         case .size: between("e.request_body_size + e.response_body_size", range)
@@ -172,6 +173,7 @@ private struct FilterCompiler {
         case .failure(let code): "coalesce(e.failure, '') = '\(code.rawValue)'"
         case .commented:
             "EXISTS (SELECT 1 FROM annotation AS n WHERE n.exchange = e.id AND n.comment IS NOT NULL)"
+        case .imported: "e.origin IS NOT NULL"
         case .failed: SQLCondition.failed
         case .error: SQLCondition.error
         case .grpc:

@@ -55,11 +55,12 @@ private struct ExchangeStatement {
     init(_ columns: String, _ rows: ExchangeRows, _ filter: Filter, _ more: String = "", joins: String = "") {
         let condition = SQLCondition(filter)
         arguments = condition.arguments
+        let numbers = filter.root.numbers
         var place: String
         switch rows {
-        case .all: place = "TRUE"
+        case .all: place = numbers == RecordedRange.numbers ? "TRUE" : ExchangeStatement.between(numbers)
         case .range(let range, let others):
-            place = "e.id BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            place = range.overlaps(numbers) ? ExchangeStatement.between(range.clamped(to: numbers)) : "FALSE"
             let others = others.filter(range.contains)
             if !others.isEmpty { place += " AND e.id NOT IN (\(others.map(String.init).joined(separator: ", ")))" }
         case .numbers(let numbers):
@@ -69,6 +70,30 @@ private struct ExchangeStatement {
         sql =
             "SELECT \(columns) FROM exchange AS e\(joins + condition.joins) WHERE \(place)"
             + " AND \(Schema.isKept("e.id")) AND \(condition.sql) \(more)"
+    }
+
+    private static func between(_ range: ClosedRange<Int64>) -> String {
+        "e.id BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    }
+}
+
+extension FilterNode {
+    /// The numbers between which all lie that it lets pass.
+    fileprivate var numbers: ClosedRange<Int64> {
+        let all = RecordedRange.numbers
+        func hull(_ ranges: [ClosedRange<Int64>]) -> ClosedRange<Int64> {
+            let (least, most) = (ranges.map(\.lowerBound).min(), ranges.map(\.upperBound).max())
+            return (least ?? all.lowerBound)...(most ?? all.upperBound)
+        }
+        switch self {
+        case .everything, .not: return all
+        case .term(let term):
+            return hull(term.tests.map { if case .number(.id, let range) = $0 { range.clamped(to: all) } else { all } })
+        case .or(let operands): return hull(operands.map(\.numbers))
+        case .and(let operands):
+            // Where two exclude each other either will do: the condition itself lets nothing pass.
+            return operands.map(\.numbers).reduce(all) { $0.overlaps($1) ? $0.clamped(to: $1) : $0 }
+        }
     }
 }
 

@@ -25,6 +25,18 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
+    /// What of a URL it matches, as a person would write it: `/p and /p/*`.
+    package func matched(of url: RequestURL) -> String {
+        let path = ExchangeScope.literal(url.path)
+        switch self {
+        case .url: return url.query.map { "\(path)?\(ExchangeScope.literal($0))" } ?? path
+        case .path: return "\(path) with any query"
+        case .below: return path.hasSuffix("/") ? "\(path)*" : "\(path) and \(path)/*"
+        case .host: return "everything at \(url.authority)"
+        case .domain: return ExchangeScope.domain(of: url.host).map { "\($0) and *.\($0)" } ?? url.host
+        }
+    }
+
     /// The breadths that differ for a URL, from narrow to wide.
     package static func all(for url: RequestURL) -> [ExchangeScope] {
         allCases.filter { breadth in

@@ -1,5 +1,6 @@
 import ExchangeCore
 import HTTPModel
+import Masking
 import NIOCore
 
 /// Gathers what the files of a profile say, one after the other.
@@ -10,6 +11,7 @@ struct ProfileCompiler {
     private(set) var off: Set<StageID> = []
     private(set) var intercept = InterceptRules()
     private(set) var record = RecordRules()
+    private(set) var mask = MaskRules()
     private(set) var protobuf: [String] = []
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
@@ -112,6 +114,7 @@ struct ProfileCompiler {
         protobuf += (fields["protobuf"]?.members ?? []).compactMap { reader.path($0, "protobuf") }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
         if let node = fields["record"] { record.add(node, &reader) }
+        if let node = fields["mask"] { mask.add(node, &reader) }
         for tool in registry.tools {
             guard let node = fields[tool.key] else { continue }
             mentioned.insert(tool.id)

@@ -1,3 +1,5 @@
+import Masking
+
 /// The keys at the top level of a profile.
 enum ProfileGrammar {
     private static func keys(_ tools: ToolRegistry) -> [GrammarKey] {
@@ -29,6 +31,12 @@ enum ProfileGrammar {
                 example: "{ except: [ \"*.telemetry.example\" ] }",
                 fallback: "all"
             ).means("Which exchanges are recorded; the others pass, and tools act on them."),
+            GrammarKey(
+                "mask",
+                .mapping(MaskRules.keys),
+                example: "{ also: [ x-tenant ], except: [ sid ], patterns: [ email ] }",
+                fallback: "what names and looks of secrets say"
+            ).means("What exports hide besides passwords, tokens, cookies and keys, and what they leave."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
                 .means(
                     "What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."

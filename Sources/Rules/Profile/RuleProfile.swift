@@ -1,5 +1,6 @@
 package import ExchangeCore
 package import HTTPModel
+package import Masking
 
 /// The tools as one file or several configure them: read, checked and compiled.
 ///
@@ -15,6 +16,7 @@ package struct RuleProfile: Sendable {
     package let off: Set<StageID>
     package let intercept: InterceptRules
     package let record: RecordRules
+    package let mask: MaskRules
     /// Descriptor files for gRPC messages, by their absolute paths.
     package let protobuf: [String]
     /// Further networks that may use the proxy, as CIDR.
@@ -67,7 +69,7 @@ package struct RuleProfile: Sendable {
         try ProfileError.check(compiler.issues)
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
         (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
-        protobuf = compiler.protobuf
+        (mask, protobuf) = (compiler.mask, compiler.protobuf)
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(

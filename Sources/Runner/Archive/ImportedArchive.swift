@@ -53,10 +53,21 @@ package struct ImportedArchive: Sendable {
 
     /// Calls `body` with each entry of a HAR, of which texts and bodies have at most `textLimit` bytes.
     ///
-    /// Throws ``StartError`` where it cannot be read, with the position.
-    static func forEachEntry(of path: String, textLimit: Int = 64 << 20, _ body: (HAREntry) throws -> Void) throws {
+    /// `onRead` gets how many bytes were read in all. Throws ``StartError`` where it cannot be read, with the position.
+    static func forEachEntry(
+        of path: String,
+        textLimit: Int = 64 << 20,
+        onRead: @escaping (Int) -> Void = { _ in },
+        _ body: (HAREntry) throws -> Void
+    ) throws {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
-        var reader = HARReader(textLimit: textLimit) { Array(try file.read(upToCount: 1 << 20) ?? Data()) }
+        var count = 0
+        var reader = HARReader(textLimit: textLimit) {
+            let piece = Array(try file.read(upToCount: 1 << 20) ?? Data())
+            count += piece.count
+            onRead(count)
+            return piece
+        }
         do {
             try reader.forEach(body)
         } catch let error as JSONSyntaxError {

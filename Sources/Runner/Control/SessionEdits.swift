@@ -1,5 +1,6 @@
 import HTTPModel
 package import Recording
+import Synchronization
 
 /// A session whose exchanges can be deleted, commented and coloured: one that is being recorded, or one that was.
 package protocol SessionEdits: Sendable {
@@ -46,10 +47,14 @@ extension ControlReply {
 package actor RecordedSessionEdits: SessionEdits {
     private let path: String
     private var editor: SessionEditor?
+    private var isImporting = false
 
     package init(path: String) { self.path = path }
 
     package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
+        guard !isImporting else {
+            throw ControlError("Exchanges are being imported into \(path).", hint: "Wait for the end, or stop it.")
+        }
         do {
             let editor = try self.editor ?? SessionEditor(path: path)
             self.editor = editor
@@ -64,9 +69,53 @@ package actor RecordedSessionEdits: SessionEdits {
         }
     }
 
+    /// Stops holding the file, so that exchanges can be written into it. Throws ``ControlError`` where a deletion could no
+    /// longer be taken back then.
+    private func release() throws {
+        guard let editor else { return }
+        guard !editor.hasDeletions else {
+            throw ControlError(
+                "What was deleted here could no longer be brought back after an import.",
+                hint: "Bring it back, or close the session and open it again."
+            )
+        }
+        self.editor = nil
+        try editor.close()
+    }
+
     /// Removes what was deleted. Throws ``SessionError`` where it stays marked.
     package func close() throws {
         defer { editor = nil }
         try editor?.close()
+    }
+}
+
+extension RecordedSessionEdits: SessionImports {
+    package func importExchanges(
+        of file: String,
+        progress: @escaping @Sendable (Double) -> Bool
+    ) async throws -> ImportOutcome {
+        guard !isImporting else { throw ControlError("An import into \(path) is under way.") }
+        isImporting = true
+        defer { isImporting = false }
+        try release()
+        return try await SessionImport.onOwnThread { [path] in
+            let recorder = try Recorder(
+                RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
+            )
+            let exchanges = Atomic(recorder.nextExchangeID)
+            let connections = Atomic(recorder.nextConnectionID)
+            let work = SessionImport(
+                session: path,
+                recorder: recorder,
+                makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
+                makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
+                progress: progress
+            )
+            defer { recorder.close() }
+            let outcome = try work.run(file)
+            if let error = recorder.close().error { throw error }
+            return outcome
+        }
     }
 }

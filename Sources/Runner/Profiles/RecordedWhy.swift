@@ -62,7 +62,8 @@ package enum RecordedWhy {
             VisibleText.of("  \(entry.stage)\(entry.rule.map { " (\($0))" } ?? ""): \(entry.text)") + "\n"
         }
         let text = trace.isEmpty ? "" : "\nWhat its trace says:\n" + trace.joined()
-        return "\(reason)\n\(text)\nTo ask with a profile: --profile FILE\n" + outcome(exchange.record)
+        return "\(reason)\n\(text)\nTo ask with a profile: sluice why SESSION \(exchange.record.id) --profile FILE\n"
+            + outcome(exchange.record)
     }
 
     /// The trace entries of Sluice itself.

@@ -44,3 +44,10 @@ package struct BodyDirectory: BodyFiles {
         return "\(self.name)/\(name)"
     }
 }
+
+/// Writes no body files: for an export whose text alone is looked at.
+package struct NamedBodies: BodyFiles {
+    package init() {}
+
+    package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String { name }
+}

@@ -1,4 +1,5 @@
 import HTTPModel
+import Masking
 import NIOCore
 
 /// Why an exchange cannot become a cURL command.
@@ -31,6 +32,9 @@ struct CurlCommand {
     private var printing: [UInt8] = []
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
+    private var variables: ShellVariables?
+    /// The masked secrets whose variables the command needs.
+    var placeholders: [Placeholder] { variables?.used ?? [] }
 
     /// Makes the command. Throws `CurlError` where the exchange is not a request that curl can send, or the source's or
     /// files' error.
@@ -45,6 +49,7 @@ struct CurlCommand {
         self.head = head
         body = RecordedBody(source: source, id: record.id, side: .requestReceived)
         self.files = files
+        variables = ShellVariables(source as? MaskedSource)
         var size = 0
         // What a WebSocket carried is not a body of its handshake.
         if record.kind != .webSocket { try body.forEachPiece { size += $0.readableBytes } }
@@ -85,7 +90,7 @@ struct CurlCommand {
         guard let word = ShellWord.quoted(value) else {
             throw CurlError(description: "\(name) would need a NUL that no command line can carry")
         }
-        words.append(word)
+        words.append(variables?.inWord(word) ?? word)
     }
 
     private mutating func version() {
@@ -135,6 +140,8 @@ struct CurlCommand {
         let name = FieldName(field.name)
         switch name {
         case .proxyConnection, .proxyAuthorization, .host: return false
+        // A masked body is sent without the coding in which it was recorded.
+        case .contentEncoding where hasBody && body.masked != nil: return false
         case .contentLength:
             // curl writes its own at the end; elsewhere the field is given, to stay where it was.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
@@ -174,16 +181,17 @@ struct CurlCommand {
             let bytes = recorded.readableBytesView
             if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
                 option("--data-raw")
-                return words.append(word)
+                return words.append(variables?.inWord(word) ?? word)
             }
             let printing = ShellWord.printing(bytes)
             if files == nil || printing.count <= CurlCommand.longestBody {
-                self.printing = printing
+                self.printing = variables?.inPrinting(printing) ?? printing
                 return try option("--data-binary", "@-".utf8)
             }
         }
         let body = body
         let path = try writeFile("body.bin") { try body.forEachPiece($0) }
+        if body.masked != nil { remarks.append("in \(path) secrets are masked; put them in where it says sluice-…") }
         if bodySize > CurlCommand.longestInMemory {
             try option("--upload-file", path.utf8)
             if head.method == "POST" { try option("-X", "POST".utf8) }

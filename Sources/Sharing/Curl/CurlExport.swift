@@ -1,4 +1,5 @@
 package import HTTPModel
+import Masking
 import NIOCore
 import Text
 
@@ -25,6 +26,10 @@ package struct CurlExport: ExchangeExport {
     /// The same command with the comment it has in a script.
     private var pendingTitle: [UInt8] = []
     private var hasHeader = false
+    /// What the script begins with, so that it ends where the variable of a masked secret is not set.
+    private var guards: [UInt8] = []
+    /// The masked secrets whose variables the commands need.
+    private var placeholders: [Placeholder] = []
     /// The exchanges that could not become commands, each with the reason.
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
@@ -52,14 +57,28 @@ package struct CurlExport: ExchangeExport {
             }
             return
         }
+        for placeholder in command.placeholders where !placeholders.contains(placeholder) {
+            placeholders.append(placeholder)
+        }
         if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
         let title = CurlExport.comment("\(id) \(exchange.record.method) \(exchange.record.url)")
         let remarks = command.remarks.flatMap { CurlExport.comment($0) }
         try write(title + remarks + command.bytes + [0x0A], isCommand: true, bare: remarks + command.bytes + [0x0A])
     }
 
+    /// The same export that writes nothing, to learn which variables the commands need.
+    package var rehearsal: CurlExport {
+        CurlExport(source: source, form: form, files: files == nil ? nil : NamedBodies()) { _ in }
+    }
+
+    /// Takes over which variables the commands need, from a ``rehearsal`` with the same exchanges.
+    package mutating func begin(after rehearsal: CurlExport) {
+        guard let masked = source as? MaskedSource else { return }
+        guards = ShellVariables.guards(rehearsal.placeholders, masked.mask.book)
+    }
+
     package mutating func finish() throws {
-        if let first { try sink(ByteBuffer(bytes: first)) }
+        if let first { try sink(ByteBuffer(bytes: guards + first)) }
         first = nil
     }
 
@@ -83,7 +102,7 @@ package struct CurlExport: ExchangeExport {
             hasHeader = true
             var header = Array("#!/bin/sh\n# Requests recorded by Sluice.\nset -u\n".utf8)
             header += Array("cd -- \"$(dirname -- \"$0\")\" || exit 1\n".utf8)
-            try sink(ByteBuffer(bytes: header))
+            try sink(ByteBuffer(bytes: header + guards))
             if first != nil { try sink(ByteBuffer(bytes: [0x0A] + pendingTitle)) }
             first = nil
         }

@@ -24,6 +24,15 @@ package enum MessageVersion: String, CaseIterable, Sendable {
     case received, sent
 }
 
+/// A message that waits for a decision.
+package struct HeldSide: Sendable, Hashable {
+    let isRequest: Bool
+    /// How one decides: `execute (ctrl-e), cancel (ctrl-x) or abort (ctrl-a)`.
+    let ways: String
+
+    package init(isRequest: Bool, ways: String) { (self.isRequest, self.ways) = (isRequest, ways) }
+}
+
 package struct DetailOptions: Sendable, Hashable {
     package var page: DetailPage
     package var bodyForm: BodyForm = .pretty
@@ -47,6 +56,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var bodyText: String?
     /// Whether the console that asks has sent the request itself.
     package var isSentFromHere = false
+    /// The message that waits at a breakpoint; `nil` where none does.
+    package var held: HeldSide?
     /// Whether there are so few rows that headers are folded and nothing is left empty.
     package var isShort = false
     /// How many columns there are, for tables, bars and bytes in hexadecimal.

@@ -105,6 +105,7 @@ package struct HARExport: ExchangeExport {
         writer.member("state", record.state.exportName)
         writer.optionalMilliseconds("duration", record.timings.total)
         writer.optionalMember("colour", record.extras.annotation.colour)
+        try writer.masked(record, by: source)
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)

@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Masking
 import NIOCore
 import Text
 
@@ -19,8 +20,14 @@ extension HARExport {
         try writer.fields("headers", fields)
         try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
         let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, fields, into: &writer)
-        writer.member("headersSize", exchange.messages.requestHead.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("headersSize", size(of: exchange.messages.requestHead, exchange, isRequest: true))
         writer.member("bodySize", bodySize)
+    }
+
+    /// A head's size as recorded, -1 where there is none.
+    private func size(of head: ByteBuffer?, _ exchange: RecordedExchange, isRequest: Bool) -> Int64 {
+        let recorded = (source as? MaskedSource)?.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
+        return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
     }
 
     /// Writes the request's body, where the exchange has one to show. Returns the body's size.
@@ -80,7 +87,7 @@ extension HARExport {
         try writer.fields("headers", fields)
         let bodySize = try content(exchange, fields, into: &writer)
         writer.member("redirectURL", fields.value(of: "location") ?? "")
-        writer.member("headersSize", headBytes.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("headersSize", size(of: headBytes, exchange, isRequest: false))
         writer.member("bodySize", head == nil ? -1 : bodySize)
         // What failed midway was not counted on the wire.
         let received = record.sizes.responseHead + record.sizes.responseBody

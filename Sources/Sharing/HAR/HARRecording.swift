@@ -6,25 +6,52 @@ import NIOCore
 /// Makes of a HAR's entries what the taps would have seen.
 package struct HARRecording {
     private static let pieceSize = 256 << 10
-    /// The client's connection, of which an archive knows nothing.
-    private static let client = ConnectionID(1)
-
     /// How many entries there were.
     package private(set) var count = 0
     private var servers: [String: ConnectionID] = [:]
+    /// What the exchanges are said to be imported from.
+    private let origin: String?
+    private let makeExchange: () -> ExchangeID
+    private let makeConnection: () -> ConnectionID
+    /// The client's connection, of which an archive knows nothing.
+    private let client: ConnectionID
 
-    package init() {}
+    /// Numbers exchanges and connections from 1.
+    package init() {
+        var (exchanges, connections): (Int64, Int64) = (0, 0)
+        self.init(
+            origin: nil,
+            exchange: {
+                exchanges += 1
+                return ExchangeID(exchanges)
+            },
+            connection: {
+                connections += 1
+                return ConnectionID(connections)
+            }
+        )
+    }
+
+    /// Takes numbers that a session has not used yet.
+    package init(
+        origin: String?,
+        exchange: @escaping () -> ExchangeID,
+        connection: @escaping () -> ConnectionID
+    ) {
+        (self.origin, makeExchange, makeConnection) = (origin, exchange, connection)
+        client = connection()
+    }
 
     package mutating func events(_ entry: HAREntry) -> [RecordEvent] {
         count += 1
         var events: [RecordEvent] = []
         var record = ExchangeRecord(
-            id: ExchangeID(Int64(count)),
+            id: makeExchange(),
             kind: .http,
             startedAt: HARRecording.moment(entry.startedDateTime),
             method: HARRecording.line(entry.method),
             url: HARRecording.url(entry.url),
-            clientConnection: HARRecording.client
+            clientConnection: client
         )
         (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
         record.status = entry.status
@@ -33,6 +60,7 @@ package struct HARRecording {
         record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
         record.timings = HARRecording.timings(entry)
         record.extras.annotation = HARRecording.annotation(entry)
+        record.extras.origin = origin
         if !entry.error.isEmpty || record.status == 0 {
             record.state = .failed
             record.failure = HARRecording.failure(entry.error)
@@ -96,7 +124,7 @@ package struct HARRecording {
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
         let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
         if let known = servers[peer] { return (known, peer) }
-        let id = ConnectionID(Int64(servers.count) + 2)
+        let id = makeConnection()
         servers[peer] = id
         let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
         events.append(

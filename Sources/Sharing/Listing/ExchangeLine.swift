@@ -36,7 +36,10 @@ package enum ExchangeLine {
     package static func json(_ record: ExchangeRecord) -> String {
         var writer = JSONWriter()
         // The writer throws only what its sink does, and this one has none.
-        try? writer.object { try $0.rowMembers(record) }
+        try? writer.object {
+            try $0.rowMembers(record)
+            try $0.masked(record)
+        }
         return String(buffer: writer.buffer)
     }
 

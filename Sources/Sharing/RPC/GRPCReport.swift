@@ -1,5 +1,6 @@
 package import Content
 package import HTTPModel
+import Masking
 import NIOCore
 import Text
 
@@ -72,7 +73,8 @@ package struct GRPCReport {
         let cursor = GRPCCursor(
             RecordedBody(source: source, id: exchange.record.id, side: side),
             framing,
-            codings: fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
+            codings: source is MaskedSource
+                ? [] : fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
             payloadLimit: GRPCReport.messageLimit
         )
         let text = GRPCMessageText(

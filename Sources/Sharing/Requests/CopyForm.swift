@@ -1,4 +1,5 @@
 package import HTTPModel
+package import Masking
 import NIOCore
 
 /// What of an exchange can be copied, by the words that name it.
@@ -43,25 +44,46 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// Whether it is a command of a shell, of which several are a script.
+    package var isCommand: Bool { self == .curl || self == .httpie }
+
+    /// The lines before commands that end the script where a variable of a masked secret is not set.
+    package static func guards(_ needed: [Placeholder], _ masked: MaskedSource) -> String {
+        String(decoding: ShellVariables.guards(needed, masked.mask.book), as: UTF8.self)
+    }
+
     /// Whether it is taken from the lines that are shown, not from the exchange.
     package var isShown: Bool { [.value, .path, .header, .line, .page].contains(self) }
 }
 
 extension CopyForm {
     /// The text of one exchange; `nil` for the forms that need more than its heads and request. `files` takes a body that
-    /// no command line can carry.
+    /// no command line can carry; `needed` gets the masked secrets that the text reads from variables.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
-        files: (any BodyFiles)?
+        files: (any BodyFiles)?,
+        needed: ([Placeholder]) -> Void = { _ in }
     ) throws -> String? {
         let messages = exchange.messages
         switch self {
         case .url: return exchange.record.url.description
-        case .curl: return try CurlExport.command(for: exchange, source: source, files: files)
-        case .fetch: return try FetchCall(RequestToRepeat(exchange, source: source)).text
-        case .python: return try PythonCall(RequestToRepeat(exchange, source: source)).text
-        case .httpie: return try HTTPieCommand(RequestToRepeat(exchange, source: source)).text(files)
+        case .curl:
+            let command = try CurlCommand(exchange, source: source, files: files)
+            needed(command.placeholders)
+            return String(decoding: command.bytes, as: UTF8.self)
+        case .fetch:
+            var call = FetchCall(try RequestToRepeat(exchange, source: source))
+            defer { needed(call.variables?.used ?? []) }
+            return call.text()
+        case .python:
+            var call = PythonCall(try RequestToRepeat(exchange, source: source))
+            defer { needed(call.variables?.used ?? []) }
+            return call.text()
+        case .httpie:
+            var command = HTTPieCommand(try RequestToRepeat(exchange, source: source))
+            defer { needed(command.variables?.used ?? []) }
+            return try command.text(files)
         case .requestHeaders: return CopyForm.fields(messages.fields(of: .requestReceived))
         case .responseHeaders: return CopyForm.fields(messages.fields(of: .responseReceived))
         case .cookies:

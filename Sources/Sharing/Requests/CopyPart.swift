@@ -20,7 +20,10 @@ package enum CopyPart {
         if name.hasPrefix(".") { return try values(form, name, exchange, side, source, options) }
         let fields = exchange.messages.fields(of: side).filter { $0.name.lowercased() == name.lowercased() }
         guard !fields.isEmpty, form != .path else {
-            let what = form == .path ? "A path begins with '.', for example .items[0].id" : "There is no header line"
+            let message = side == .requestReceived ? "request" : "response"
+            let what =
+                form == .path
+                ? "A path begins with '.', for example .items[0].id" : "The \(message) has no header line of that name"
             throw CurlError(description: "\(what): '\(VisibleText.of(String(name.prefix(60))))'.")
         }
         return fields.map { form == .header ? "\($0.name): \($0.value)" : $0.value }.joined(separator: "\n")

@@ -4,11 +4,16 @@ import NIOCore
 /// A request as an HTTPie command.
 struct HTTPieCommand {
     private let request: RequestToRepeat
+    /// The masked secrets, for which the command has variables of the shell.
+    private(set) var variables: ShellVariables?
 
-    init(_ request: RequestToRepeat) { self.request = request }
+    init(_ request: RequestToRepeat) {
+        self.request = request
+        variables = request.variables
+    }
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
-    func text(_ files: (any BodyFiles)?) throws -> String {
+    mutating func text(_ files: (any BodyFiles)?) throws -> String {
         var before = Array(request.comments("#").utf8)
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
         if request.body.isEmpty {
@@ -16,7 +21,7 @@ struct HTTPieCommand {
         } else if request.body.count <= CurlCommand.longestBody, ShellWord.isPlainText(request.body),
             let word = ShellWord.quoted(request.body, keepsTabs: true)
         {
-            words += [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + word]
+            words += [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + (variables?.inWord(word) ?? word)]
         } else {
             let printing = ShellWord.printing(request.body)
             if let files, printing.count > CurlCommand.longestBody {
@@ -24,8 +29,11 @@ struct HTTPieCommand {
                     try $0(ByteBuffer(bytes: request.body))
                 }
                 words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
+                if variables != nil {
+                    before += "# in \(path) secrets are masked; put them in where it says sluice-…\n".utf8
+                }
             } else {
-                before += printing + Array(" | ".utf8)
+                before += (variables?.inPrinting(printing) ?? printing) + Array(" | ".utf8)
             }
         }
         try words += [word(request.method.utf8), word(request.url.utf8)]
@@ -44,14 +52,15 @@ struct HTTPieCommand {
         return Array("\(name):".utf8) + (isOther ? [UInt8(ascii: "\\")] : []) + value
     }
 
-    private func word(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
+    private mutating func word(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
         let isPlain = bytes.allSatisfy { byte in
             byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_./:=@%+,".utf8.contains(byte)
         }
-        if isPlain, !bytes.isEmpty { return Array(bytes) }
+        let needsVariable = variables?.areNeeded(in: Array(bytes)) ?? false
+        if isPlain, !bytes.isEmpty, !needsVariable { return Array(bytes) }
         guard let word = ShellWord.quoted(bytes) else {
             throw CurlError(description: "The request has a NUL that no command line can carry.")
         }
-        return word
+        return variables?.inWord(word) ?? word
     }
 }

@@ -3,10 +3,15 @@ import Text
 /// A request as a program for Python's requests.
 struct PythonCall {
     private let request: RequestToRepeat
+    /// The masked secrets, which the program reads from the environment.
+    private(set) var variables: ShellVariables?
 
-    init(_ request: RequestToRepeat) { self.request = request }
+    init(_ request: RequestToRepeat) {
+        self.request = request
+        variables = request.variables
+    }
 
-    var text: String {
+    mutating func text() -> String {
         let fields = request.joinedFields
         var comments = request.comments("#")
         if fields.count < request.fields.count {
@@ -14,15 +19,40 @@ struct PythonCall {
         }
         // urllib3 adds these of its own accord.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
-        var lines = fields.map { "        \(literal($0.name)): \(literal($0.value))," }
+        let url = variable(request.url)
+        var lines: [String] = []
+        for field in fields { lines.append("        \(literal(field.name)): \(variable(field.value)),") }
+        let body = variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
-        var text = "\(comments)import requests\n"
+        let meanings = variables?.meanings ?? []
+        for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
+        var text = comments + (meanings.isEmpty ? "" : "import os\n") + "import requests\n"
         if !added.isEmpty { text += "from urllib3.util import SKIP_HEADER\n" }
         text += "\nsession = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
-        text += "    \(literal(request.method)),\n    \(literal(request.url)),\n"
+        text += "    \(literal(request.method)),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
-        if !request.body.isEmpty { text += "    data=\(bytes(request.body)),\n" }
+        if !request.body.isEmpty { text += "    data=\(body),\n" }
         return text + "    allow_redirects=False,\n)\nprint(response.status_code, response.text)\n"
+    }
+
+    private mutating func variable(_ text: String) -> String { joined(pieces(Array(text.utf8)), isBytes: false) }
+
+    private mutating func variable(_ value: [UInt8], isBytes: Bool = false) -> String {
+        joined(pieces(value), isBytes: isBytes || !value.allSatisfy { $0 < 0x80 })
+    }
+
+    private mutating func pieces(_ value: [UInt8]) -> [ShellVariables.Piece] {
+        variables?.pieces(of: value) ?? [.text(value)]
+    }
+
+    /// A text with what it reads from the environment.
+    private func joined(_ pieces: [ShellVariables.Piece], isBytes: Bool) -> String {
+        pieces.map { piece in
+            switch piece {
+            case .text(let value): isBytes ? bytes(value) : literal(String(decoding: value, as: UTF8.self))
+            case .variable(let name): "os.environ[\"\(name)\"]\(isBytes ? ".encode()" : "")"
+            }
+        }.joined(separator: " + ")
     }
 
     private func literal(_ text: String) -> String {
@@ -30,10 +60,6 @@ struct PythonCall {
             let isShort = scalar.value < 0x10000
             return "\\\(isShort ? "u" : "U")\(scalar.value.padded(to: isShort ? 4 : 8, radix: 16))"
         }
-    }
-
-    private func literal(_ value: [UInt8]) -> String {
-        value.allSatisfy { $0 < 0x80 } ? literal(String(decoding: value, as: UTF8.self)) : bytes(value)
     }
 
     /// ASCII as it is, other bytes in hexadecimal.

@@ -1,4 +1,5 @@
 import HTTPModel
+import Masking
 import NIOCore
 import Text
 
@@ -20,6 +21,8 @@ struct RequestToRepeat {
     let body: [UInt8]
     /// What is not the same as what was recorded, in sentences.
     private(set) var remarks: [String] = []
+    /// For the masked secrets; `nil` where nothing is masked.
+    let variables: ShellVariables?
 
     init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
         let record = exchange.record
@@ -27,12 +30,15 @@ struct RequestToRepeat {
             let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) })
         else { throw CurlError(description: "This exchange is no request that could be sent again.") }
         number = record.id
+        variables = ShellVariables(source as? MaskedSource)
         method = head.method
         url = record.url.description
         let authority = record.url.authority.lowercased()
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
             let isUsualHost = name == "host" && field.value.lowercased() == authority
+            // A masked body is sent without the coding in which it was recorded.
+            if name == "content-encoding", source is MaskedSource { return false }
             return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
         }.map { ($0.name, Array($0.valueBytes)) }
         var bytes = ByteBuffer()

@@ -1,5 +1,6 @@
 package import Content
 package import HTTPModel
+import Masking
 import NIOCore
 
 /// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived. Read
@@ -10,6 +11,8 @@ package final class MessageTimeline {
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
     private let cursors: [StreamCursor]
+    private let exchange: RecordedExchange
+    private let masked: MaskedSource?
 
     /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
     /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
@@ -20,6 +23,10 @@ package final class MessageTimeline {
         payloadLimit: Int = 4096,
         decodedLimit: Int = 256 << 20
     ) {
+        self.exchange = exchange
+        masked = source as? MaskedSource
+        // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
+        let source = masked?.original ?? source
         formats = (
             MessageTimeline.format(of: exchange, sides.request), MessageTimeline.format(of: exchange, sides.response)
         )
@@ -60,7 +67,8 @@ package final class MessageTimeline {
             guard let moment = try cursor.nextArrival() else { continue }
             if earliest.map({ moment < $0.moment }) ?? true { earliest = (cursor, moment) }
         }
-        return earliest?.cursor.take()
+        let message = earliest?.cursor.take()
+        return message.flatMap { message in masked?.masked(message, of: exchange) } ?? message
     }
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.

@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Masking
 import NIOCore
 
 /// The parts of an exchange's JSON that more than one format has.
@@ -25,6 +26,12 @@ extension JSONWriter {
         try failure(record.failure)
         optionalMember("comment", record.extras.annotation.comment)
         optionalMember("colour", record.extras.annotation.colour)
+    }
+
+    /// Writes the parts whose secrets were replaced, once they all were written.
+    mutating func masked(_ record: ExchangeRecord, by source: (any ExchangeSource)? = nil) throws {
+        let parts = (source as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
+        if !parts.isEmpty { try strings("masked", parts) }
     }
 
     mutating func process(_ process: ClientProcess?) throws {

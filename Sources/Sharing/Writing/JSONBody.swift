@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
 
 /// A body as a JSON string: as text where it is text, else in base64. The body is read twice, so that it is never whole
@@ -31,7 +32,7 @@ struct JSONBody {
     private(set) var form = Form.empty
     /// The body's size as recorded.
     private(set) var encodedSize = 0
-    /// The body's size without content coding.
+    /// The body's size without content coding, as recorded.
     private(set) var decodedSize = 0
     private(set) var problem: DecodingProblem?
     /// Whether only a part of the body is written.
@@ -46,6 +47,8 @@ struct JSONBody {
         var decoded = 0
         try body.forEachPiece { encodedSize += $0.readableBytes }
         guard encodedSize > 0 else { return }
+        let masked = body.masked?.recordedSizes(of: body.id, side: body.side)
+        if let masked { encodedSize = masked.encoded }
         problem = try body.forEachDecodedPiece(codings, limit: codings.isEmpty ? .max : limits.decoded) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
             if prefix.readableBytes < JSONBody.longestConversion {
@@ -53,13 +56,13 @@ struct JSONBody {
             }
             decoded += piece.count
         }
-        decodedSize = decoded
-        isCut = decodedSize > limits.written
-        let written = min(decodedSize, limits.written)
-        guard decodedSize > 0 else { return }
+        decodedSize = masked?.decoded ?? decoded
+        isCut = decoded > limits.written
+        let written = min(decoded, limits.written)
+        guard decoded > 0 else { return }
         if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
             form = .utf8(written - check.unfinishedCount)
-        } else if !isCut, decodedSize <= JSONBody.longestConversion,
+        } else if !isCut, decoded <= JSONBody.longestConversion,
             let converted = JSONBody.converted(prefix, mediaType)
         {
             form = .converted(converted.text, converted.charset)

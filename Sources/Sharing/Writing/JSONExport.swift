@@ -9,7 +9,7 @@ import NIOCore
 /// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`; the
 /// user's `comment` and `colour`), then
 /// `timings` (milliseconds, phases that happened), `client` and `upstream` (addresses, TLS), `request` and `response`,
-/// and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
+/// `masked` (the parts whose secrets were replaced), and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
 /// `headers` in order. `body` is the body as received, `bodySent` the one sent on where a stage changed it: `text` is
 /// without content coding; `encoding` is `base64` where the bytes are not text; `size` counts with content coding,
 /// `decodedSize` without.
@@ -34,7 +34,7 @@ package struct JSONExport: ExchangeExport {
     }
 
     /// More of a message's payload is never in memory.
-    private static let longestPayload = 16 << 20
+    static let longestPayload = 16 << 20
 
     private let source: any ExchangeSource
     private let options: Options
@@ -92,6 +92,7 @@ package struct JSONExport: ExchangeExport {
             if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
         try streamed(exchange, into: &writer)
+        try writer.masked(record, by: source)
         try writer.trace(messages.trace)
     }
 

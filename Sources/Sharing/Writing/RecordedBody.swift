@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Masking
 import NIOCore
 
 /// One body of a recorded exchange, read in pieces.
@@ -9,6 +10,9 @@ struct RecordedBody {
     let source: any ExchangeSource
     let id: ExchangeID
     let side: BodySide
+
+    /// The source that gives bodies with their secrets replaced, without their content coding.
+    var masked: MaskedSource? { source as? MaskedSource }
 
     /// Calls `body` with the recorded bytes, piece by piece.
     func forEachPiece(_ body: (ByteBuffer) throws -> Void) throws {
@@ -28,10 +32,10 @@ struct RecordedBody {
         limit: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> DecodingProblem? {
-        let decoder = ContentDecoder(codings: codings, limit: limit)
+        let decoder = ContentDecoder(codings: masked == nil ? codings : [], limit: limit)
         try forEachPiece { piece in try decoder.decode(piece, forEachPiece: body) }
         decoder.finish()
-        return decoder.problem
+        return masked?.problem(of: id, side: side) ?? decoder.problem
     }
 
     /// Reads at most `limit` bytes from the beginning, as recorded; what was read before an error is there.

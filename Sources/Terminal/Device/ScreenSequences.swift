@@ -17,7 +17,9 @@ package struct ScreenSequences: Sendable {
         let on = ["?25l", "?7l", "?2004h", "?1004h"].flatMap(ScreenSequences.csi)
         let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(ScreenSequences.csi)
         enter = screen.on + keypad.on + on
-        leave = off + keypad.off + screen.off + cursor
+        // A terminal with one screen only, such as Linux' console, is left empty: the shell would write into what is there.
+        let end = screen.off.isEmpty ? ["H", "2J"].flatMap(ScreenSequences.csi) : screen.off
+        leave = off + keypad.off + end + cursor
     }
 
     /// What has the terminal report buttons and drags, or leave the mouse to itself, for selecting text.

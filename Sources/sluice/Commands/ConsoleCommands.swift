@@ -61,6 +61,7 @@ struct Open: AsyncParsableCommand {
                 }
                 var services = ConsoleServices(session: path)
                 services.edits = edits
+                services.imports = edits
                 return services
             }
             // Read into a session that lasts as long as the console.
@@ -248,6 +249,7 @@ enum LiveServices {
     static func services(_ running: RunningProxy, _ remarks: DeferredOutput) -> ConsoleServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
+        services.imports = running.imports
         services.sender = RequestSender(proxy: running.address, authority: running.authority)
         services.revision = { running.revision }
         services.authorityPath = running.authorityPath

@@ -43,13 +43,15 @@ struct Run: AsyncParsableCommand {
     var command: [String] = []
 
     @Flag(help: "Print no line for each exchange.") var quiet = false
-    @Flag(help: "Print one JSON object for each exchange.") var json = false
+    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were.") var secrets = false
 
     func validate() throws {
         if command.isEmpty, CommandLine.arguments.last == "--" {
             throw ValidationError("There is no command after '--'.")
         }
         if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
+        if secrets, !json { throw ValidationError("--secrets goes with --json.") }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
     }
@@ -65,6 +67,7 @@ struct Run: AsyncParsableCommand {
         settings.recorder = recorder
         settings.profiles = profile
         // The command has the standard output to itself.
+        settings.keepsSecrets = secrets
         settings.output = json ? .json : quiet || child != nil ? .quiet : .lines
         // A command gets the signals, so they must be as they were when it is started.
         let files = try StartFiles(settings)

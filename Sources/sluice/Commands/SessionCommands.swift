@@ -4,6 +4,7 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
 import Recording
 import Rules
@@ -19,14 +20,20 @@ struct List: ParsableCommand {
 
     @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
     @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
-    @Flag(help: "Print one JSON object for each exchange.") var json = false
+    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+
+    func validate() throws {
+        if secrets, !json { throw ValidationError("--secrets goes with --json; lines for people are never masked.") }
+    }
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
         let output = try OutputFile(nil)
+        let mask = try json && !secrets ? RecordMask(SessionMask.rules(of: query.reader)) : nil
         var text = json ? "" : ExchangeLine.header + "\n"
         try query.forEachMatch { record in
-            text += (json ? ExchangeLine.json(record) : ExchangeLine.human(record)) + "\n"
+            text += (json ? ExchangeLine.json(mask?.masked(record) ?? record) : ExchangeLine.human(record)) + "\n"
             if text.utf8.count > 1 << 16 {
                 try output.write(text)
                 text = ""
@@ -58,7 +65,10 @@ struct Show: ParsableCommand {
     )
     var protoDescriptor: String?
 
+    @Flag(help: "Replace passwords, tokens, cookies and keys.") var mask = false
+
     func validate() throws {
+        if mask, body != nil { throw ValidationError("--mask and --body exclude each other.") }
         if protoDescriptor != nil, body != nil {
             throw ValidationError("--proto-descriptor and --body exclude each other.")
         }
@@ -76,7 +86,12 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(nil)
         guard let body else {
-            let report = ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
+            var (shown, source): (RecordedExchange, any ExchangeSource) = (exchange, reader)
+            if mask {
+                let masked = try SessionMask.source(reader, SessionMask.rules(of: reader)) { try $0(exchange) }
+                (shown, source) = (masked.masked(exchange), masked)
+            }
+            let report = ExchangeReport.text(shown, source: source, descriptors: descriptors) {
                 ToolRegistry.standard[key: $0]?.change
             }
             return try output.write(report)
@@ -130,7 +145,13 @@ struct Show: ParsableCommand {
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Export exchanges of a session, for a bug report or to send them again.",
-        discussion: FilterHelp.text
+        discussion: """
+            Passwords, tokens, cookies and keys are masked: each secret is one word, such as sluice-token-1, wherever it \
+            stands; in a cURL script it is a variable of the shell. 'mask:' of the profile that was in force, or of \
+            --profile, says what is masked besides and what is not.
+
+            \(FilterHelp.text)
+            """
     )
 
     @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
@@ -141,31 +162,29 @@ struct Export: ParsableCommand {
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
     var nulSeparated = false
 
+    @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
+    @Flag(help: "Where a text looks like a secret and is not known as one: write nothing, end with exit code 1.")
+    var strict = false
+    @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."))
+    var profile: [String] = []
+
     func validate() throws {
+        if secrets, strict || !profile.isEmpty {
+            throw ValidationError("--secrets masks nothing, so --strict and --profile do not go with it.")
+        }
         if nulSeparated, format != .curl { throw ValidationError("--print0 goes with --format curl.") }
     }
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
+        let masked = try secrets ? nil : masked(query)
         // Recorded traffic may hold secrets.
         let file = try OutputFile(output, isSecret: true)
-        var export: any ExchangeExport
-        switch format {
-        case .har: export = HARExport(source: query.reader, sink: file.write)
-        case .json: export = JSONExport(source: query.reader, sink: file.write)
-        case .curl:
-            export = CurlExport(
-                source: query.reader,
-                form: nulSeparated ? .nulSeparated : output == nil ? .script : .scriptFile,
-                files: bodyFiles(query.path),
-                sink: file.write
-            )
-        }
-        try query.forEachMatch { record in
-            if let exchange = try query.reader.exchange(record.id) { try export.add(exchange) }
-        }
-        try export.finish()
+        var export = export(masked ?? query.reader, file.write, bodyFiles(query.path))
+        try SessionMask.write(&export, masked) { add in try forEach(query, add) }
         try file.finish()
+        let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
+        if let summary { StandardStreams.error("sluice: \(summary)\n") }
         if let curl = export as? CurlExport {
             let bodies = query.path + ".bodies"
             if output == nil, FileManager.default.fileExists(atPath: bodies) {
@@ -173,6 +192,41 @@ struct Export: ParsableCommand {
             }
             for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
+    }
+
+    private func export(
+        _ source: any ExchangeSource,
+        _ sink: @escaping ExportSink,
+        _ files: any BodyFiles
+    ) -> any ExchangeExport {
+        switch format {
+        case .har: return HARExport(source: source, sink: sink)
+        case .json: return JSONExport(source: source, sink: sink)
+        case .curl:
+            let form = nulSeparated ? CurlExport.Form.nulSeparated : output == nil ? .script : .scriptFile
+            return CurlExport(source: source, form: form, files: files, sink: sink)
+        }
+    }
+
+    private func forEach(_ query: SessionQuery, _ body: (RecordedExchange) throws -> Void) throws {
+        try query.forEachMatch { record in
+            if let exchange = try query.reader.exchange(record.id) { try body(exchange) }
+        }
+    }
+
+    /// The session without its secrets. Throws where --strict refuses what looks like one.
+    private func masked(_ query: SessionQuery) throws -> MaskedSource {
+        let rules = try SessionMask.rules(of: query.reader, profiles: profile)
+        let masked = try SessionMask.source(query.reader, rules) { collect in try forEach(query, collect) }
+        let suspicions = SessionMask.suspicions(masked)
+        for line in suspicions { StandardStreams.error("sluice: \(line)\n") }
+        if strict, !suspicions.isEmpty {
+            throw StartError(
+                "Nothing is exported, as --strict was given.",
+                hint: "Mask them by their names in a profile, or leave --strict out."
+            )
+        }
+        return masked
     }
 
     /// Where bodies go that no command line can hold: beside the script, which names them relative to itself; or, for

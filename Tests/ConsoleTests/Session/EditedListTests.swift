@@ -10,7 +10,8 @@ struct EditedListTests {
         let fixture = try QueryFixture(QuerySamples.records(1...6))
         try fixture.ask()
         _ = try await fixture.recorder.edit(.delete(ExchangeNumbers([2, 3, 6])))
-        #expect(try fixture.ask().total == 3)
+        let status = try fixture.ask()
+        #expect(status.total == 3 && status.sessionTotal == 3)
         #expect(try fixture.numbers() == [1, 4, 5])
         #expect(try fixture.ask("id:1..4").total == 2)
         try fixture.ask { $0.sort = SortOrder(column: .start, isDescending: true) }
@@ -22,6 +23,25 @@ struct EditedListTests {
         #expect(try fixture.numbers() == [1, 4, 5, 9])
         _ = try await fixture.recorder.edit(.restore(mark: nil))
         #expect(try fixture.ask().total == 7)
+    }
+
+    @Test("is sorted again after exchanges came and ended, though nothing comes after them")
+    func orderedAgain() throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...2) { $0.timings.total = 10 * $0.id.number })
+        try fixture.ask { $0.sort = SortOrder(column: .time, isDescending: true) }
+        #expect(try fixture.numbers() == [2, 1])
+        fixture.record(QuerySamples.records(3...3) { $0.timings.total = 30 })
+        fixture.service.refresh()
+        _ = try fixture.status { $0.total == 3 }
+        #expect(try fixture.numbers() == [3, 2, 1])
+        fixture.record([.opened(QuerySamples.record(4) { $0.state = .inFlight }, ExchangeMessages())])
+        fixture.service.refresh()
+        _ = try fixture.status { $0.total == 4 }
+        fixture.record([.finished(QuerySamples.record(4) { $0.timings.total = 15 }, ExchangeMessages())])
+        fixture.service.refresh()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try fixture.numbers() != [3, 2, 4, 1], ContinuousClock.now < deadline {}
+        #expect(try fixture.numbers() == [3, 2, 4, 1])
     }
 
     @Test("is asked for again where numbers stay without a row")

@@ -42,6 +42,49 @@ struct CopyTests {
         #expect(model.press("enter").words == ["copy python 9"])
     }
 
+    @Test func `the last copy is copied again without its secrets`() {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        #expect(model.press("Q").isEmpty && model.told == "Nothing was copied yet; c copies.")
+        model.marks = [ExchangeID(3), ExchangeID(2)]
+        _ = model.perform(.copy, "fetch")
+        // What is selected by then does not matter: the same is copied.
+        model.marks = []
+        #expect(model.press("Q").words == ["masked copy fetch 3 2"])
+        #expect(model.perform(.copy, "curl 4 masked").words == ["masked copy curl 4"])
+        #expect(model.perform(.copy, "url masked").words == ["masked copy url 9"])
+        #expect(model.perform(.copy, "nothing masked").isEmpty)
+    }
+
+    @Test func `the notice of a copy says how many secrets it holds, and the key`() {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        guard case .copyToTerminal("text")? = model.update(.copied("text", "URL copied.", secrets: 2)).first else {
+            Issue.record("nothing is handed to the terminal")
+            return
+        }
+        #expect(model.told == "URL copied. It holds 2 secrets; Q copies it masked.")
+        #expect(model.update(.copied(nil, "URL copied.", secrets: 1)).isEmpty)
+        #expect(model.told == "URL copied. It holds 1 secret; Q copies it masked.")
+        _ = model.update(.copied("text", "URL copied."))
+        #expect(model.told == "URL copied.")
+    }
+
+    @Test func `what is shown is copied masked: a line as it was, a page made anew`() {
+        var line = CopyTests.reading(1)
+        _ = line.perform(.copy, "value")
+        guard case .shown("nginx", "Value", let ids)? = line.lastCopy else {
+            Issue.record("\(String(describing: line.lastCopy))")
+            return
+        }
+        #expect(ids == line.detail.id.map { [$0] })
+        #expect(line.press("Q").words == ["masked copy text nginx"])
+        _ = line.perform(.copy, "page")
+        guard case .part(.page, "", let id, let options)? = line.lastCopy else {
+            Issue.record("\(String(describing: line.lastCopy))")
+            return
+        }
+        #expect(id == line.detail.id && options == line.detail.options)
+    }
+
     @Test func `what the line under the cursor shows is copied`() {
         var header = CopyTests.reading(1)
         #expect(header.perform(.copy, "value").words == ["copy text nginx"])

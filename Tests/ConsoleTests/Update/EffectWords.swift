@@ -55,7 +55,8 @@ extension Effect {
         case .countHidden(let ids, _): "count \(ids.count) hidden"
         case .cancelJobs: "cancel jobs"
         case .trust(let steps, _): "trust \(steps.proxy)"
-        case .copyText(let text, _): "copy text \(text)"
+        case .copyText(let text, _, _): "copy text \(text)"
+        case .copyMasked(let request): "masked \(request.effect.words)"
         case .externalEditor: "editor"
         case .copyToTerminal(let text): "copy to terminal \(text)"
         case .composeRequest(let text): "compose \(text)"
@@ -66,6 +67,7 @@ extension Effect {
         case .loadProfile(let file, let isForced): "profile \(file ?? "again")\(isForced ? " over" : "")"
         case .openSession(let path): "open session \(path)"
         case .backToLive: "back to live"
+        case .importSession(let path): "import \(path)"
         case .completeFile(let path): "complete \(path)"
         case .openBody(let id, let side): "open body \(id.number) \(side)"
         case .viewFile(let path, _): "view \(path)"
@@ -94,6 +96,7 @@ extension Effect {
             [id]
         case .compare(let left, let right, _): [left, right]
         case .copy(_, let ids): ids
+        case .copyMasked(let request): request.ids
         case .send(_, let id): id.map { [$0] } ?? []
         default: []
         }

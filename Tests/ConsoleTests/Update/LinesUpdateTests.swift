@@ -128,7 +128,7 @@ struct LinesUpdateTests {
         for (command, argument, told) in [
             (.next, "3", "next takes nothing after it, but has '3'."),
             (.goTo, nil, "go needs ID: Number of the exchange"),
-            (.filter, nil, "filter needs EXPRESSION"), (.export, "har", "export needs FORMAT [SCOPE] FILE"),
+            (.filter, nil, "filter needs EXPRESSION"), (.export, "har", "export needs FORMAT [SCOPE] [secrets] FILE"),
             (.list, "x", "list takes a number"), (.saveBody, "1 a b", "A file's name is one word"),
             (.show, "1 nothing", "There is no page 'nothing'"), (.help, "nothing", "There is no command 'nothing'"),
         ] as [(Command, String?, String)] {

@@ -59,6 +59,22 @@ struct ListUpdateTests {
         #expect(model.press("home").words == ["load \(10_000 - 2 * rows)..<10000 #0"])
     }
 
+    @Test func `before a list just asked for is there, nothing is opened that it may not have`() {
+        var model = list(5)
+        model.press("up")
+        let before = model.list.selectedID
+        _ = model.perform(.filter, "status:404")
+        #expect(model.press("enter").isEmpty && model.detail.document == nil && !model.detail.isOpen)
+        // What was opened too early is opened as soon as it is known.
+        let generation = model.list.generation
+        _ = model.update(.query(.list(ListStatus(generation: generation, total: 1, sessionTotal: 5))))
+        _ = model.update(.query(.rows(generation: generation, first: 0, Array(ModelFixture.plain(1)))))
+        #expect(!model.detail.isOpen)
+        let place = QueryEvent.position(generation: generation, id: before ?? ExchangeID(4), .nowhere(nearest: 0))
+        _ = model.update(.query(place))
+        #expect(model.detail.isOpen && model.detail.id == ExchangeID(1))
+    }
+
     @Test func `answers to an older question change nothing`() {
         var model = list(5)
         _ = model.perform(.filter, "status:404")

@@ -41,6 +41,9 @@ struct MarksTests {
         model.press("%")
         #expect(model.list.query.only == [3, 7])
         #expect(ConsoleView.draw(model).text.contains("filter: marked"))
+        // The new list has the selected exchange.
+        let selected = model.list.selectedID ?? ExchangeID(1)
+        _ = model.update(.query(.position(generation: model.list.generation, id: selected, .row(0))))
         _ = model.perform(.mark, "3")
         #expect(model.list.query.only == [7])
         model.press("ctrl-u")
@@ -117,6 +120,12 @@ struct MarksTests {
         #expect(exported("har selected a.har")?.ids == [ExchangeID(7)])
         #expect(exported("har shown a.har")?.ids == nil)
         #expect(exported("har a.har")?.ids == nil && exported("har a.har")?.path == "a.har")
+        #expect(exported("har a.har")?.keepsSecrets == false && exported("har shown a.har")?.keepsSecrets == false)
+        let kept = exported("har shown secrets a.har")
+        #expect(kept?.keepsSecrets == true && kept?.path == "a.har")
+        #expect(exported("curl secrets a.sh")?.keepsSecrets == true)
+        // A file may have such a name.
+        #expect(exported("har secrets")?.path == "secrets" && exported("har secrets")?.keepsSecrets == false)
         #expect(exported("har marked a.har") == nil && model.told.hasPrefix("Nothing is marked"))
         model.marks = [ExchangeID(2)]
         #expect(exported("har a.har")?.ids == [ExchangeID(2)])

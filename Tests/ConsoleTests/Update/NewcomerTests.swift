@@ -14,6 +14,7 @@ struct NewcomerTests {
     private let size = Size(width: 100, height: 30)
 
     private func list(_ count: Int = 3) -> ConsoleModel { ModelFixture.listing(ModelFixture.plain(count), size) }
+    private func screen(_ model: ConsoleModel) -> String { ConsoleView.draw(model).text }
 
     @Test func `a word that is typed whole is chosen before one that begins with it`() throws {
         var model = list()
@@ -25,6 +26,56 @@ struct NewcomerTests {
         }
         #expect(picker.matches.first?.value == "off")
         #expect(picker.matches.contains { $0.value == "offline" })
+        model.press("ctrl-u")
+        model.type("3g")
+        guard case .picker(let other)? = model.overlays.last else { return }
+        #expect(other.matches.prefix(2).map(\.value) == ["3g", "3g-slow"])
+    }
+
+    @Test func `a choice takes more than its name, and words of a title are no argument`() throws {
+        var model = list()
+        model.press("o")
+        model.type("time desc")
+        model.press("enter")
+        #expect(model.list.query.sort == SortOrder(column: .time, isDescending: true))
+        model.press(":")
+        model.type("new request")
+        guard case .picker(let palette)? = model.overlays.last else {
+            Issue.record("no palette")
+            return
+        }
+        #expect(palette.matches.first?.value == "new")
+    }
+
+    @Test func `what waits at a breakpoint is said of the open exchange and of its row, as long as it waits`() {
+        let open = ModelFixture.record(2, "POST", status: 200) {
+            $0.state = .inFlight
+            $0.flags = .held
+        }
+        var model = ModelFixture.listing([ModelFixture.record(1), open], size)
+        model.press("enter")
+        #expect(model.detail.options.held == nil && !screen(model).contains(" held "))
+        let waiting = [ModelFixture.hold("2.1", "response")].compactMap(\.self)
+        let effects = model.update(.proxy(ModelFixture.status(), waiting))
+        #expect(effects.words.contains { $0.hasPrefix("detail 2 ") })
+        let ways = "execute (ctrl-e), cancel (ctrl-x) or abort (ctrl-a)"
+        #expect(model.detail.options.held == HeldSide(isRequest: false, ways: ways))
+        #expect(screen(model).contains("POST    held "))
+        #expect(!model.update(.proxy(ModelFixture.status(), waiting)).words.contains { $0.hasPrefix("detail") })
+        #expect(model.update(.proxy(ModelFixture.status(), [])).words.contains { $0.hasPrefix("detail 2 ") })
+        #expect(model.detail.options.held == nil && !screen(model).contains("POST    held "))
+    }
+
+    @Test func `of a sorted list the first rows stay, and the place of what is selected is asked for`() {
+        var model = list(60)
+        _ = model.perform(.sort, "time")
+        ModelFixture.answer(&model, ModelFixture.plain(60))
+        let (top, generation) = (model.list.total - model.list.bottom, model.list.generation)
+        var status = ListStatus(generation: generation, total: 63, sessionTotal: 63)
+        status.sorts = 2
+        let selected = model.list.selectedID?.number ?? 0
+        #expect(model.update(.query(.list(status))).words.contains("locate \(selected) #\(generation)"))
+        #expect(model.list.total - model.list.bottom == top)
     }
 
     @Test func `the throttle is switched off with its conditions kept, and chosen where there are none`() {

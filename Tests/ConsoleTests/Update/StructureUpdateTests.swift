@@ -87,6 +87,24 @@ struct StructureUpdateTests {
         }
     }
 
+    @Test func `a leaf is copied as its newest exchange, a branch not at all without marks`() {
+        var leaf = Self.model(at: "items")
+        leaf.marks = []
+        #expect(leaf.perform(.copy, "python").words == ["copy python 4"])
+        #expect(leaf.perform(.copyCurl, nil).words == ["copy curl 4"])
+        for name in ["users", Self.site] {
+            var branch = Self.model(at: name)
+            branch.marks = []
+            for command in [Command.copy, .copyCurl] {
+                #expect(branch.perform(command, command == .copy ? "url" : nil).isEmpty)
+                #expect(branch.told.contains("branch is no exchange"), "\(branch.told)")
+            }
+            // What is marked is selected wherever the cursor is.
+            branch.marks = [ExchangeID(2)]
+            #expect(branch.perform(.copy, "url").words == ["copy url 2"])
+        }
+    }
+
     @Test func `a rule is made for all below a branch, and of a leaf from its exchange`() {
         var leaf = Self.model(at: "items")
         #expect(leaf.press("a", "b").words == ["draft block 4 0"])

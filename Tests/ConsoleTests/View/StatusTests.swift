@@ -29,7 +29,7 @@ struct StatusTests {
     @Test func `at 80 columns it says all that is on, and no words run together`() {
         var model = model(80)
         let line = line(model)
-        for word in ["3g", "on", "off", "not following", "marked 3", "errors 7", "17800"] {
+        for word in ["3g", "on: b m r", "off", "not following", "marked 3", "errors 7", "17800"] {
             #expect(line.contains(word), "\(word): \(line)")
         }
         #expect(!line.contains("▃") && !line.contains("…"))

@@ -23,6 +23,11 @@ import Testing
         try DecoderProbe.run(input.bytes)
     }
 
+    @Test("no input of JSON paths fails", arguments: try FuzzReplay.all("Paths", seeds: PathSeeds.all))
+    func paths(_ input: FuzzReplay) throws {
+        try PathProbe.run(input.bytes)
+    }
+
     @Test("of a body with a fault near its end nearly all is shown", arguments: [ContentCoding.brotli, .zstd])
     func faultAtEnd(_ coding: ContentCoding) throws {
         // Numbers that compress badly, so that the body has many blocks.

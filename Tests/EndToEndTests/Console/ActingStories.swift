@@ -90,6 +90,38 @@ extension EndToEnd.Consoles {
             #expect(answer.text == #"{"name":"Ada"}"#)
         }
 
+        @Test("An image goes to the system's viewer, in a file that goes with the console", .timeLimit(.minutes(2)))
+        func viewer() async throws {
+            let png = [0x89] + Array("PNG\r\n\u{1A}\n0123".utf8)
+            let server = try Origin { origin, socket in
+                _ = try origin.head(socket)
+                try socket.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(png.count)\r\n\r\n")
+                try socket.send(png)
+            }
+            let scratch = try Scratch()
+            let (seen, path) = (scratch.path("seen"), scratch.path("path"))
+            try FileManager.default.createDirectory(atPath: scratch.path("bin"), withIntermediateDirectories: true)
+            let script =
+                "#!/bin/sh\ncp \"$1\" '\(seen).part' && printf %s \"$1\" > '\(path)' && mv '\(seen).part' '\(seen)'\n"
+            try scratch.write("bin/xdg-open", script, mode: 0o755)
+            let found = "\(scratch.path("bin")):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+            let console = try await LiveConsole(
+                size: Self.small,
+                environment: ["PATH": found, "DISPLAY": ":99"],
+                scratch: scratch
+            )
+            _ = try await console.answer("http://localhost:\(server.port)/image")
+            try await console.screen.row(containing: "/image", "200")
+            try await console.screen.send("|", waitFor: "The body was given to")
+            try await eventually("the viewer has it") { FileManager.default.fileExists(atPath: seen) }
+            #expect(scratch.bytes("seen") == png)
+            let file = latin1(scratch.bytes("path"))
+            #expect(file.hasSuffix("/1-response.png"), "\(file)")
+            try await console.screen.send("q")
+            #expect(try await console.screen.exitStatus() == 0)
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+
         @Test(
             "A body opens in the pager, another session in the console, and both are left again",
             .timeLimit(.minutes(2))

@@ -77,6 +77,37 @@ extension EndToEnd.Consoles {
             try await console.screen.send(Keys.clearLine + ".items[" + Keys.enter, waitFor: "no ']'")
         }
 
+        @Test("A copy stays whole and says that it holds secrets; Q copies it masked", .timeLimit(.minutes(2)))
+        func masked() async throws {
+            let body = #"{"password":"hunter2"}"#
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            let server = try CopyingStories.origin(Bodies(), "\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let console = try await LiveConsole(size: Size(width: 80, height: 24))
+            let url = "http://localhost:\(server.port)/login?api_key=k3y-value-17"
+            _ = try await console.answer("-H", "Authorization: Bearer tok-5f4dcc3b5aa765d6", url)
+            try await console.screen.row(containing: "/login", "200")
+            try await console.screen.send("Q", waitFor: "Nothing was copied yet; c copies.")
+            try await console.screen.send("C", waitFor: "It holds 2 secrets; Q")
+            let whole = try await copied(console, 1)
+            #expect(
+                whole.hasPrefix("curl ") && whole.contains("tok-5f4dcc3b5aa765d6") && whole.contains("k3y-value-17")
+            )
+            try await console.screen.send("Q", waitFor: "2 secrets masked")
+            let masked = try await copied(console, 2)
+            #expect(masked.hasPrefix(": \"${SLUICE_TOKEN_1:?set the token of "))
+            #expect(!masked.contains("tok-5f4dcc3b5aa765d6") && !masked.contains("k3y-value-17"), "\(masked)")
+            // A value that is copied from the open answer stands alone, and is known all the same.
+            try await console.screen.send(Keys.enter, waitFor: "#1")
+            try await console.screen.send("f", waitFor: "Text to find")
+            try await console.screen.send(".password" + Keys.enter, waitFor: "1 value fits")
+            try await console.screen.send("j", waitFor: ".password")
+            try await console.screen.send("c", waitFor: "Copy")
+            try await console.screen.send("value" + Keys.enter, waitFor: "It holds 1 secret; Q")
+            #expect(try await copied(console, 3) == "hunter2")
+            try await console.screen.send("Q", waitFor: "1 secret masked")
+            #expect(try await copied(console, 4) == "sluice-password-1")
+        }
+
         @Test("A download with a length counts up while it comes", .timeLimit(.minutes(2)))
         func progress() async throws {
             let wait = Gate()

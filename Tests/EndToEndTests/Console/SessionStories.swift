@@ -108,5 +108,35 @@ extension EndToEnd.Consoles {
                 #expect(try SessionReader(path: path).records(limit: 9).map(\.id.number) == [1])
             }
         }
+
+        @Test("A HAR is imported into the session that is recorded, and is there at the end", .timeLimit(.minutes(2)))
+        func importing() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole(size: Self.size)
+            let screen = console.screen
+            try await console.visit(nginx, "/one")
+            let archive = console.scratch.path("one.har")
+            try await screen.send(":", waitFor: "Commands")
+            try await screen.send("export har \(archive)" + Keys.enter)
+            try await screen.wait(for: "1 exchange is in")
+            try await screen.send("Y", waitFor: "+ asks for one whose exchanges are imported")
+            try await screen.send("+", waitFor: "whose exchanges come into this session")
+            try await screen.send(archive + Keys.enter)
+            try await screen.row(containing: "2 GET", "/one")
+            // What comes then has the next number.
+            #expect(try await console.visit(nginx, "/after").status == 200)
+            try await screen.row(containing: "3 GET", "/after")
+            try await screen.send("/is:imported" + Keys.enter)
+            try await screen.waitUntilGone("/after")
+            try await screen.send(Keys.enter + "1", waitFor: "HAR one.har")
+            try await screen.closeDetail(with: "HAR one.har")
+            try await screen.send("q")
+            #expect(try await screen.exitStatus() == 0)
+            #expect(
+                try SessionReader(path: console.session).records(limit: 9).map(\.url.path) == [
+                    "/one", "/one", "/after",
+                ]
+            )
+        }
     }
 }

@@ -48,6 +48,27 @@ extension EndToEnd.Consoles {
             #expect(request["url"] as? String == "https://localhost:\(nginx.secure)/marked")
         }
 
+        @Test("An export is masked, and keeps secrets where that is said", .timeLimit(.minutes(2)))
+        func masking() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole(size: Size(width: 80, height: 24))
+            let token = "tok-5f4dcc3b5aa765d6"
+            try await console.visit(nginx, "/masked", ["-H", "Authorization: Bearer \(token)"])
+            for form in ["har", "json", "curl"] {
+                try await console.screen.send("E", waitFor: "the selected exchange")
+                try await console.screen.send("\(form) sel" + Keys.enter, waitFor: "masked; 'secrets FILE' keeps")
+                try await console.screen.send("masked.\(form)" + Keys.enter, waitFor: "in masked.\(form)")
+                try await console.screen.wait(for: "'secrets'")
+                let masked = latin1(console.scratch.bytes("masked.\(form)"))
+                #expect(!masked.contains(token), "\(form)")
+                #expect(masked.contains(form == "curl" ? "\"$SLUICE_TOKEN_1\"" : "Bearer sluice-token-1"), "\(form)")
+            }
+            try await console.screen.send("E", waitFor: "the selected exchange")
+            try await console.screen.send("har" + Keys.enter, waitFor: "masked; 'secrets FILE' keeps")
+            try await console.screen.send("secrets whole.har" + Keys.enter, waitFor: "with its secrets.")
+            #expect(latin1(console.scratch.bytes("whole.har")).contains("Bearer \(token)"))
+        }
+
         @Test("A request is sent again as it was", .timeLimit(.minutes(2)))
         func again() async throws {
             let nginx = try await ReportingNginx()

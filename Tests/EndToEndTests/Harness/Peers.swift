@@ -2,28 +2,11 @@ import Foundation
 import Support
 
 /// The programs in Python with which these tests speak HTTP/2, gRPC and WebSocket.
-///
-/// Their packages lie in an environment that the README's test command makes.
 enum Peers {
-    /// The environment's Python; where it is missing, the test that needs it fails.
-    static func python() throws -> String {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
-        let environment = ProcessInfo.processInfo.environment["SLUICE_PEERS"]
-        let python = (environment ?? package.appendingPathComponent(".build/peers").standardizedFileURL.path)
-            .appending("/bin/python")
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            throw Program.ProgramError(
-                description: "These tests need Python packages in an environment of their own, and there is no "
-                    + "\(python). Make it as the README's test command does, or name another in SLUICE_PEERS."
-            )
-        }
-        return python
-    }
-
     /// Starts a script.
     static func start(_ name: String, _ arguments: [String], input: [UInt8]? = nil) throws -> Program {
         try Program(
-            try python(),
+            try PeerEnvironment.program("python"),
             [script(name)] + arguments,
             // Nothing is to be written beside the scripts.
             environment: ["PYTHONDONTWRITEBYTECODE": "1"],

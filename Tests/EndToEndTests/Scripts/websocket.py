@@ -10,6 +10,7 @@ each connection: the extensions and the subprotocol agreed. A story prints one l
 import argparse
 import asyncio
 import json
+import signal
 import ssl
 
 import websockets
@@ -93,6 +94,20 @@ async def deflate(options, **takeover):
     return {"same": same, "extensions": extensions}
 
 
+async def typed(options):
+    """A message, and one more with each SIGUSR1."""
+    more = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, more.set)
+    async with client(options) as socket:
+        number = 0
+        while True:
+            number += 1
+            await socket.send(json.dumps({"number": number, "list": [1, 2, 3]}))
+            await socket.recv()
+            await more.wait()
+            more.clear()
+
+
 async def takeover(options):
     """Compressed, with the context kept from message to message."""
     return await deflate(options)
@@ -128,7 +143,7 @@ async def parallel(options):
     return {"right": sum(await asyncio.gather(*(one(index) for index in range(options.count))))}
 
 
-STORIES = {story.__name__: story for story in (kinds, closed, takeover, fresh, many, parallel)}
+STORIES = {story.__name__: story for story in (kinds, closed, typed, takeover, fresh, many, parallel)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

@@ -156,7 +156,7 @@ struct FilterTests {
             ("blocked", { $0.state = .blocked }), ("changed", { $0.flags = .requestChanged }),
             ("changed", { $0.flags = .responseChanged }), ("commented", { $0.extras.annotation.comment = "" }),
             ("failed", { $0.state = .failed }),
-            ("held", { $0.flags = .held }),
+            ("held", { $0.flags = .held }), ("imported", { $0.extras.origin = "HAR a.har" }),
             ("grpc", { $0.mediaType = "application/grpc-web+proto" }), ("grpc", { $0.grpc = GRPCOutcome(status: 0) }),
             ("incomplete", { $0.flags = .responseBodyIncomplete }), ("inflight", { $0.state = .inFlight }),
             ("interrupted", { $0.state = .interrupted }), ("local", { $0.flags = .answeredLocally }),

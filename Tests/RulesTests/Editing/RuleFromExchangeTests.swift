@@ -11,6 +11,20 @@ import Tools
 struct RuleFromExchangeTests {
     private let empty = EditableProfile(text: "", file: nil)
 
+    @Test("A scope says what of the URL it matches")
+    func matched() throws {
+        let url = try #require(RequestURL("http://api.example.com:8080/p?a=1"))
+        let words = ExchangeScope.all(for: url).map { $0.matched(of: url) }
+        #expect(
+            words == [
+                "/p?a=1", "/p with any query", "/p and /p/*", "everything at api.example.com:8080",
+                "example.com and *.example.com",
+            ]
+        )
+        let folder = try #require(RequestURL("http://h/p/"))
+        #expect(ExchangeScope.below.matched(of: folder) == "/p/*")
+    }
+
     private func record(
         _ url: String,
         method: String = "GET",

@@ -34,6 +34,12 @@ struct OverviewTests {
         #expect(lines.contains("  Nothing is known of it yet: there is no answer."))
         #expect(!lines.contains { $0.contains("No server was asked") || $0.contains("media type") })
         #expect(lines.contains { $0.contains("in flight: something is still to come") })
+        let held = Example.lines(.overview, exchange) { $0.held = HeldSide(isRequest: false, ways: "execute or abort") }
+        #expect(held.contains("  state           held: its response waits at a breakpoint for execute or abort"))
+        let response = Example.lines(.response, exchange) { $0.held = HeldSide(isRequest: false, ways: "") }
+        #expect(response.first == "Response  held: not sent on yet")
+        let request = Example.lines(.request, exchange) { $0.held = HeldSide(isRequest: false, ways: "") }
+        #expect(request.first == "Request  sent on as it was received")
         let recorded = Example.lines(.overview, exchange) { $0.isLive = false }
         #expect(recorded.contains { $0.contains("cut: the recording ended before the exchange did") })
     }

@@ -48,7 +48,7 @@ extension CommandTable {
             .short("layout", at: [.detail]).onScreen.unless(\.noExchange),
         Row(.sort, "Sort the list by a column", ["o"], .order, do: .asking { $0.sort($1) })
             .says(.counts).unless(\.noList),
-        Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }).onScreen,
+        Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }),
         Row(.mark, "Mark the exchange or all of the branch, or unmark", ["space"], .id, do: .with { $0.mark($1) })
             .at([.list]).short("mark").unless(\.noMark),
         Row(.markAll, "Mark all that are shown, or unmark them", ["*"], do: .plain { $0.markAll() }).unless(\.noList),

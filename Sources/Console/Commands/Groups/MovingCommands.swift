@@ -21,7 +21,7 @@ extension CommandTable {
         Row(.previousExchange, "The exchange above, in the detail", ["backspace"], do: .plain { $0.step(-1) })
             .at([.detail]).says(.detail).unless(\.noStep),
         Row(.open, "Open the exchange, or the fold", ["enter"], .id, do: .with { $0.open($1) })
-            .short("open", at: [.list]).says(.detail).unless(\.noExchange),
+            .short("open", at: [.list]).says(.detail).unless(\.nothingToOpen),
         Row(.show, "What is known of an exchange, page by page", [], .idAndPage, do: .with { $0.open($1) })
             .onLines.says(.detail).unless(\.noExchange),
         Row(.back, "Back to the list; close", ["esc", "q"], do: .plain { $0.goBack() })

@@ -19,5 +19,12 @@ extension CommandTable {
             .sessionFile,
             do: .asking { $0.saveSession($1) }
         ).unless(\.noSession),
+        Row(
+            .importSession,
+            "Import exchanges of another file into this session",
+            [],
+            .imported,
+            do: .asking { $0.importSession($1) }
+        ).unless(\.noImport),
     ]
 }

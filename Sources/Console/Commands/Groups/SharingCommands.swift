@@ -4,6 +4,8 @@ extension CommandTable {
             .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
         Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
             .unless(\.noCopy),
+        Row(.copyMasked, "Copy the last copy again, its secrets masked", ["Q"], do: .plain { $0.copyMasked() })
+            .at([.list, .detail, .report]).unless(\.noCopied),
         Row(.decode, "Show what values may mean: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
             .at([.detail]).says(.detail).unless(\.noDetail),
         Row(

@@ -65,7 +65,7 @@ extension CommandTable {
             "Decrypt the host, or pass it through unread",
             ["ctrl-d"],
             .host,
-            do: .with { $1 == nil ? $0.switchDecrypting() : $0.decrypt($1) }
+            do: .with { $1 == nil && !$0.isLinear ? $0.switchDecrypting() : $0.decrypt($1) }
         ).unless(\.noSteering),
         Row(.pass, "Pass a host through unread", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
         Row(

@@ -49,7 +49,10 @@ enum EditorView {
     /// What is said under the text, on two lines at least.
     static func remark(_ editor: EditorState, _ model: ConsoleModel) -> [Substring] {
         let width = OverlayView.place(width: frameWidth, height: model.size.height, model.size).inside.width
-        let lines = Array(TextWidth.wrap(editor.remark, to: max(1, width)).prefix(max(2, model.size.height / 3)))
+        // A text that was edited may match something else.
+        let scope = editor.scope.isEmpty || editor.area.isChanged ? [] : ["Matches \(editor.scope)."]
+        let words = (scope + [editor.remark]).joined(separator: " ")
+        let lines = Array(TextWidth.wrap(words, to: max(1, width)).prefix(max(2, model.size.height / 3)))
         return lines + repeatElement("", count: max(0, 2 - lines.count))
     }
 }

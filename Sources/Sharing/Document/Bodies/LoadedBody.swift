@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Masking
 import NIOCore
 
 /// The beginning of a recorded body, without its content coding.
@@ -24,7 +25,9 @@ struct LoadedBody {
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
         // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
         let isMessage = exchange.record.kind == .http
-        codings = isMessage ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
+        codings =
+            isMessage && !(source is MaskedSource)
+            ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
         var recorded = ByteBuffer()
         var failure: String?
         let limit = max(1, limit)

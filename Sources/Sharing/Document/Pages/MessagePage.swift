@@ -34,9 +34,11 @@ struct MessagePage {
         }
         if writer.options.isShort {
             startLine(head, &writer)
-            writer.append(Span("  " + standNote(isSent), .faint))
+            writer.append(Span("  " + standNote(isSent, writer.options.held), .faint))
         } else {
-            writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
+            writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent, writer.options.held)]) {
+                startLine(head, &$0)
+            }
         }
         if isSent, writer.options.isPrinted {
             // The received message, which is printed before, has the rest, and what was changed in its header.
@@ -70,7 +72,8 @@ struct MessagePage {
         }
     }
 
-    private func standNote(_ isSent: Bool) -> String {
+    private func standNote(_ isSent: Bool, _ held: HeldSide?) -> String {
+        if held?.isRequest == isRequest { return "held: not sent on yet" }
         let isOurs = !isRequest && exchange.record.flags.contains(.answeredLocally)
         let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
         // Between versions of HTTP a message is written anew, and means the same.

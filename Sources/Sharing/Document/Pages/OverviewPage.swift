@@ -44,7 +44,7 @@ struct OverviewPage {
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
         if record.kind != .http { writer.fact("kind", kind) }
         if record.status > 0 { writer.fact("status", statusSpans) }
-        let state = state(isLive: writer.options.isLive)
+        let state = state(writer.options)
         writer.fact("state", [Span(state.text, state.role)])
         if let failure = record.failure {
             writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(failure.message)")])
@@ -68,10 +68,11 @@ struct OverviewPage {
             writer.label("received", of: line)
         }
         if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
+        if let origin = record.extras.origin { writer.fact("imported from", origin) }
         let annotation = record.extras.annotation
         if let comment = annotation.comment { writer.fact("comment", comment, .warning) }
         if let colour = annotation.colour { writer.fact("colour", colour) }
-        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords
+        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords(writer.options)
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
 
@@ -95,15 +96,19 @@ struct OverviewPage {
         }
     }
 
-    private func state(isLive: Bool) -> (text: String, role: Role) {
+    private func state(_ options: DetailOptions) -> (text: String, role: Role) {
         switch record.state {
-        case .inFlight where !isLive: ("cut: the recording ended before the exchange did", .failure)
-        case .inFlight: ("in flight: something is still to come", .warning)
+        case .inFlight where !options.isLive: ("cut: the recording ended before the exchange did", .failure)
+        case .inFlight: (options.held.map(waits) ?? "in flight: something is still to come", .warning)
         case .complete: ("complete", .success)
         case .failed: ("failed", .failure)
         case .blocked: ("blocked by a rule", .failure)
         case .interrupted: ("interrupted: the recording ended before the exchange did", .failure)
         }
+    }
+
+    private func waits(_ held: HeldSide) -> String {
+        "held: its \(held.isRequest ? "request" : "response") waits at a breakpoint for \(held.ways)"
     }
 
     private func grpc(_ grpc: GRPCOutcome, _ writer: inout DetailWriter) {
@@ -121,7 +126,7 @@ struct OverviewPage {
         writer.fact("messages", "\(client.grouped) from the client, \(server.grouped) from the server\(soFar)")
     }
 
-    private var flagWords: [String] {
+    private func flagWords(_ options: DetailOptions) -> [String] {
         let words: [(ExchangeRecord.Flags, String)] = [
             (.requestChanged, "the request was changed before it was sent"),
             (.responseChanged, "the response was changed before it was sent"),
@@ -141,7 +146,8 @@ struct OverviewPage {
             ),
             (.notIntercepted, "not decrypted: the profile's 'intercept' leaves this host out"),
         ]
-        return words.filter { record.flags.contains($0.0) }.map(\.1)
+        let flags = options.held == nil ? record.flags : record.flags.subtracting(.held)
+        return words.filter { flags.contains($0.0) }.map(\.1)
     }
 
     // MARK: Sizes

@@ -144,6 +144,19 @@ final class ConsoleScreen: Sendable {
         }
     }
 
+    /// How many looks in a row must find the same screen, and how many where a key seems to change nothing.
+    private static let (sameLooks, idleLooks) = (30, 120)
+
+    /// Waits until a key has changed the screen and the screen stays; one that changes nothing is given up soon.
+    func settle(from before: String) async throws {
+        var (last, same) = (before, 0)
+        try await wait("a screen that stays") { now in
+            same = now == last ? same + 1 : 0
+            last = now
+            return same >= (now == before ? Self.idleLooks : Self.sameLooks)
+        }
+    }
+
     private var framed: String {
         let line = String(repeating: "-", count: screen.size.width)
         return "\(line)\n\(text)\n\(line)"

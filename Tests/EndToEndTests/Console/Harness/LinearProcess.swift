@@ -62,16 +62,16 @@ final class LinearProcess: ProxyUnderTest {
         return try await hears(text)
     }
 
-    func startCurl(_ url: String) throws -> Program {
+    func startCurl(_ url: String, _ options: [String] = []) throws -> Program {
         try Program(
             "curl",
-            ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", self.url, "--cacert", authority, url],
+            ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", self.url, "--cacert", authority] + options + [url],
             environment: ["HOME": scratch.path, "CURL_HOME": scratch.path]
         )
     }
 
-    func curl(_ url: String) async throws {
-        let outcome = try await startCurl(url).outcome()
+    func curl(_ url: String, _ options: [String] = []) async throws {
+        let outcome = try await startCurl(url, options).outcome()
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 

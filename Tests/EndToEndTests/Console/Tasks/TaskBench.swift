@@ -14,11 +14,23 @@ final class TaskBench: Sendable {
 
     init() async throws {
         nginx = try await ReportingNginx()
-        try nginx.put("user.json", #"{"name":"Ada","roles":["admin","author"]}"#)
+        try nginx.put("user.json", Self.user)
         try nginx.put("needle.json", #"{"what":"a needle"}"#)
-        console = try await LiveConsole(size: Size(width: 80, height: 24))
+        let scratch = try Scratch()
+        let pager = try scratch.write(
+            "pager",
+            "#!/bin/sh\nprintf '\\033[2J\\033[H'\ncat \"$1\"\ncp \"$1\" '\(scratch.path("paged"))'\nread answer\n",
+            mode: 0o755
+        )
+        console = try await LiveConsole(
+            size: Size(width: 80, height: 24),
+            environment: ["PAGER": pager],
+            scratch: scratch
+        )
         lines = try await LinearProcess()
     }
+
+    static let user = #"{"name":"Ada","roles":["admin","author"],"friend":{"name":"Grace"}}"#
 
     var site: String { "https://localhost:\(nginx.secure)" }
 
@@ -59,23 +71,37 @@ final class TaskBench: Sendable {
         try await lines.hears("\(path); execute")
     }
 
-    /// Lets go what still waits, and awaits the clients.
-    func letGo() async throws {
+    /// Lets the responses go that the rule holds as well, once their requests have got to the server.
+    func letResponsesGo() async throws {
+        try await console.screen.wait(for: " response GET ")
+        try await eventually("the response waits on lines") {
+            lines.output.split(separator: "\n").last { $0.hasPrefix("Held ") }?.contains(", response GET ") ?? false
+        }
+        try await press([.key("X")])
+        try lines.type("execute-all")
+        try await clientsEnd { $0 == 0 }
+    }
+
+    /// Awaits the clients whose messages waited.
+    func clientsEnd(_ isRight: (Int32) -> Bool) async throws {
         let waiting = clients.withLock { clients in
             defer { clients = [] }
             return clients
         }
         for client in waiting {
-            async let outcome = client.outcome()
-            try await press([.key("X")])
-            try lines.type("execute-all")
-            // The rule holds the response as well.
-            try await Task.sleep(for: .milliseconds(150))
-            try await press([.key("X")])
-            try lines.type("execute-all")
-            _ = try await outcome
+            let status = try await client.outcome().status
+            #expect(isRight(status), "curl ended with \(status)")
         }
         try await console.screen.waitUntilGone("HELD")
+    }
+
+    /// Waits until the terminal was handed a text that begins so, for its clipboard.
+    func copies(_ beginning: String) async throws {
+        try await eventually("'\(beginning)' on the clipboard") {
+            let command = console.screen.screen.commands.last { $0.hasPrefix("52;c;") } ?? ""
+            let bytes = Data(base64Encoded: String(command.dropFirst(5))) ?? Data()
+            return String(decoding: bytes, as: UTF8.self).hasPrefix(beginning)
+        }
     }
 
     /// Presses keys as a user does, who looks before the next one; after some keys, waits for a text.
@@ -86,31 +112,33 @@ final class TaskBench: Sendable {
             if case .key(let name) = key, let text = waits[name] {
                 try await console.screen.wait(for: text)
             } else if key != keys.last {
-                try await quiet(after: before)
+                try await console.screen.settle(from: before)
             }
-        }
-    }
-
-    /// Waits until a screen has changed and stays; some keys change nothing.
-    private func quiet(after before: String) async throws {
-        var last = before
-        for round in 0..<40 {
-            try await Task.sleep(for: .milliseconds(15))
-            let now = console.screen.text
-            if now == last, now != before || round >= 6 { return }
-            last = now
         }
     }
 
     /// Closes what is open and goes to the newest exchange.
     func reset() async throws {
-        for _ in 0..<6 {
+        while !isAtList {
             let before = Self.lasting(console.screen.rows)
             try await console.screen.send("\u{1B}")
-            try await Task.sleep(for: .milliseconds(120))
-            if Self.lasting(console.screen.rows) == before { break }
+            try await console.screen.wait("what Escape closes is gone") { _ in
+                // What ends by itself may be gone before the key.
+                isAtList || Self.lasting(console.screen.rows) != before
+            }
         }
-        try await press([.key("\\"), .key("G"), .key("G")])
+        for key in ["\\", "G", "G"] {
+            let before = console.screen.text
+            try await press([.key(key)])
+            try await console.screen.settle(from: before)
+        }
+    }
+
+    /// Whether the list has the keys and nothing is open beside it: its footer's words are there, and no title of a page.
+    private var isAtList: Bool {
+        let rows = console.screen.rows
+        let isList = rows.last { !$0.isEmpty }?.contains("tab structure") ?? false
+        return isList && !rows.contains { $0.contains("overview") }
     }
 
     /// All rows but the one with notices and rates.

@@ -12,7 +12,6 @@ struct TaskTable {
         let others: [TaskKey]?
         let otherCount: Int?
         let words: [String]
-        let isPending: Bool
     }
 
     let rows: [Row]
@@ -24,15 +23,14 @@ struct TaskTable {
         rows = lines.dropFirst(2).compactMap { line in
             let cells = line.replacing("\\|", with: "\u{0}").split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.replacing("\u{0}", with: "|").trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 10 else { return nil }
+            guard cells.count == 9 else { return nil }
             return Row(
                 task: cells[1],
                 keys: TaskKey.read(TaskTable.code(cells[2]).joined(separator: " ")),
                 count: Int(cells[3]),
                 others: cells[4] == "–" ? nil : TaskKey.read(TaskTable.code(cells[4]).joined(separator: " ")),
                 otherCount: Int(cells[5]),
-                words: TaskTable.code(cells[7]),
-                isPending: cells[8] == "pending"
+                words: TaskTable.code(cells[7])
             )
         }
     }

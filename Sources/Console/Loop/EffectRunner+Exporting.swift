@@ -1,0 +1,104 @@
+import Files
+import Foundation
+import HTTPModel
+import Masking
+import Recording
+import Runner
+import Sharing
+import Synchronization
+
+/// Exports of what is shown, without its secrets unless they are to stay.
+extension EffectRunner {
+    func export(_ request: ExportRequest) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader(passes) { [self] reader in
+            defer { inbox.send(.jobEnded(.export)) }
+            if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
+                return inbox.send(.exportConflict(request))
+            }
+            let check = { [self] in
+                if cancellations.load(ordering: .relaxed) != begun { throw ExportStopped(path: request.path) }
+            }
+            let file = try ExportFile.open(request.path)
+            let ids =
+                try request.ids
+                ?? reader.numbers(matching: request.query) {
+                    cancellations.load(ordering: .relaxed) != begun
+                }.map { ExchangeID($0) }
+            // A masked export reads for secrets first, and makes the commands of cURL twice.
+            let passes = request.keepsSecrets ? 1 : request.form == .curl ? 3 : 2
+            var (done, count) = (0, 0)
+            let forEach = { [self] (body: (RecordedExchange) throws -> Void) in
+                count = 0
+                for id in ids {
+                    try check()
+                    guard let exchange = try reader.exchange(id) else { continue }
+                    try body(exchange)
+                    (done, count) = (done + 1, count + 1)
+                    guard done % 200 == 0 else { continue }
+                    let progress = Double(done) / Double(max(1, ids.count * passes))
+                    inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
+                }
+            }
+            try check()
+            let masked =
+                request.keepsSecrets ? nil : try SessionMask.source(reader, maskRules(reader), forEach: forEach)
+            var export = export(request, masked ?? reader, file)
+            try SessionMask.write(&export, masked, forEach: forEach)
+            try check()
+            try file.finish()
+            tellExported(request, count, file.count, masked)
+        }
+    }
+
+    private func export(
+        _ request: ExportRequest,
+        _ source: any ExchangeSource,
+        _ file: OutputFile
+    ) -> any ExchangeExport {
+        switch request.form {
+        case .har: return HARExport(source: source, sink: file.write)
+        case .json: return JSONExport(source: source, sink: file.write)
+        case .curl:
+            let bodies = BodyDirectory(
+                path: ExportFile.expanded(request.path) + ".bodies",
+                referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
+            )
+            return CurlExport(source: source, form: .scriptFile, files: bodies, sink: file.write)
+        }
+    }
+
+    private func tellExported(_ request: ExportRequest, _ count: Int, _ size: Int, _ masked: MaskedSource?) {
+        let verb = count == 1 ? "exchange is" : "exchanges are"
+        let secrets = request.keepsSecrets ? ", with \(count == 1 ? "its" : "their") secrets" : ""
+        var words = "\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."
+        if let masked {
+            if let summary = SessionMask.summary(masked, keeping: "'secrets' before the file keeps them.") {
+                words += " \(summary)"
+            }
+            let suspicions = SessionMask.suspicions(masked)
+            // All of them are among the messages; the sentence is what the status line has.
+            if !suspicions.isEmpty { say(suspicions.joined(separator: "\n")) }
+            if let suspicion = SessionMask.suspicion(masked) {
+                words += " \(suspicion): the message before names them."
+            }
+        }
+        say(words)
+    }
+
+    /// What the rules in force in this console say of masking; where it has none, those of the session that is shown.
+    func maskRules(_ reader: SessionReader) throws -> MaskRules {
+        if let own = behind.withLock({ $0?.queries?.reader }), let rules = try own.rules(at: .max),
+            !rules.sources.isEmpty
+        {
+            return try SessionMask.rules(of: own)
+        }
+        return try SessionMask.rules(of: reader)
+    }
+}
+
+/// An export that the user stopped.
+private struct ExportStopped: Error, CustomStringConvertible {
+    let path: String
+    var description: String { "The export was stopped; \(path) is not written." }
+}

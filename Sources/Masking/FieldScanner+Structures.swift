@@ -1,0 +1,120 @@
+/// Values that stand apart from their names: in arrays, pairs, parts of a form, elements and URLs.
+extension FieldScanner {
+    /// Elements whose attribute names what is in them.
+    private static let pairElements: [StaticString] = [
+        "entry", "string", "property", "param", "parameter", "field", "item", "attribute", "setting", "header", "prop",
+    ]
+
+    mutating func array(_ range: Range<Int>, _ kind: SecretKind, _ name: Range<Int>) -> Int {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            guard let (content, quote) = openingQuote(at: place) else {
+                place += 1
+                continue
+            }
+            let end = end(of: quote, from: content)
+            take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password)
+            place = end + 1
+        }
+        return place
+    }
+
+    /// After `name=`: the name of a part of a form, whose value follows its head, or of a pair of name and value.
+    mutating func pairOrPart(after place: Int) -> Int? {
+        var start = place
+        while start < bytes.count, start < place + 8, bytes[start] == 0x20 { start += 1 }
+        guard start < bytes.count, let (content, quote) = openingQuote(at: start) else { return nil }
+        let end = min(end(of: quote, from: content), content + SecretNames.longest + 1)
+        guard end - content > 1, let kind = kind(content..<end) else { return nil }
+        guard syntax == .multipart else {
+            if let value = valueBefore(start, kind) {
+                take(value.range, kind, content..<end, escapes: value.escapes, needsShape: syntax == .script)
+            } else {
+                pair = (kind, content..<end, end + 200)
+            }
+            return end
+        }
+        let headEnd = Array("\r\n\r\n".utf8)
+        guard let body = find(headEnd, from: end, within: 1_024).map({ $0 + 4 }) else { return nil }
+        let bodyEnd = find(Array("\r\n--".utf8), from: body, within: 1 << 20) ?? bytes.count
+        take(body..<bodyEnd, kind, content..<end, escapes: 0, needsShape: false)
+        return bodyEnd
+    }
+
+    /// The value of a pair whose name comes last: `"value": "…", "name": "password"`.
+    private func valueBefore(_ name: Int, _ kind: SecretKind) -> Value? {
+        guard let before = valueSeparator, name - before.place < 400,
+            let value = value(after: before.place, 1, before.quote, before.name, kind), value.range.upperBound < name,
+            !bytes[value.range.upperBound..<name].contains(where: { "{}<>".utf8.contains($0) })
+        else { return nil }
+        return value
+    }
+
+    /// `<password>…</password>` or `<entry key="password">…</entry>`, from the end of the first tag on.
+    mutating func element(endingAt place: Int) -> Int? {
+        guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")), open + 1 < place else {
+            return nil
+        }
+        let tag = bytes[(open + 1)..<place]
+        guard let first = tag.first, ValueShape.isLetterOrDigit(first), tag.last != UInt8(ascii: "/") else {
+            return nil
+        }
+        let end = tag.firstIndex { $0 <= 0x20 } ?? place
+        let start = bytes[(open + 1)..<end].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? open + 1
+        guard start < end else { return nil }
+        var label = start..<end
+        var kind = kind(label)
+        if kind == nil, let pair, pair.name.lowerBound > open,
+            FieldScanner.pairElements.contains(where: { isName(label, among: [$0]) })
+        {
+            (kind, label, self.pair) = (pair.kind, pair.name, nil)
+        }
+        guard let kind else { return nil }
+        var value = place + 1
+        var close = bytes[value...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+        let data = "<![CDATA["
+        if has(data, endingAt: close + data.utf8.count) {
+            value = close + data.utf8.count
+            close = find(Array("]]>".utf8), from: value, within: 1 << 20) ?? bytes.count
+        }
+        while value < close, bytes[value] <= 0x20 { value += 1 }
+        while close > value, bytes[close - 1] <= 0x20 { close -= 1 }
+        take(value..<close, kind, label, escapes: 0, needsShape: false)
+        return close
+    }
+
+    /// The password of `scheme://user:password@host` (RFC 3986 §3.2.1).
+    mutating func userInformation(after place: Int) -> Int? {
+        let authority = bytes[place...].prefix(1_024).prefix {
+            $0 > 0x20 && !"/?#\"'<>\\,".utf8.contains($0)
+        }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")),
+            let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        let secret = PlainValue.of(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at]), escapes: 0)
+        guard !secret.isEmpty, !Placeholder.isOne(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at])) else {
+            return nil
+        }
+        add(FoundSecret(range: colon + 1..<at, kind: .password, name: "password of a URL", secret: secret))
+        return at
+    }
+
+    func isName(_ name: Range<Int>, among words: [StaticString]) -> Bool {
+        words.contains { word in
+            word.utf8CodeUnitCount == name.count
+                && zip(bytes[name], UnsafeBufferPointer(start: word.utf8Start, count: name.count)).allSatisfy {
+                    $0 | 0x20 == $1
+                }
+        }
+    }
+
+    private func find(_ needle: [UInt8], from start: Int, within length: Int) -> Int? {
+        var place = start
+        let last = min(bytes.count - needle.count, start + length)
+        while place <= last {
+            if bytes[place] == needle[0], bytes[place..<place + needle.count].elementsEqual(needle) { return place }
+            place += 1
+        }
+        return nil
+    }
+}

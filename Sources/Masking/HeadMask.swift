@@ -1,0 +1,206 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Masks heads, trailers and URLs.
+struct HeadMask {
+    /// Fields whose values look made by chance and are no secrets.
+    private static let ordinary: Set<String> = [
+        "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "traceparent",
+        "tracestate", "content-security-policy", "content-security-policy-report-only", "content-digest",
+        "repr-digest", "digest", "content-md5", "cf-ray", "x-amz-cf-id", "server-timing", "alt-svc", "b3", "via",
+        "last-modified", "date", "report-to", "nel", "user-agent", "accept", "www-authenticate", "proxy-authenticate",
+        "http2-settings", "x-cache", "content-type",
+    ]
+    /// Parameters of `Authorization` that are secrets, where there are parameters (RFC 7616, AWS Signature Version 4, OAuth 1).
+    private static let secretParameters: Set<String> = [
+        "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
+    ]
+
+    let mask: TextMask
+
+    /// A stored head with its values masked, a start line's target too; and how many there were.
+    func masked(_ head: ByteBuffer, isRequest: Bool, hasStartLine: Bool = true) -> (ByteBuffer, count: Int) {
+        head.withUnsafeReadableBytes { bytes in
+            var marks: [Mark] = []
+            var place = 0
+            var isStartLine = hasStartLine
+            while place < bytes.count {
+                var end = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
+                // A folded line belongs to the one before (RFC 9112 §5.2).
+                while !isStartLine, end + 1 < bytes.count, bytes[end + 1] == 0x20 || bytes[end + 1] == 0x09 {
+                    end = bytes[(end + 1)...].firstIndex(of: 0x0A) ?? bytes.count
+                }
+                let next = min(end + 1, bytes.count)
+                if end > place, bytes[end - 1] == 0x0D { end -= 1 }
+                if isStartLine {
+                    if isRequest { marks += startLine(bytes, place..<end) }
+                    isStartLine = false
+                } else if end > place {
+                    marks += line(bytes, place..<end)
+                } else {
+                    // Interim heads stand one after the other.
+                    isStartLine = hasStartLine
+                }
+                place = next
+            }
+            guard !marks.isEmpty else { return (head, 0) }
+            let masked = Mark.replaced(Mark.merged(marks), in: bytes[...], keepsLength: false)
+            return (ByteBuffer(bytes: masked), marks.count)
+        }
+    }
+
+    func masked(_ url: RequestURL) -> (RequestURL, count: Int) {
+        var masked = url
+        var count = 0
+        if let query = url.query, let text = mask.masked(query, .form) {
+            masked.query = text
+            count += 1
+        }
+        if let path = mask.masked(url.path, .field) {
+            masked.path = path
+            count += 1
+        }
+        return (masked, count)
+    }
+
+    private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
+        guard let space = bytes[line].firstIndex(of: 0x20) else { return [] }
+        // Without a version, as of HTTP/0.9, the target goes to the end.
+        let end = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20) ?? line.upperBound
+        return target(bytes, space + 1..<end)
+    }
+
+    private func target(_ bytes: UnsafeRawBufferPointer, _ target: Range<Int>) -> [Mark] {
+        guard let mark = bytes[target].firstIndex(of: UInt8(ascii: "?")) else { return marks(bytes, target, .field) }
+        return marks(bytes, target.lowerBound..<mark, .field) + marks(bytes, mark + 1..<target.upperBound, .form)
+    }
+
+    private func line(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
+        // A pseudo-field of HTTP/2 begins with a colon.
+        let nameStart = bytes[line.lowerBound] == UInt8(ascii: ":") ? line.lowerBound + 1 : line.lowerBound
+        guard let colon = bytes[nameStart..<line.upperBound].firstIndex(of: UInt8(ascii: ":")) else {
+            return marks(bytes, line, .field)
+        }
+        var start = colon + 1
+        var end = line.upperBound
+        while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
+        while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+        let value = start..<end
+        let name = String(decoding: bytes[nameStart..<colon], as: UTF8.self).lowercased()
+        switch name {
+        case "cookie": return cookies(bytes, value)
+        case "set-cookie":
+            let pair = value.lowerBound..<(bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound)
+            return cookies(bytes, pair) + marks(bytes, pair.upperBound..<value.upperBound, nil)
+        case "path" where nameStart > line.lowerBound: return target(bytes, value)
+        case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
+        default: break
+        }
+        guard let kind = mask.names.kind(of: name.utf8) else {
+            let isOrdinary = HeadMask.isOrdinary(name) || mask.names.isExempt(name.utf8)
+            return marks(bytes, value, isOrdinary ? nil : .field)
+        }
+        let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
+        return kind == .credential ? credentials(bytes, value, label) : secret(bytes, value, kind, label)
+    }
+
+    /// A field of values that are made by chance: nothing in it is suspected.
+    private static func isOrdinary(_ name: String) -> Bool {
+        ordinary.contains(name) || name.hasSuffix("-id") || name.contains("trace") || name.contains("hash")
+    }
+
+    /// `Authorization` and what is written like it: a scheme, then a token or parameters (RFC 9110 §11.4).
+    private func credentials(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ name: String) -> [Mark] {
+        guard let space = bytes[value].firstIndex(of: 0x20) else { return secret(bytes, value, .token, name) }
+        var start = space
+        while start < value.upperBound, bytes[start] == 0x20 { start += 1 }
+        let rest = start..<value.upperBound
+        let scheme = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased()
+        if scheme == "basic", let plain = Base64Text.decode(bytes[rest]) {
+            if let colon = plain.firstIndex(of: UInt8(ascii: ":")), plain.count > colon + 1 {
+                mask.note(FoundSecret(range: rest, kind: .password, name: name, secret: Array(plain[(colon + 1)...])))
+            }
+            return secret(bytes, rest, .credential, name)
+        }
+        let quoted = [UInt8(ascii: "="), UInt8(ascii: "\"")]
+        let hasParameters = bytes[rest].contains(UInt8(ascii: ",")) && bytes[rest].contains(UInt8(ascii: "="))
+        guard hasParameters || zip(bytes[rest], bytes[rest].dropFirst()).contains(where: { [$0, $1] == quoted }) else {
+            return secret(bytes, rest, .token, name)
+        }
+        var marks: [Mark] = []
+        var hasSecret = false
+        for parameter in pieces(of: bytes, rest, UInt8(ascii: ",")) {
+            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            let label = String(decoding: parameter[..<equals].filter { $0 > 0x20 }, as: UTF8.self)
+            guard HeadMask.secretParameters.contains(label.lowercased()) else { continue }
+            var (from, to) = (equals + 1, parameter.endIndex)
+            hasSecret = true
+            while from < to, bytes[from] <= 0x20 || bytes[from] == UInt8(ascii: "\"") { from += 1 }
+            while to > from, bytes[to - 1] <= 0x20 || bytes[to - 1] == UInt8(ascii: "\"") { to -= 1 }
+            marks += secret(bytes, from..<to, label.lowercased().hasSuffix("signature") ? .signature : .token, label)
+        }
+        // A scheme whose parameters have names of their own may hold the secret in any of them.
+        return hasSecret ? marks + self.marks(bytes, rest, nil) : secret(bytes, rest, .credential, name)
+    }
+
+    private func pieces(
+        of bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>,
+        _ separator: UInt8
+    ) -> [Slice<UnsafeRawBufferPointer>] {
+        bytes[range].split(separator: separator)
+    }
+
+    private func cookies(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Mark] {
+        pieces(of: bytes, value, UInt8(ascii: ";")).flatMap { cookie -> [Mark] in
+            let equals = cookie.firstIndex(of: UInt8(ascii: "="))
+            let name = equals.map { bytes[cookie.startIndex..<$0] } ?? bytes[cookie.startIndex..<cookie.startIndex]
+            var start = equals.map { $0 + 1 } ?? cookie.startIndex
+            var end = cookie.endIndex
+            while start < end, bytes[start] == 0x20 || bytes[start] == UInt8(ascii: "\"") { start += 1 }
+            while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == UInt8(ascii: "\"") { end -= 1 }
+            // After `; ` comes a space.
+            let cookieName = name.drop { $0 == 0x20 }
+            if mask.names.isExempt(cookieName) { return marks(bytes, start..<end, nil) }
+            let kind = mask.names.kind(of: name)
+            let label = String(decoding: name, as: UTF8.self).filter { $0 != " " }
+            // The settings of a page are no secrets elsewhere.
+            let plain = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            return secret(
+                bytes,
+                start..<end,
+                kind ?? .cookie,
+                "cookie \(label)",
+                isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain)
+            )
+        }
+    }
+
+    private func secret(
+        _ bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>,
+        _ kind: SecretKind,
+        _ name: String,
+        isSought: Bool = true
+    ) -> [Mark] {
+        let value = UnsafeRawBufferPointer(rebasing: bytes[range])
+        guard !range.isEmpty, !Placeholder.isOne(value) else { return [] }
+        let found = FoundSecret(
+            range: range,
+            kind: kind,
+            name: name,
+            secret: PlainValue.of(value, escapes: 0),
+            isSought: isSought
+        )
+        mask.note(found)
+        return mask.isCollecting ? [] : [Mark(range, mask.book.placeholder(of: found.secret, kind))]
+    }
+
+    private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
+        guard !range.isEmpty else { return [] }
+        return mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax).map {
+            Mark($0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound, $0.placeholder)
+        }
+    }
+}

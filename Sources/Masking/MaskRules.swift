@@ -1,0 +1,24 @@
+/// What is masked in exports: `mask:` of a profile.
+package struct MaskRules: Sendable, Hashable {
+    /// What is masked by its look, by choice.
+    package enum Pattern: String, CaseIterable, Sendable {
+        /// Addresses of e-mail.
+        case email
+        /// Numbers of payment cards.
+        case card
+    }
+
+    /// Names of fields, parameters, cookies and elements whose values are secrets too; `*` at the beginning stands for
+    /// anything.
+    package var also: [String] = []
+    /// Names whose values stay.
+    package var except: [String] = []
+    package var patterns: Set<Pattern> = []
+
+    package init() {}
+
+    /// Whether a text can be a name of ``also`` or ``except``.
+    package static func isName(_ text: String) -> Bool {
+        text.utf8.count <= SecretNames.longest && !SecretNames.normalised(text).isEmpty
+    }
+}

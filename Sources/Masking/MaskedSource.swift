@@ -1,0 +1,287 @@
+package import Content
+package import HTTPModel
+package import NIOCore
+
+/// A session with its secrets replaced: heads, URLs, traces, and bodies without their content coding. Every export that
+/// reads it writes nothing else.
+///
+/// Call ``collect(_:)`` for each exchange of the export, then ``TextMask/endCollecting()`` of ``mask``, then read. Use it on one
+/// thread.
+package final class MaskedSource: ExchangeSource {
+    /// More of a body with content coding is not decoded, against decompression bombs.
+    private static let decodedLimit = 256 << 20
+    /// A body up to this size stays in memory until another one is read.
+    private static let longestKept = 1 << 20
+
+    /// The session as it was recorded.
+    package let original: any ExchangeSource
+    package let mask: TextMask
+    /// In how many places secrets were replaced, but for the body that is being read.
+    private var count = 0
+    private var open: OpenBody?
+    private var current = ExchangeID(0)
+    private var parts: [String] = []
+    private var headSizes: (request: Int?, response: Int?)
+
+    package init(_ original: any ExchangeSource, _ mask: TextMask) {
+        (self.original, self.mask) = (original, mask)
+    }
+
+    // MARK: Collecting
+
+    /// Reads an exchange for its secrets. Throws the source's error.
+    package func collect(_ exchange: RecordedExchange) throws {
+        _ = masked(exchange)
+        guard exchange.record.kind != .webSocket else { return }
+        for side in MaskedSource.sides(of: exchange.record) {
+            _ = try OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit).readAll()
+        }
+    }
+
+    private static func sides(of record: ExchangeRecord) -> [BodySide] {
+        var sides: [BodySide] = [.requestReceived, .responseReceived]
+        if record.flags.contains(.requestBodyChanged) { sides.append(.requestSent) }
+        if record.flags.contains(.responseBodyChanged) { sides.append(.responseSent) }
+        return sides
+    }
+
+    // MARK: Reading
+
+    package func exchange(_ id: ExchangeID) throws -> RecordedExchange? { try original.exchange(id).map(masked) }
+
+    /// An exchange with its secrets replaced, and the parts named where there were any.
+    package func masked(_ exchange: RecordedExchange) -> RecordedExchange {
+        closeBody()
+        var masked = exchange
+        let recordParts = RecordMask(mask).mask(&masked.record)
+        (current, parts) = (exchange.record.id, recordParts)
+        count += mask.isCollecting ? 0 : recordParts.count
+        let messages = exchange.messages
+        headSizes = (
+            messages.requestHead?.readableBytes, (messages.responseHeadSent ?? messages.responseHead)?.readableBytes
+        )
+        masked.messages.requestHead = head(messages.requestHead, "request headers", isRequest: true)
+        masked.messages.requestHeadSent = head(messages.requestHeadSent, "request headers", isRequest: true)
+        masked.messages.requestTrailers = head(messages.requestTrailers, "request trailers", hasStartLine: false)
+        masked.messages.interimHeads = head(messages.interimHeads, "interim responses")
+        masked.messages.responseHead = head(messages.responseHead, "response headers")
+        masked.messages.responseHeadSent = head(messages.responseHeadSent, "response headers")
+        masked.messages.responseTrailers = head(messages.responseTrailers, "response trailers", hasStartLine: false)
+        mask.part = "trace"
+        for (index, entry) in messages.trace.enumerated() {
+            guard let text = mask.masked(entry.text, .text) else { continue }
+            masked.messages.trace[index].text = text
+            add("trace", 1)
+        }
+        return masked
+    }
+
+    private func head(
+        _ bytes: ByteBuffer?,
+        _ part: String,
+        isRequest: Bool = false,
+        hasStartLine: Bool = true
+    ) -> ByteBuffer? {
+        guard let bytes else { return nil }
+        mask.part = part
+        let (head, found) = HeadMask(mask: mask).masked(bytes, isRequest: isRequest, hasStartLine: hasStartLine)
+        add(part, found)
+        return head
+    }
+
+    private func add(_ part: String, _ found: Int) {
+        count += found
+        if found > 0, !parts.contains(part) { parts.append(part) }
+    }
+
+    /// The parts of an exchange whose secrets were replaced so far: all of them, once its bodies were read.
+    package func maskedParts(of record: ExchangeRecord) -> [String] {
+        closeBody()
+        let earlier = record.extras.masked
+        return current == record.id ? earlier.filter { !parts.contains($0) } + parts : earlier
+    }
+
+    /// In how many places secrets were replaced.
+    package var replacedCount: Int { count + (open?.count ?? 0) }
+
+    /// Counts anew, after a reading whose output nobody gets.
+    package func restartCount() {
+        closeBody()
+        count = 0
+    }
+
+    private func closeBody() {
+        guard let body = open else { return }
+        open = nil
+        if body.id == current { add(body.part, body.count) } else { count += body.count }
+    }
+
+    private func begin(_ record: ExchangeRecord) {
+        mask.exchange = record.id
+        mask.host = record.url.host
+    }
+
+    /// Reads a body without its content coding, with its secrets replaced; of one in pieces they are to be read in order.
+    package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
+        let body = try opened(id, side, offset)
+        return try body?.read(offset, limit) ?? ByteBuffer()
+    }
+
+    /// How long a body is that was read to its end: as recorded, and without its content coding.
+    package func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)? {
+        open.flatMap { $0.id == id && $0.side == side ? (Int($0.readCount), $0.decodedCount) : nil }
+    }
+
+    /// How long a head is as recorded, of the exchange that was masked last.
+    package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? {
+        current == id ? (isRequest ? headSizes.request : headSizes.response) : nil
+    }
+
+    /// What stopped a body's decoding, once it was read to its end.
+    package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {
+        open.flatMap { $0.id == id && $0.side == side ? $0.problem : nil }
+    }
+
+    private func opened(_ id: ExchangeID, _ side: BodySide, _ offset: Int64) throws -> OpenBody? {
+        if let open, open.id == id, open.side == side, offset >= open.start { return open }
+        closeBody()
+        guard let exchange = try original.exchange(id) else { return nil }
+        begin(exchange.record)
+        open = OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit)
+        return open
+    }
+
+    // MARK: Messages of streams
+
+    /// A message with the secrets of its payload replaced.
+    package func masked(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
+        begin(exchange.record)
+        mask.part = "messages"
+        var masked = message
+        masked.payload = message.payload.withUnsafeReadableBytes { bytes in
+            let marks = mask.marks(in: bytes, message.isText ? .text : nil)
+            guard !marks.isEmpty else { return message.payload }
+            add("messages", marks.count)
+            return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: !message.isText))
+        }
+        masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
+        if case .webSocket(var details) = message.kind, let close = details.close,
+            let reason = mask.masked(close.reason, .text)
+        {
+            details.close?.reason = reason
+            masked.kind = .webSocket(details)
+        }
+        return masked
+    }
+
+    /// A body that is being read and masked.
+    private final class OpenBody {
+        private static let pieceSize = 256 * 1024
+
+        let id: ExchangeID
+        let side: BodySide
+        private let source: any ExchangeSource
+        private let decoder: ContentDecoder
+        private let masking: BodyMask
+        private let textMask: TextMask
+        private let fields: FieldSection
+        private let codings: [ContentCoding]
+        private let limit: Int
+        /// Whether nothing of it is written, as secrets are in what is compressed there.
+        private var isHidden = false
+        private(set) var readCount: Int64 = 0
+        private(set) var decodedCount = 0
+        private var isAtEnd = false
+        /// Masked bytes, from `start` on.
+        private var bytes = ByteBuffer()
+        private(set) var start: Int64 = 0
+
+        var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
+        var count: Int { masking.count + (isHidden ? 1 : 0) }
+        var problem: DecodingProblem? { decoder.problem }
+
+        init(_ exchange: RecordedExchange, _ side: BodySide, _ source: any ExchangeSource, _ mask: TextMask, limit: Int)
+        {
+            fields = StoredFields.of(exchange.messages, side)
+            codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
+            self.limit = codings.isEmpty ? .max : limit
+            (id, self.side, self.source) = (exchange.record.id, side, source)
+            decoder = ContentDecoder(codings: codings, limit: self.limit)
+            masking = BodyMask(mask, fields.value(of: .contentType).flatMap { MediaType($0) })
+            textMask = mask
+        }
+
+        func read(_ offset: Int64, _ limit: Int) throws -> ByteBuffer {
+            let isSmall = start + Int64(bytes.readableBytes) <= MaskedSource.longestKept
+            if !isSmall, offset > start {
+                bytes.moveReaderIndex(forwardBy: Int(min(offset - start, Int64(bytes.readableBytes))))
+                bytes.discardReadBytes()
+                start = offset
+            }
+            while !isAtEnd, start + Int64(bytes.readableBytes) < offset + Int64(limit) { try readPiece() }
+            let index = Int(offset - start)
+            guard index < bytes.readableBytes else { return ByteBuffer() }
+            return bytes.getSlice(at: bytes.readerIndex + index, length: min(limit, bytes.readableBytes - index))
+                ?? ByteBuffer()
+        }
+
+        /// Reads to the end and keeps nothing.
+        func readAll() throws -> Int {
+            while !isAtEnd {
+                try readPiece()
+                bytes.clear()
+            }
+            return count
+        }
+
+        private func holdsSecrets(_ packing: PackedBody.Packing) throws -> Bool {
+            let packed = PackedBody(packing, textMask)
+            let decoder = ContentDecoder(codings: codings, limit: limit)
+            var offset: Int64 = 0
+            while true {
+                let piece = try source.body(of: id, side: side, offset: offset, limit: OpenBody.pieceSize)
+                guard piece.readableBytes > 0 else { break }
+                offset += Int64(piece.readableBytes)
+                decoder.decode(piece) { packed.add($0) }
+            }
+            packed.finish()
+            return packed.holdsSecrets
+        }
+
+        private func readPiece() throws {
+            textMask.part = part
+            let piece = try source.body(of: id, side: side, offset: readCount, limit: OpenBody.pieceSize)
+            readCount += Int64(piece.readableBytes)
+            isAtEnd = piece.readableBytes == 0
+            if isAtEnd {
+                decoder.finish()
+                if isHidden { bytes.writeBytes(PackedBody.replacement) }
+                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { bytes.writeBytes($0) }
+            } else {
+                try decoder.decode(piece) { part in
+                    if decodedCount == 0, let packing = PackedBody.packing(of: part, fields) {
+                        isHidden = try holdsSecrets(packing)
+                    }
+                    decodedCount += part.count
+                    guard !isHidden else { return }
+                    masking.add(part, isLast: false) { bytes.writeBytes($0) }
+                }
+            }
+        }
+    }
+}
+
+enum StoredFields {
+    /// The fields of the head that belongs to a body: where nothing was changed, the one received is also the one sent.
+    static func of(_ messages: ExchangeMessages, _ side: BodySide) -> FieldSection {
+        let head =
+            switch side {
+            case .requestReceived: messages.requestHead
+            case .requestSent: messages.requestHeadSent ?? messages.requestHead
+            case .responseReceived: messages.responseHead
+            case .responseSent: messages.responseHeadSent ?? messages.responseHead
+            }
+        guard let head else { return FieldSection() }
+        return StoredHead.request(head)?.fields ?? StoredHead.response(head)?.fields ?? FieldSection()
+    }
+}

@@ -1,0 +1,59 @@
+package import HTTPModel
+
+/// Masks what a list shows of an exchange, as it comes: secrets are known by their names and their look.
+package struct RecordMask {
+    let mask: TextMask
+
+    package init(_ mask: TextMask) { self.mask = mask }
+
+    /// A mask for lines that are written before the traffic is over.
+    package init(_ rules: MaskRules) {
+        mask = TextMask(rules)
+        mask.endCollecting()
+    }
+
+    package func masked(_ record: ExchangeRecord) -> ExchangeRecord {
+        var masked = record
+        let parts = mask(&masked)
+        if !parts.isEmpty { masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts }
+        return masked
+    }
+
+    /// Replaces the secrets of a record; returns the parts that had any.
+    func mask(_ record: inout ExchangeRecord) -> [String] {
+        mask.exchange = record.id
+        mask.host = record.url.host
+        var parts: [String] = []
+        let heads = HeadMask(mask: mask)
+        mask.part = "URL"
+        let url = heads.masked(record.url)
+        let sent = record.sentURL.map { heads.masked($0) }
+        (record.url, record.sentURL) = (url.0, sent?.0)
+        if url.count + (sent?.count ?? 0) > 0 { parts.append("URL") }
+        func text(_ part: String, _ path: WritableKeyPath<ExchangeRecord, String>) {
+            mask.part = part
+            guard let text = mask.masked(record[keyPath: path], .text) else { return }
+            record[keyPath: path] = text
+            parts.append(part)
+        }
+        if record.failure != nil { text("failure", \.failureMessage) }
+        if record.grpc != nil { text("gRPC message", \.grpcMessage) }
+        if record.extras.annotation.comment != nil { text("comment", \.comment) }
+        return parts
+    }
+}
+
+extension ExchangeRecord {
+    fileprivate var failureMessage: String {
+        get { failure?.message ?? "" }
+        set { failure?.message = newValue }
+    }
+    fileprivate var grpcMessage: String {
+        get { grpc?.message ?? "" }
+        set { grpc?.message = newValue }
+    }
+    fileprivate var comment: String {
+        get { extras.annotation.comment ?? "" }
+        set { extras.annotation.comment = newValue }
+    }
+}

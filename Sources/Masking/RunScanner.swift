@@ -1,0 +1,258 @@
+import Content
+
+/// Finds secrets that are known by their own look, whatever their name: JSON Web Tokens, keys of well-known services,
+/// private keys; and texts in base64 that hold a secret.
+struct RunScanner {
+    /// Beginnings that services give their keys, and the least length of one.
+    private static let beginnings: [(text: StaticString, least: Int)] = [
+        ("ghp_", 30), ("gho_", 30), ("ghu_", 30), ("ghs_", 30), ("ghr_", 30), ("github_pat_", 40), ("glpat-", 20),
+        ("xoxb-", 24), ("xoxp-", 24), ("xoxa-", 24), ("xoxr-", 24), ("xapp-", 24), ("sk_live_", 20), ("sk_test_", 20),
+        ("rk_live_", 20), ("rk_test_", 20), ("whsec_", 20), ("sk-", 32), ("AIza", 39), ("ya29.", 20), ("SG.", 40),
+        ("npm_", 30), ("pypi-", 40), ("hf_", 30), ("shpat_", 30), ("shpss_", 30), ("dop_v1_", 40),
+        ("AGE-SECRET-KEY-", 40),
+        ("EAAC", 40), ("sq0atp-", 22), ("key-", 36), ("dapi", 36), ("lin_api_", 40), ("glsa_", 32),
+    ]
+    /// Runs as long as these are looked at.
+    private static let least = 20
+    static let longestBase64 = 1 << 20
+    /// A text in base64 that is longer is written in lines (RFC 2045 §6.8 has 76 digits in one, RFC 7468 64).
+    private static let shortestLine = 60
+
+    let bytes: UnsafeRawBufferPointer
+    let patterns: Set<MaskRules.Pattern>
+    /// Whether the bytes go on from others that are not here: a text in base64 may begin anywhere in a group.
+    let isContinued: Bool
+    /// Runs that are shorter and go up to the end of the bytes are cut there, and not looked at; 0 where none is cut.
+    let cutRun: Int
+    /// Whether bytes that were in base64 hold a secret; and whether they are text.
+    let holdsSecret: ([UInt8], Bool) -> Bool
+    /// Takes a text that looks like a secret and is not known as one.
+    let suspect: (Range<Int>) -> Void
+    private(set) var found: [FoundSecret] = []
+    /// Up to where lines of base64 were looked at.
+    private var linesEnd = 0
+
+    init(
+        _ bytes: UnsafeRawBufferPointer,
+        patterns: Set<MaskRules.Pattern>,
+        isContinued: Bool,
+        cutRun: Int,
+        holdsSecret: @escaping ([UInt8], Bool) -> Bool,
+        suspect: @escaping (Range<Int>) -> Void
+    ) {
+        (self.bytes, self.patterns, self.isContinued, self.cutRun) = (bytes, patterns, isContinued, cutRun)
+        (self.holdsSecret, self.suspect) = (holdsSecret, suspect)
+    }
+
+    mutating func scan() {
+        var place = 0
+        while place < bytes.count {
+            guard RunScanner.isOfRun[Int(bytes[place])] else {
+                place += 1
+                continue
+            }
+            let start = place
+            while place < bytes.count, RunScanner.isOfRun[Int(bytes[place])] { place += 1 }
+            if place == bytes.count, place - start < cutRun { break }
+            if place - start >= RunScanner.least { run(start..<place) }
+            if place - start >= RunScanner.shortestLine { lines(from: start, firstEnd: place) }
+        }
+        privateKeys()
+        if patterns.contains(.email) { emails() }
+        if patterns.contains(.card) { cards() }
+    }
+
+    static let isOfRun: [Bool] = (0...255).map { number in
+        let byte = UInt8(number)
+        return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
+    }
+
+    private static func isOfBase64(_ byte: UInt8) -> Bool {
+        ValueShape.isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
+    private mutating func run(_ range: Range<Int>) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            if place == range.lowerBound || !RunScanner.isOfBase64(bytes[place - 1]) {
+                if let end = webToken(at: place, in: range) ?? serviceKey(at: place, in: range) {
+                    place = end
+                    continue
+                }
+            }
+            place += 1
+        }
+        // What stands between points, tildes and equals signs is one text in base64.
+        var start = range.lowerBound
+        while start < range.upperBound {
+            var end = start
+            while end < range.upperBound, bytes[end] != UInt8(ascii: "."), bytes[end] != UInt8(ascii: "~"),
+                bytes[end] != UInt8(ascii: "=")
+            { end += 1 }
+            if end - start >= RunScanner.least { word(start..<end) }
+            start = end + 1
+        }
+    }
+
+    private mutating func webToken(at place: Int, in range: Range<Int>) -> Int? {
+        guard range.upperBound - place > 20, bytes[place] == UInt8(ascii: "e"), bytes[place + 1] == UInt8(ascii: "y"),
+            bytes[place + 2] == UInt8(ascii: "J")
+        else { return nil }
+        var (end, points) = (place, 0)
+        while end < range.upperBound, RunScanner.isOfBase64(bytes[end]) || bytes[end] == UInt8(ascii: ".") && points < 4
+        {
+            if bytes[end] == UInt8(ascii: ".") { points += 1 }
+            end += 1
+        }
+        while end > place, bytes[end - 1] == UInt8(ascii: ".") { (end, points) = (end - 1, points - 1) }
+        guard points == 2 || points == 4 else { return nil }
+        take(place..<end, .token, "JSON Web Token")
+        return end
+    }
+
+    private mutating func serviceKey(at place: Int, in range: Range<Int>) -> Int? {
+        let isKey = RunScanner.beginnings.contains { beginning in
+            let text = UnsafeBufferPointer(start: beginning.text.utf8Start, count: beginning.text.utf8CodeUnitCount)
+            guard bytes[place] == text[0], range.upperBound - place >= beginning.least else { return false }
+            return bytes[place..<place + text.count].elementsEqual(text)
+        }
+        guard isKey else { return nil }
+        var end = place
+        while end < range.upperBound, RunScanner.isOfBase64(bytes[end]) || bytes[end] == UInt8(ascii: ".") { end += 1 }
+        let value = UnsafeRawBufferPointer(rebasing: bytes[place..<end])
+        guard end - place >= RunScanner.least, ValueShape.isRandom(value) else { return nil }
+        take(place..<end, .apiKey, "key of a service")
+        return end
+    }
+
+    private mutating func word(_ range: Range<Int>) {
+        let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
+        guard !isTaken else { return }
+        if range.count <= RunScanner.longestBase64, let text = Base64Text.decode(bytes[range]) {
+            let isText = isText(text)
+            if holdsSecret(text, isText) || isContinued && range.lowerBound == 0 && holdsSecretFurther(range) {
+                return take(range.lowerBound..<padded(range.upperBound), .token, "text in base64", isSought: false)
+            }
+            if isText { return }
+        }
+        let value = UnsafeRawBufferPointer(rebasing: bytes[range])
+        // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
+        guard range.count <= 512, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
+            ValueShape.isRandom(value, least: 24),
+            !value.contains(UInt8(ascii: "/")), ValueShape.entropy(value) > 3.6
+        else { return }
+        suspect(range)
+    }
+
+    /// Whether a text in base64 that began earlier holds a secret.
+    private func holdsSecretFurther(_ range: Range<Int>) -> Bool {
+        (1...3).contains { start in
+            Base64Text.decode(bytes[range].dropFirst(start)).map { holdsSecret($0, isText($0)) } ?? false
+        }
+    }
+
+    /// Looks at a text in base64 that is written in lines as at one, also where they end with `\n` as in JSON.
+    private mutating func lines(from start: Int, firstEnd: Int) {
+        guard start >= linesEnd, !(found.last?.range.overlaps(start..<firstEnd) ?? false) else { return }
+        var digits = Array(bytes[start..<firstEnd])
+        var end = firstEnd
+        while digits.count < RunScanner.longestBase64, let next = afterLineEnd(end) {
+            var lineEnd = next
+            while lineEnd < bytes.count, RunScanner.isOfRun[Int(bytes[lineEnd])] { lineEnd += 1 }
+            guard lineEnd > next else { break }
+            digits += bytes[next..<lineEnd]
+            end = lineEnd
+            if lineEnd - next < firstEnd - start { break }
+        }
+        guard end > firstEnd else { return }
+        linesEnd = end
+        if end == bytes.count, digits.count < cutRun {
+            return take(start..<end, .token, "text in base64", isSought: false)
+        }
+        guard let text = Base64Text.decode(digits), holdsSecret(text, isText(text)) else { return }
+        take(start..<end, .token, "text in base64", isSought: false)
+    }
+
+    private func afterLineEnd(_ place: Int) -> Int? {
+        for end in ["\r\n", "\n", "\\r\\n", "\\n"] as [StaticString] {
+            let sign = UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)
+            if bytes[place...].starts(with: sign) { return place + sign.count }
+        }
+        return nil
+    }
+
+    /// The end of a text in base64 with its padding.
+    private func padded(_ end: Int) -> Int {
+        var end = end
+        while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
+        return end
+    }
+
+    private func isText(_ bytes: [UInt8]) -> Bool {
+        let beginning = bytes.prefix(256)
+        return beginning.count(where: { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) * 10
+            >= beginning.count * 9
+    }
+
+    /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), also where its lines end with `\n` as in JSON.
+    private mutating func privateKeys() {
+        let begin = Array("PRIVATE KEY-----".utf8)
+        var place = 0
+        while let dash = bytes[place...].firstIndex(of: UInt8(ascii: "P")) {
+            place = dash + 1
+            guard bytes[dash...].starts(with: begin) else { continue }
+            let body = dash + begin.count
+            var end = body
+            let close = Array("-----END".utf8)
+            while end < bytes.count, !bytes[end...].starts(with: close) { end += 1 }
+            guard end > body else { continue }
+            take(body..<end, .privateKey, "private key")
+            place = min(bytes.count, end + close.count + 20)
+        }
+    }
+
+    private mutating func emails() {
+        for at in bytes.indices where bytes[at] == UInt8(ascii: "@") {
+            var start = at
+            while start > 0, ValueShape.isLetterOrDigit(bytes[start - 1]) || ".+_-".utf8.contains(bytes[start - 1]) {
+                start -= 1
+            }
+            var end = at + 1
+            var hasPoint = false
+            while end < bytes.count, ValueShape.isLetterOrDigit(bytes[end]) || ".-".utf8.contains(bytes[end]) {
+                if bytes[end] == UInt8(ascii: "."), end > at + 1 { hasPoint = true }
+                end += 1
+            }
+            while end > at, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+            guard hasPoint, start < at, end > at + 3 else { continue }
+            take(start..<end, .email, "e-mail address")
+        }
+    }
+
+    private mutating func cards() {
+        var place = 0
+        while place < bytes.count {
+            guard bytes[place] &- 0x30 < 10, place == 0 || !ValueShape.isLetterOrDigit(bytes[place - 1]) else {
+                place += 1
+                continue
+            }
+            var end = place
+            while end < bytes.count, end - place < 24,
+                bytes[end] &- 0x30 < 10 || bytes[end] == 0x20 || bytes[end] == UInt8(ascii: "-")
+            {
+                end += 1
+            }
+            while end > place, bytes[end - 1] &- 0x30 >= 10 { end -= 1 }
+            if ValueShape.isCard(UnsafeRawBufferPointer(rebasing: bytes[place..<end])) {
+                take(place..<end, .card, "card number")
+            }
+            place = max(end, place + 1)
+        }
+    }
+
+    private mutating func take(_ range: Range<Int>, _ kind: SecretKind, _ name: String, isSought: Bool = true) {
+        let value = UnsafeRawBufferPointer(rebasing: bytes[range])
+        guard !Placeholder.isOne(value) else { return }
+        found.append(FoundSecret(range: range, kind: kind, name: name, secret: Array(value), isSought: isSought))
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+
+/// The secrets that were found, as digests: which placeholder each has, and how to find it again anywhere.
+///
+/// Not the secrets themselves are kept, but of each a keyed digest and of each that can be looked for its first eight
+/// bytes. Use it on one thread.
+package final class SecretBook {
+    /// More different secrets than this are masked where their names are, and have no number.
+    package static let most = 65_536
+    /// A shorter secret is masked where its name is only: elsewhere the same letters are a word.
+    static let shortestSought = 8
+    /// A secret is looked for in pieces of at most this many bytes.
+    static let longestPiece = 4_096
+
+    /// What is known of a secret.
+    package struct Entry: Sendable {
+        package let placeholder: Placeholder
+        /// The name of the field, parameter or cookie where it was found first.
+        package let name: String
+        /// The host of that exchange.
+        package let host: String
+    }
+
+    package private(set) var entries: [Entry] = []
+    private var indices: [Int: Int32] = [:]
+    private var counts: [SecretKind: Int] = [:]
+    /// Whether there were more secrets than can be numbered.
+    package private(set) var isFull = false
+    private(set) var needles = NeedleTable()
+
+    package init() {}
+
+    /// Takes a secret at its place in; again for one that is known.
+    func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {
+        guard !secret.isEmpty else { return }
+        let digest = NeedleTable.digest(secret)
+        if indices[digest] == nil {
+            guard entries.count < SecretBook.most else {
+                isFull = true
+                return
+            }
+            counts[kind, default: 0] += 1
+            indices[digest] = Int32(entries.count)
+            let placeholder = Placeholder(kind: kind, number: counts[kind, default: 0])
+            entries.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
+        }
+        guard isSought, secret.count >= SecretBook.shortestSought, let entry = indices[digest] else { return }
+        for form in SecretForms.all(of: secret) { needles.add(form, entry) }
+        guard secret.count <= SecretBook.longestPiece else { return }
+        for form in SecretForms.encoded(secret) { needles.add(form, entry, standsAlone: false) }
+    }
+
+    /// The placeholder of a secret; one without a number of its own where the book is full.
+    func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
+        indices[NeedleTable.digest(secret)].map { entries[Int($0)].placeholder } ?? Placeholder(kind: kind, number: 0)
+    }
+
+    func isIssued(_ kind: SecretKind, _ number: Int) -> Bool { (0...counts[kind, default: 0]).contains(number) }
+
+    func knows(_ digest: Int) -> Bool { indices[digest] != nil }
+}
+
+/// The forms in which one secret stands in messages.
+enum SecretForms {
+    /// The secret as it is and, where they differ, percent-encoded, and as JSON and XML escape it.
+    static func all(of secret: [UInt8]) -> [[UInt8]] {
+        var forms = [secret]
+        func add(_ form: [UInt8]) { if !forms.contains(form) { forms.append(form) } }
+        for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
+            let digits = Array(alphabet.utf8)
+            for spared in ["-._~", "-._~/:@!$'()*,;", "-._*"] {
+                let kept = Array(spared.utf8)
+                add(
+                    secret.flatMap { byte -> [UInt8] in
+                        if ValueShape.isLetterOrDigit(byte) || kept.contains(byte) { return [byte] }
+                        if byte == 0x20, spared == "-._*" { return [UInt8(ascii: "+")] }
+                        return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                    }
+                )
+            }
+        }
+        add(escaped(secret, [0x22: "\\\"", 0x5C: "\\\\"]))
+        add(escaped(secret, [0x22: "\\\"", 0x5C: "\\\\", 0x2F: "\\/"]))
+        add(
+            escaped(
+                secret,
+                [0x26: "\\u0026", 0x3C: "\\u003c", 0x3D: "\\u003d", 0x3E: "\\u003e", 0x27: "\\u0027", 0x2B: "\\u002b"]
+            )
+        )
+        add(escaped(secret, [0x26: "&amp;", 0x3C: "&lt;", 0x3E: "&gt;", 0x22: "&quot;", 0x27: "&#39;"]))
+        return forms.filter { $0.count >= SecretBook.shortestSought }
+    }
+
+    /// The secret inside a longer text in hexadecimal or base64 (RFC 4648): of base64 the digits that do not change with
+    /// what stands before and behind, for each of the three places where it can begin in a group.
+    static func encoded(_ secret: [UInt8]) -> [[UInt8]] {
+        var forms = ["0123456789ABCDEF", "0123456789abcdef"].map { alphabet in
+            let digits = Array(alphabet.utf8)
+            return secret.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        }
+        for (before, dropped) in [(0, 0), (1, 2), (2, 3)] {
+            let bytes = Array(repeating: UInt8(0), count: before) + secret
+            let digits = Data(bytes).base64EncodedString().utf8.prefix(bytes.count * 8 / 6).dropFirst(dropped)
+            forms.append(Array(digits))
+            if digits.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }) {
+                forms.append(
+                    digits.map {
+                        $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
+                    }
+                )
+            }
+        }
+        return forms
+    }
+
+    private static func escaped(_ secret: [UInt8], _ escapes: [UInt8: String]) -> [UInt8] {
+        secret.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] }
+    }
+}

@@ -1,0 +1,36 @@
+/// What a secret is; the raw value is part of its placeholder.
+package enum SecretKind: String, Sendable, CaseIterable {
+    case password, token, cookie, signature, email, card
+    case apiKey = "key"
+    case session, code, credential
+    case privateKey = "private-key"
+
+    /// Whether numbers of JSON under such a name are secrets, as those of PINs are.
+    var isNumeric: Bool { self == .password || self == .code || self == .card }
+}
+
+/// A text that stands for a secret, such as `sluice-token-1`: plain in every syntax that a value can stand in.
+package struct Placeholder: Sendable, Hashable {
+    static let prefix = "sluice-"
+
+    package let kind: SecretKind
+    /// Counted from 1 for each kind.
+    package let number: Int
+
+    package var text: String { "\(Placeholder.prefix)\(kind.rawValue)-\(number)" }
+    /// The variable of a shell or a program that stands for the secret in a command.
+    package var variable: String { "SLUICE_\(kind.rawValue.uppercased().replacing("-", with: "_"))_\(number)" }
+
+    /// Whether a value is a placeholder already, as in a file that was exported before.
+    static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: prefix.utf8) }
+
+    /// What stands for a number of JSON.
+    var digits: String { "9\(String(repeating: "0", count: max(0, 8 - "\(number)".count)))\(number)" }
+
+    /// A placeholder as bytes: in `length` bytes where it must not change the length of what it stands in.
+    func bytes(fitting length: Int?) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        guard let length else { return bytes }
+        return Array(bytes.prefix(length)) + Array(repeating: UInt8(ascii: "-"), count: max(0, length - bytes.count))
+    }
+}

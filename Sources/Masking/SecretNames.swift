@@ -1,0 +1,123 @@
+/// Which names of fields, parameters, cookies and elements say that their value is a secret.
+///
+/// Names are compared without case and without what is no letter or digit: `X-Api-Key`, `api_key` and `apiKey` are one.
+package struct SecretNames: Sendable {
+    /// The longest name that is looked at, in bytes.
+    static let longest = 80
+
+    private static let exact: [SecretKind: [String]] = [
+        .password: [
+            "pass", "pwd", "passwd", "passphrase", "pin", "pincode", "cvv", "cvc", "cvv2", "cvc2", "securitycode",
+            "secretanswer", "mnemonic", "seedphrase",
+        ],
+        .token: [
+            "jwt", "bearer", "assertion", "clientassertion", "samlresponse", "ticket", "sas", "oauthverifier",
+            "codeverifier", "devicecode", "connectionstring",
+        ],
+        .apiKey: [
+            "accesskey", "accountkey", "apikey", "appkey", "authkey", "consumerkey", "encryptionkey", "masterkey",
+            "secretkey", "sharedaccesskey", "signingkey", "subscriptionkey",
+        ],
+        .session: [
+            "sid", "sessionid", "sessid", "sessionkey", "jsessionid", "phpsessid", "connectsid", "aspnetsessionid",
+        ],
+        .signature: ["sig", "signature", "hmac", "sharedaccesssignature"],
+        .code: [
+            "otp", "totp", "mfacode", "smscode", "otpcode", "authcode", "authorizationcode", "verificationcode",
+            "passcode", "recoverycode", "backupcode",
+        ],
+        .credential: ["authorization", "proxyauthorization", "credential", "credentials", "authentication"],
+        .privateKey: ["privatekey", "privatekeypem"],
+        .card: ["cardnumber", "creditcard", "creditcardnumber", "ccnumber", "pan"],
+    ]
+    private static let suffixes: [(ending: String, kind: SecretKind)] = [
+        ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),
+        ("token", .token), ("secret", .token), ("apikey", .apiKey), ("secretkey", .apiKey), ("accesskey", .apiKey),
+        ("subscriptionkey", .apiKey), ("privatekey", .privateKey), ("sessionid", .session), ("signature", .signature),
+    ]
+    /// Names with such an ending that ordinary values have: places in lists, sizes, what a page says of passwords.
+    private static let ordinary: Set<String> = [
+        "nexttoken", "pagetoken", "nextpagetoken", "prevpagetoken", "previouspagetoken", "prevtoken", "previoustoken",
+        "continuationtoken", "nextcontinuationtoken", "synctoken", "nextsynctoken", "starttoken", "endtoken",
+        "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
+        "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
+        "typesignature", "emailsignature",
+    ]
+    private static let ordinaryBeginnings =
+        """
+        forgot forgotten reset change show hide has is no needs require requires enable disable allow remember minimum \
+        maximum invalid wrong missing
+        """.split(separator: " ")
+
+    private let table: [String: SecretKind]
+    private let endings: [(ending: [UInt8], kind: SecretKind)]
+    private let exempt: Set<String>
+
+    /// - Parameters:
+    ///   - also: further names, `*` at the beginning stands for anything.
+    ///   - except: names whose values stay.
+    package init(also: [String] = [], except: [String] = []) {
+        var table: [String: SecretKind] = [:]
+        for (kind, names) in SecretNames.exact { for name in names { table[name] = kind } }
+        var endings = SecretNames.suffixes.map { (Array($0.ending.utf8), $0.kind) }
+        for name in also {
+            let plain = SecretNames.normalised(name)
+            if name.hasPrefix("*") { endings.append((Array(plain.utf8), .token)) } else { table[plain] = .token }
+        }
+        self.table = table
+        self.endings = endings
+        exempt = Set(except.map { SecretNames.normalised($0) })
+    }
+
+    /// The kind of secret under a name; `nil` where its value is ordinary.
+    package func kind(of name: some Collection<UInt8>) -> SecretKind? {
+        guard name.count <= SecretNames.longest else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SecretNames.longest) { buffer in
+            var count = 0
+            for byte in name {
+                guard let plain = SecretNames.plain(byte) else { continue }
+                buffer[count] = plain
+                count += 1
+            }
+            return kind(ofPlain: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+        }
+    }
+
+    private func kind(ofPlain name: UnsafeRawBufferPointer) -> SecretKind? {
+        guard name.count > 1 else { return nil }
+        // Most names are no secret's: these end here, before a string is made.
+        let ending = endings.first {
+            name.count >= $0.ending.count && name.suffix($0.ending.count).elementsEqual($0.ending)
+        }
+        if ending == nil, !SecretNames.isPossible(name, in: table) { return nil }
+        let text = String(decoding: name, as: UTF8.self)
+        if exempt.contains(text) { return nil }
+        if let kind = table[text] { return kind }
+        guard let ending, !SecretNames.ordinary.contains(text) else { return nil }
+        let rest = text.dropLast(ending.ending.count)
+        if SecretNames.ordinaryBeginnings.contains(where: { rest == $0 || rest.hasPrefix($0 + "my") }) { return nil }
+        return ending.kind
+    }
+
+    /// Whether the profile says that the values under a name stay.
+    func isExempt(_ name: some Collection<UInt8>) -> Bool {
+        !exempt.isEmpty && name.count <= SecretNames.longest
+            && exempt.contains(SecretNames.normalised(String(decoding: name, as: UTF8.self)))
+    }
+
+    private static func isPossible(_ name: UnsafeRawBufferPointer, in table: [String: SecretKind]) -> Bool {
+        name.count <= 40 && table[String(decoding: name, as: UTF8.self)] != nil
+    }
+
+    static func normalised(_ name: String) -> String {
+        String(decoding: name.utf8.compactMap { plain($0) }, as: UTF8.self)
+    }
+
+    private static func plain(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+        default: nil
+        }
+    }
+}

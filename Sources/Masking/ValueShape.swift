@@ -1,0 +1,101 @@
+import Foundation
+
+/// What a value looks like, apart from its name.
+enum ValueShape {
+    /// Values under a secret's name that are none: words of schemes, types, forms, and what stands for a secret already.
+    private static let ordinary: Set<String> = [
+        "true", "false", "null", "nil", "none", "undefined", "anonymous", "public", "bearer", "basic", "digest", "mac",
+        "jwt", "opaque", "string", "number", "boolean", "object", "text", "password", "passwort", "token", "secret",
+        "required", "optional", "hidden", "masked", "redacted", "removed", "invalid", "expired", "missing", "new",
+        "current-password", "new-password", "one-time-code", "off", "on", "yes", "no", "unknown", "default",
+    ]
+
+    /// Whether a value under a secret's name is no secret.
+    static func isOrdinary(_ value: UnsafeRawBufferPointer, _ kind: SecretKind) -> Bool {
+        guard let first = value.first else { return true }
+        if Placeholder.isOne(value) { return true }
+        if value.allSatisfy({ $0 == first && !isLetterOrDigit($0) }) || value.allSatisfy({ $0 | 0x20 == 0x78 }) {
+            return true
+        }
+        // Templates: ${TOKEN}, {{token}}, <token>, %s, [redacted].
+        if let last = value.last {
+            switch (first, last) {
+            case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "<"), UInt8(ascii: ">")),
+                (UInt8(ascii: "["), UInt8(ascii: "]")):
+                return true
+            case (UInt8(ascii: "$"), UInt8(ascii: "}")) where value.count > 1 && value[1] == UInt8(ascii: "{"):
+                return true
+            case (UInt8(ascii: "%"), _) where value.count == 2: return true
+            default: break
+            }
+        }
+        guard value.count <= 200 else { return false }
+        let text = String(decoding: value, as: UTF8.self).lowercased()
+        if value.count <= 20, ordinary.contains(text) { return true }
+        // Sentences about a password, as translations have them; a token has no spaces at all.
+        guard text.utf8.contains(0x20) else { return false }
+        return kind != .password || ["password", "passwort", "passphrase", "…", "?"].contains { text.contains($0) }
+    }
+
+    /// Whether a value looks made by chance, as tokens and keys do: long, without spaces, letters and digits mixed.
+    static func isRandom(_ value: UnsafeRawBufferPointer, least: Int = 16) -> Bool {
+        guard value.count >= least else { return false }
+        var (letters, digits) = (0, 0)
+        for byte in value {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digits += 1
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): letters += 1
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "/"),
+                UInt8(ascii: "="), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "%"), UInt8(ascii: "|"):
+                break
+            default: return false
+            }
+        }
+        return letters > 1 && digits > 1 && entropy(value) >= 3
+    }
+
+    /// Shannon's entropy, in bits for each byte.
+    static func entropy(_ value: UnsafeRawBufferPointer) -> Double {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 256) { counts in
+            counts.initialize(repeating: 0)
+            for byte in value { counts[Int(byte)] += 1 }
+            let total = Double(value.count)
+            return counts.reduce(0) { sum, count in
+                guard count > 0 else { return sum }
+                let share = Double(count) / total
+                return sum - share * log2(share)
+            }
+        }
+    }
+
+    /// Whether a text of hexadecimal digits and hyphens is a UUID (RFC 9562).
+    static func isUUID(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count == 36
+            && value.enumerated().allSatisfy { place, byte in
+                [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : isHexadecimal(byte)
+            }
+    }
+
+    static func isHexadecimal(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6
+    }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26
+    }
+
+    /// Whether digits, with spaces or hyphens between, are a card's number: 13 to 19 of them with Luhn's check digit
+    /// (ISO/IEC 7812-1).
+    static func isCard(_ value: UnsafeRawBufferPointer) -> Bool {
+        var (sum, count) = (0, 0)
+        for byte in value.reversed() {
+            if byte == 0x20 || byte == UInt8(ascii: "-") { continue }
+            guard byte &- 0x30 < 10 else { return false }
+            let digit = Int(byte &- 0x30)
+            let doubled = count % 2 == 1 ? digit * 2 : digit
+            sum += doubled > 9 ? doubled - 9 : doubled
+            count += 1
+        }
+        return (13...19).contains(count) && sum % 10 == 0
+    }
+}

@@ -1,0 +1,39 @@
+import Masking
+
+/// `mask:`, what exports hide and what they leave.
+extension MaskRules {
+    static let keys: [GrammarKey] = [
+        GrammarKey("also", .list(.text), example: "[ x-tenant, \"*pin\" ]", fallback: "none")
+            .means(
+                "Names of headers, cookies, parameters and fields whose values are secrets too; '*' at the beginning stands for anything."
+            ),
+        GrammarKey("except", .list(.text), example: "[ sid, csrf_token ]", fallback: "none")
+            .means("Names whose values stay."),
+        GrammarKey(
+            "patterns",
+            .list(.choice(Pattern.allCases.map(\.rawValue))),
+            example: "[ email, card ]",
+            fallback: "none"
+        ).means("What else is masked, by its look."),
+    ]
+
+    /// Adds what one file says.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+        guard let fields = reader.fields(node, "mask", keys: MaskRules.keys) else { return }
+        also += names(fields["also"], "also", &reader)
+        except += names(fields["except"], "except", &reader)
+        for entry in fields["patterns"]?.members ?? [] {
+            let choices = Pattern.allCases.map { ($0.rawValue, $0) }
+            if let pattern = reader.choice(entry, "patterns", choices) { patterns.insert(pattern) }
+        }
+    }
+
+    private func names(_ node: Node?, _ key: String, _ reader: inout ProfileReader) -> [String] {
+        (node?.members ?? []).compactMap { entry in
+            guard let name = reader.text(entry, key) else { return nil }
+            if MaskRules.isName(name) { return name }
+            reader.error("'\(name.prefix(60))' is no name: it has letters or digits, at most 80", at: entry)
+            return nil
+        }
+    }
+}

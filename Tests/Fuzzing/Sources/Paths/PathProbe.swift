@@ -1,0 +1,1 @@
+../../../ContentTests/Fuzz/PathProbe.swift

@@ -1,0 +1,156 @@
+import Testing
+
+@testable import Masking
+
+@Suite("Fields of every syntax are masked")
+struct FieldScannerTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let text: String
+        let masked: String
+        var syntax = ScanSyntax.text
+        var testDescription: String { text }
+
+        init(_ text: String, _ masked: String, _ syntax: ScanSyntax = .text) {
+            (self.text, self.masked, self.syntax) = (text, masked, syntax)
+        }
+    }
+
+    @Test(
+        "JSON",
+        arguments: [
+            Case(#"{"password":"abc","a":1}"#, #"{"password":"sluice-password-1","a":1}"#),
+            Case(#"{"password" : "a\"b\\","a":"x"}"#, #"{"password" : "sluice-password-1","a":"x"}"#),
+            Case("{\n \"otp\":\n  \"12ab\"}", "{\n \"otp\":\n  \"sluice-code-1\"}"),
+            Case(#"{"pin":918273,"n":918}"#, #"{"pin":900000001,"n":918}"#),
+            Case(#"{"max_tokens":4096,"token_type":"bearer"}"#, #"{"max_tokens":4096,"token_type":"bearer"}"#),
+            Case(
+                #"{"a":"{\"client_secret\":\"\#(chance)\",\"b\":\"{\\\"pwd\\\":\\\"xy\\\"}\"}"}"#,
+                #"{"a":"{\"client_secret\":\"sluice-token-1\",\"b\":\"{\\\"pwd\\\":\\\"sluice-password-1\\\"}\"}"}"#
+            ),
+            Case(
+                #"{"apiKeys":["\#(chance)","b\#(chance)"],"x":["y"]}"#,
+                #"{"apiKeys":["sluice-key-1","sluice-key-2"],"x":["y"]}"#
+            ),
+            Case(#"[{"name":"password","value":"v1"}]"#, #"[{"name":"password","value":"sluice-password-1"}]"#),
+            Case(#"[{"value":"v1","name":"password"}]"#, #"[{"value":"sluice-password-1","name":"password"}]"#),
+            Case(
+                #"[{"value":"v1"},{"name":"password","value":"v2"}]"#,
+                #"[{"value":"v1"},{"name":"password","value":"sluice-password-1"}]"#
+            ),
+            Case(#"{"password":{"value":"v1"}}"#, #"{"password":{"value":"sluice-password-1"}}"#),
+            Case(#"{"authorization":"Custom abc"}"#, #"{"authorization":"Custom sluice-credential-1"}"#),
+            Case(#"{"password":"cut off in the mid"#, #"{"password":"sluice-password-1"#),
+            Case(
+                #"{"password":"","token":null,"secret":"${SECRET}"}"#,
+                #"{"password":"","token":null,"secret":"${SECRET}"}"#
+            ),
+            Case(#"{"forgot_password":"Forgot?","token":"token"}"#, #"{"forgot_password":"Forgot?","token":"token"}"#),
+            Case(#"{"password":"Enter your password"}"#, #"{"password":"Enter your password"}"#),
+            Case("data: {\"token\":\"abcd\"}\n\n", "data: {\"token\":\"sluice-token-1\"}\n\n"),
+        ]
+    )
+    func json(_ each: Case) { #expect(Masked.text(each.text, each.syntax) == each.masked) }
+
+    @Test(
+        "Queries and forms",
+        arguments: [
+            Case("user=b&password=a%2Bb&x=1", "user=b&password=sluice-password-1&x=1", .form),
+            Case("user[password]=ab;cd&x", "user[password]=sluice-password-1&x", .form),
+            Case("user%5Bpassword%5D=ab&x", "user%5Bpassword%5D=sluice-password-1&x", .form),
+            Case("auth=\(chance)&auth=basic", "auth=sluice-token-1&auth=basic", .form),
+            Case("code=\(chance)&key=settings.title", "code=sluice-code-1&key=settings.title", .form),
+            Case("next_page_token=CAUQAA&q=x", "next_page_token=CAUQAA&q=x", .form),
+            Case(
+                "back=https%3A%2F%2Fx.y%2F%3Ftoken%3D\(chance)%26z%3D1",
+                "back=https%3A%2F%2Fx.y%2F%3Ftoken%3Dsluice-token-1%26z%3D1",
+                .form
+            ),
+            Case(
+                "back=https%3A%2F%2Flong.host.example%2Fwith%2Fa%2Flong%2Fpath%2Fof%2Fmore%2Fthan%2Feighty%2Fbytes%3Ftoken%3Dabcd%26z",
+                "back=https%3A%2F%2Flong.host.example%2Fwith%2Fa%2Flong%2Fpath%2Fof%2Fmore%2Fthan%2Feighty%2Fbytes%3Ftoken%3Dsluice-token-1%26z",
+                .form
+            ),
+            Case("a=%253Ftoken%253Dabcd%2526z%253D1", "a=%253Ftoken%253Dsluice-token-1%2526z%253D1", .form),
+            Case(
+                "see https://h/x?access_token=abcd&y=1 there",
+                "see https://h/x?access_token=sluice-token-1&y=1 there"
+            ),
+            Case("https://u:pw12@h.example/x", "https://u:sluice-password-1@h.example/x", .field),
+            Case("https://u@h.example/a:b@c", "https://u@h.example/a:b@c", .field),
+            Case("/app;jsessionid=\(chance)", "/app;jsessionid=sluice-session-1", .field),
+            Case("{\"u\":\"/x?token=abcd\\u0026y=1\"}", "{\"u\":\"/x?token=sluice-token-1\\u0026y=1\"}"),
+            Case("X-Api-Key: \(chance)\nHost: h", "X-Api-Key: sluice-key-1\nHost: h"),
+            Case("the password: is wrong", "the password: is wrong"),
+        ]
+    )
+    func queries(_ each: Case) { #expect(Masked.text(each.text, each.syntax) == each.masked) }
+
+    @Test(
+        "XML and HTML",
+        arguments: [
+            Case("<a><Password> ab </Password></a>", "<a><Password> sluice-password-1 </Password></a>", .markup),
+            Case("<n:apiKey a='1'>\(chance)</n:apiKey>", "<n:apiKey a='1'>sluice-key-1</n:apiKey>", .markup),
+            Case("<s><secret><![CDATA[a<b>]]></secret>", "<s><secret><![CDATA[sluice-token-1]]></secret>", .markup),
+            Case("<user token=\"abcd\" name=\"x\"/>", "<user token=\"sluice-token-1\" name=\"x\"/>", .markup),
+            Case(
+                "<input name=\"csrf_token\" value=\"abcd\">",
+                "<input name=\"csrf_token\" value=\"sluice-token-1\">",
+                .markup
+            ),
+            Case(
+                "<input value='abcd' type=hidden name='csrf_token'>",
+                "<input value='sluice-token-1' type=hidden name='csrf_token'>",
+                .markup
+            ),
+            Case(
+                "<input value='abcd'><input name='csrf_token'>words",
+                "<input value='abcd'><input name='csrf_token'>words",
+                .markup
+            ),
+            Case(
+                "<meta name=\"csrf-token\" content=\"abcd\">",
+                "<meta name=\"csrf-token\" content=\"sluice-token-1\">",
+                .markup
+            ),
+            Case("<entry key=\"password\">ab</entry>", "<entry key=\"password\">sluice-password-1</entry>", .markup),
+            Case("<label>Password: </label><b>x</b>", "<label>Password: </label><b>x</b>", .markup),
+            Case("<PasswordPolicy>strong</PasswordPolicy>", "<PasswordPolicy>strong</PasswordPolicy>", .markup),
+            Case("<a href=\"/x?token=abcd&amp;b=1\">", "<a href=\"/x?token=sluice-token-1&amp;b=1\">", .markup),
+            Case("<password>cut", "<password>sluice-password-1", .markup),
+        ]
+    )
+    func markup(_ each: Case) { #expect(Masked.text(each.text, each.syntax) == each.masked) }
+
+    @Test(
+        "Scripts, where values are made by chance only, and parts of a form",
+        arguments: [
+            Case("x={token:t.token};password=f(\"p\")", "x={token:t.token};password=f(\"p\")", .script),
+            Case("m={password:\"Password\"};u=\"?token=\"+t", "m={password:\"Password\"};u=\"?token=\"+t", .script),
+            Case("cfg={apiKey:\"\(chance)\"}", "cfg={apiKey:\"sluice-key-1\"}", .script),
+            Case(
+                "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\na\"b=c\r\n--b--\r\n",
+                "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nsluice-password-1\r\n--b--\r\n",
+                .multipart
+            ),
+            Case(
+                "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nword\r\n--b--\r\n",
+                "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nword\r\n--b--\r\n",
+                .multipart
+            ),
+        ]
+    )
+    func others(_ each: Case) { #expect(Masked.text(each.text, each.syntax) == each.masked) }
+
+    @Test("Every beginning of a text can be read, and what is masked once is masked")
+    func cutOff() {
+        let text =
+            #"{"password":"a\"b","t":"{\"pwd\":\"x\\\"y\"}"} token=ab%2 <secret><![CDATA[x]]></secret> https://u:p@h/ "pin":12"#
+        for end in 0...text.utf8.count {
+            let beginning = String(decoding: text.utf8.prefix(end), as: UTF8.self)
+            for syntax in [ScanSyntax.text, .form, .field, .markup, .script, .multipart] {
+                let once = Masked.text(beginning, syntax)
+                #expect(Masked.text(once, syntax).replacing(/\d/, with: "") == once.replacing(/\d/, with: ""))
+            }
+        }
+    }
+}

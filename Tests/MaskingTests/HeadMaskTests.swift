@@ -1,0 +1,105 @@
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Masking
+
+@Suite("Heads are masked")
+struct HeadMaskTests {
+    @Test("cookies one by one, their names stay")
+    func cookies() {
+        let mask = TextMask()
+        let head = ByteBuffer(string: "GET / HTTP/1.1\r\nAccept: */*\r\nCookie: sid=abc12345; theme=dark; x=1\r\n\r\n")
+        _ = HeadMask(mask: mask).masked(head, isRequest: true)
+        mask.endCollecting()
+        let (masked, count) = HeadMask(mask: mask).masked(head, isRequest: true)
+        #expect(count == 3)
+        #expect(
+            String(buffer: masked)
+                == "GET / HTTP/1.1\r\nAccept: */*\r\nCookie: sid=sluice-session-1; theme=sluice-cookie-1; x=sluice-cookie-2\r\n\r\n"
+        )
+    }
+
+    @Test(
+        "credentials of every scheme",
+        arguments: [
+            ("Bearer \(chance)", "Bearer sluice-token-1"), (chance, "sluice-token-1"),
+            ("Basic Ym9iOnBhc3N3MHJk", "Basic sluice-credential-1"), ("Basic not!base64", "Basic sluice-token-1"),
+            ("Negotiate YII=", "Negotiate sluice-token-1"), ("Token token=\"abc\"", "Token token=\"sluice-token-1\""),
+            (
+                "Digest username=\"bob\", nonce=\"n\", response=\"abcdef\", cnonce=\"xyz\"",
+                "Digest username=\"bob\", nonce=\"n\", response=\"sluice-token-1\", cnonce=\"sluice-token-2\""
+            ),
+            (
+                "AWS4-HMAC-SHA256 Credential=AKIA/20260101/eu/s3/aws4_request,SignedHeaders=host,Signature=fe5f80",
+                "AWS4-HMAC-SHA256 Credential=AKIA/20260101/eu/s3/aws4_request,SignedHeaders=host,Signature=sluice-signature-1"
+            ),
+            (
+                "OAuth oauth_consumer_key=\"k\", oauth_token=\"t1\", oauth_signature=\"s%3D\"",
+                "OAuth oauth_consumer_key=\"k\", oauth_token=\"sluice-token-1\", oauth_signature=\"sluice-signature-1\""
+            ),
+            ("Hawk id=\"a\", mac=\"m1\"", "Hawk id=\"a\", mac=\"sluice-token-1\""),
+            ("Own user=bob, phrase=abc", "Own sluice-credential-1"),
+        ]
+    )
+    func credentials(value: String, masked: String) {
+        #expect(
+            Masked.head("GET / HTTP/1.1\r\nAuthorization: \(value)\r\n\r\n")
+                == "GET / HTTP/1.1\r\nAuthorization: \(masked)\r\n\r\n"
+        )
+        let folded = value.replacing(", ", with: ",\r\n\t")
+        #expect(
+            Masked.head("GET / HTTP/1.1\r\nProxy-Authorization: \(folded)\r\n\r\n")
+                == "GET / HTTP/1.1\r\nProxy-Authorization: \(masked.replacing(", ", with: masked.hasPrefix("Own") ? ", " : ",\r\n\t"))\r\n\r\n"
+        )
+    }
+
+    @Test("the password of Basic is known again")
+    func basic() {
+        let head = "GET /?q=passw0rd HTTP/1.1\r\nAuthorization: Basic Ym9iOnBhc3N3MHJk\r\nX: passw0rd\r\n\r\n"
+        #expect(
+            Masked.head(head)
+                == "GET /?q=sluice-password-1 HTTP/1.1\r\nAuthorization: Basic sluice-credential-1\r\nX: sluice-password-1\r\n\r\n"
+        )
+    }
+
+    @Test(
+        "lines",
+        arguments: [
+            ("Set-Cookie: sid=\(chance); Path=/; HttpOnly", "Set-Cookie: sid=sluice-session-1; Path=/; HttpOnly"),
+            ("Set-Cookie: a=\"\(chance)\"; Max-Age=3", "Set-Cookie: a=\"sluice-cookie-1\"; Max-Age=3"),
+            ("Set-Cookie: sid=; Max-Age=0", "Set-Cookie: sid=; Max-Age=0"),
+            ("Cookie: \(chance)", "Cookie: sluice-cookie-1"), ("X-Api-Key:\(chance)", "X-Api-Key:sluice-key-1"),
+            (":path: /x?token=abcd&y=1", ":path: /x?token=sluice-token-1&y=1"),
+            ("Location: /cb?code=\(chance)&state=x", "Location: /cb?code=sluice-code-1&state=x"),
+            ("Location: https://x/#access_token=abcd&y", "Location: https://x/#access_token=sluice-token-1&y"),
+            (
+                "Link: <https://x/?access_token=abcd>; rel=next",
+                "Link: <https://x/?access_token=sluice-token-1>; rel=next"
+            ),
+            ("ETag: \"\(chance)\(chance)\"", "ETag: \"\(chance)\(chance)\""),
+            ("WWW-Authenticate: Bearer error=\"invalid_token\"", "WWW-Authenticate: Bearer error=\"invalid_token\""),
+            ("X-Request-Id: \(chance)", "X-Request-Id: \(chance)"),
+        ]
+    )
+    func lines(line: String, masked: String) {
+        #expect(Masked.head("GET / HTTP/1.1\r\n\(line)\r\n\r\n") == "GET / HTTP/1.1\r\n\(masked)\r\n\r\n")
+    }
+
+    @Test("targets with and without a version; interim heads")
+    func starts() {
+        #expect(Masked.head("GET /x?token=abcd HTTP/1.1\r\n\r\n") == "GET /x?token=sluice-token-1 HTTP/1.1\r\n\r\n")
+        #expect(Masked.head("GET /x?token=abcd\r\n\r\n") == "GET /x?token=sluice-token-1\r\n\r\n")
+        let interim = "HTTP/1.1 103 Early Hints\r\nSet-Cookie: sid=abcd\r\n\r\n"
+        let masked = interim.replacing("abcd", with: "sluice-session-1")
+        #expect(Masked.head(interim + interim, isRequest: false) == masked + masked)
+    }
+
+    @Test("an ordinary word that stands as a session is not sought elsewhere")
+    func words() {
+        #expect(
+            Masked.head("GET /anonymous HTTP/1.1\r\nCookie: session=1; sid=anonymous\r\nX: anonymous\r\n\r\n")
+                == "GET /anonymous HTTP/1.1\r\nCookie: session=sluice-cookie-1; sid=sluice-session-1\r\nX: anonymous\r\n\r\n"
+        )
+    }
+}

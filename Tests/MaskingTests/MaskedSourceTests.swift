@@ -1,0 +1,152 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Masking
+
+@Suite("A session without its secrets")
+struct MaskedSourceTests {
+    /// Exchanges in memory.
+    private final class Memory: ExchangeSource {
+        private(set) var exchanges: [RecordedExchange] = []
+        private var bodies: [[UInt8]] = []
+
+        func exchange(_ id: ExchangeID) -> RecordedExchange? { exchanges.first { $0.record.id == id } }
+
+        func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) -> ByteBuffer {
+            guard side == .responseReceived else { return ByteBuffer() }
+            return ByteBuffer(bytes: bodies[Int(id.number) - 1].dropFirst(Int(offset)).prefix(limit))
+        }
+
+        func add(_ fields: String, _ body: [UInt8]) throws {
+            var messages = ExchangeMessages()
+            messages.requestHead = ByteBuffer(string: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            messages.responseHead = ByteBuffer(string: "HTTP/1.1 200 OK\r\n\(fields)\r\n")
+            let record = ExchangeRecord(
+                id: ExchangeID(Int64(exchanges.count + 1)),
+                kind: .http,
+                startedAt: 0,
+                method: "GET",
+                url: try #require(RequestURL("http://h/")),
+                clientConnection: ConnectionID(1)
+            )
+            exchanges.append(RecordedExchange(record: record, messages: messages))
+            bodies.append(body)
+        }
+    }
+
+    private let memory = Memory()
+
+    /// The masked bodies, each read in pieces of this size.
+    private func bodies(of pieceSize: Int = 4_096) throws -> (bodies: [[UInt8]], source: MaskedSource) {
+        let source = MaskedSource(memory, TextMask())
+        for exchange in memory.exchanges { try source.collect(exchange) }
+        source.mask.endCollecting()
+        let bodies = try memory.exchanges.map { exchange in
+            _ = source.masked(exchange)
+            var body: [UInt8] = []
+            while true {
+                let id = exchange.record.id
+                let piece = try source.body(
+                    of: id,
+                    side: .responseReceived,
+                    offset: Int64(body.count),
+                    limit: pieceSize
+                )
+                if piece.readableBytes == 0 { return body }
+                body += piece.readableBytesView
+            }
+            return body
+        }
+        return (bodies, source)
+    }
+
+    private func encoded(_ text: String, _ coding: ContentCoding) throws -> [UInt8] {
+        Array(try ContentEncoder.encode(ByteBuffer(string: text), coding: coding).readableBytesView)
+    }
+
+    private let secretText = #"{"sessionToken":"\#(chance)"}"#
+    private let maskedText = Array(#"{"sessionToken":"sluice-token-1"}"#.utf8)
+
+    @Test("Content codings are undone; sizes stay those that were recorded")
+    func codings() throws {
+        for coding in ["gzip", "br", "zstd", "deflate"] {
+            try memory.add(
+                "Content-Type: application/json\r\nContent-Encoding: \(coding)\r\n",
+                encoded(secretText, ContentCoding(coding))
+            )
+        }
+        let (bodies, source) = try bodies(of: 7)
+        #expect(bodies == Array(repeating: maskedText, count: 4))
+        let sizes = try #require(source.recordedSizes(of: ExchangeID(4), side: .responseReceived))
+        #expect(sizes.decoded == secretText.utf8.count && source.replacedCount == 4)
+        #expect(source.maskedParts(of: memory.exchanges[3].record) == ["response body"])
+        #expect(source.recordedHeadSize(of: ExchangeID(4), isRequest: true) == 27)
+    }
+
+    @Test("Of a coding that is wrong or cut off nothing comes through undecoded")
+    func wrong() throws {
+        let packed = try encoded(secretText + String(repeating: " and more", count: 99), .gzip)
+        let fields = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n"
+        try memory.add(fields, Array(secretText.utf8))
+        try memory.add(fields, Array(packed.dropLast(12)))
+        try memory.add(fields, Array(packed.prefix(30)) + Array(secretText.utf8))
+        try memory.add("Content-Encoding: own\r\n", Array(secretText.utf8))
+        let (bodies, source) = try bodies()
+        for body in bodies { #expect(!String(decoding: body, as: UTF8.self).contains(chance)) }
+        #expect(source.problem(of: ExchangeID(4), side: .responseReceived) != nil)
+    }
+
+    @Test("A packed body that says so nowhere is masked whole where a secret is in it, and else stays")
+    func packed() throws {
+        let log = "a log with \(chance) in it, and \(secretText)"
+        let header: [UInt8] = [0x50, 0x4B, 3, 4, 20, 0, 0, 0, 8, 0] + Array(repeating: 0, count: 16) + [1, 0, 2, 0]
+        let entry = header + Array("nxx".utf8) + (try encoded(log, .deflate)).dropFirst(2).dropLast(4)
+        let message = try encoded(log, .gzip)
+        let frame = [1, 0, 0, 0, UInt8(message.count)] + message
+        let ordinary = try encoded("nothing of use", .gzip)
+        try memory.add("Content-Type: application/json\r\n", Array(secretText.utf8))
+        try memory.add("Content-Type: application/octet-stream\r\n", try encoded(log, .gzip))
+        try memory.add("", try encoded(log, .zstd))
+        try memory.add("Content-Type: application/zip\r\n", header + Array("nxx".utf8) + [3, 0] + entry)
+        try memory.add("Content-Type: application/grpc\r\ngrpc-encoding: gzip\r\n", frame)
+        try memory.add("Content-Type: application/octet-stream\r\n", ordinary)
+        try memory.add("Content-Type: application/x-tar\r\nContent-Encoding: gzip\r\n", try encoded("x", .gzip))
+        let (bodies, source) = try bodies()
+        for body in bodies[1...4] { #expect(body == PackedBody.replacement) }
+        #expect(bodies[5] == ordinary && bodies[6] == Array("x".utf8))
+        let sizes = source.recordedSizes(of: ExchangeID(7), side: .responseReceived)
+        #expect(sizes?.decoded == 1 && source.replacedCount == 5)
+    }
+
+    @Test("A secret is masked in exchanges before the one that names it")
+    func before() throws {
+        try memory.add("X: \(chance)\r\n", Array("first \(chance)".utf8))
+        try memory.add("Content-Type: application/json\r\n", Array(secretText.utf8))
+        let (bodies, source) = try bodies()
+        #expect(bodies == [Array("first sluice-token-1".utf8), maskedText])
+        let head = try #require(source.masked(memory.exchanges[0]).messages.responseHead)
+        #expect(String(buffer: head) == "HTTP/1.1 200 OK\r\nX: sluice-token-1\r\n\r\n")
+    }
+
+    @Test("A message of a WebSocket, its close reason, and a trace")
+    func messages() throws {
+        let mask = TextMask()
+        let secrets = [("text", true), ("binary", false)]
+        mask.note(FoundSecret(range: 0..<0, kind: .token, name: "n", secret: Array(chance.utf8)))
+        mask.endCollecting()
+        for (name, isText) in secrets {
+            let payload = Array("\(name) \(chance)".utf8)
+            let marks = payload.withUnsafeBytes { mask.marks(in: $0, isText ? .text : nil) }
+            let masked = payload.withUnsafeBytes { Mark.replaced(marks, in: $0[...], keepsLength: !isText) }
+            #expect(masked == Array("\(name) sluice-token-1\(isText ? "" : "--")".utf8))
+        }
+        try memory.add("", [])
+        var exchange = memory.exchanges[0]
+        exchange.record.extras.annotation.comment = "with \(chance)"
+        let masked = MaskedSource(memory, mask).masked(exchange)
+        #expect(masked.record.extras.annotation.comment == "with sluice-token-1")
+    }
+}

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Masking
+
+@Suite("Secrets are known again")
+struct SecretBookTests {
+    @Test("A secret has one placeholder in every coding")
+    func codings() {
+        let secret = #"a/b+c="d"&<e>"#
+        let forms = [
+            secret, "a%2Fb%2Bc%3D%22d%22%26%3Ce%3E", "a%2fb%2bc%3d%22d%22%26%3ce%3e", #"a/b+c=\"d\"&<e>"#,
+            #"a\/b+c=\"d\"&<e>"#, "a/b+c=&quot;d&quot;&amp;&lt;e&gt;",
+            secret.utf8.map { String($0, radix: 16) }.joined(),
+        ]
+        for form in forms {
+            #expect(Masked.text("x \(form) y", .script, knowing: [secret]) == "x sluice-token-1 y", "\(form)")
+        }
+    }
+
+    @Test("The same secret under several names and codings is counted once")
+    func joins() {
+        let text = #"{"token":"ab+cd/ef","u":"?token=ab%2Bcd%2Fef","n":"{\"token\":\"ab+cd\\/ef\"}"}"#
+        #expect(
+            Masked.text(text)
+                == #"{"token":"sluice-token-1","u":"?token=sluice-token-1","n":"{\"token\":\"sluice-token-1\"}"}"#
+        )
+    }
+
+    @Test("A short secret counts as a whole word only, a shorter one not at all elsewhere")
+    func short() {
+        #expect(
+            Masked.text("abcdefgh xabcdefgh abcdefghi 1-abcdefgh-2", knowing: ["abcdefgh"])
+                == "sluice-token-1 xabcdefgh abcdefghi 1-sluice-token-1-2"
+        )
+        #expect(Masked.text("abcdefg", knowing: ["abcdefg"]) == "abcdefg")
+        #expect(Masked.text("%2Fabcdefgh", knowing: ["abcdefgh"]) == "%2Fsluice-token-1")
+    }
+
+    @Test("Further secrets than can be numbered are masked without a number")
+    func full() {
+        let book = SecretBook()
+        for number in 0...SecretBook.most {
+            book.note(Array("\(number)".utf8), .token, name: "n", host: "h", isSought: false)
+        }
+        #expect(book.isFull && book.entries.count == SecretBook.most)
+        #expect(book.placeholder(of: Array("\(SecretBook.most)".utf8), .token).text == "sluice-token-0")
+        #expect(book.placeholder(of: Array("7".utf8), .token).text == "sluice-token-8")
+    }
+
+    @Test("Placeholders are found in what was written, those that were given only")
+    func placeholders() {
+        let book = SecretBook()
+        for secret in ["a", "b"] { book.note(Array(secret.utf8), .privateKey, name: "n", host: "h", isSought: false) }
+        let text = Array("x sluice-private-key-2, sluice-private-key-3, sluice-token-1x sluice-99999999999".utf8)
+        #expect(book.placeholders(in: text).map(\.placeholder.variable) == ["SLUICE_PRIVATE_KEY_2"])
+    }
+}

@@ -1,0 +1,46 @@
+import NIOCore
+import Testing
+
+@testable import Masking
+
+@Suite("Names of secrets")
+struct SecretNamesTests {
+    @Test(
+        "say that their value is one",
+        arguments: [
+            "password", "Password", "user_password", "newPassword", "passwd", "pwd", "PIN", "otp", "access_token",
+            "X-Api-Key", "apiKey", "api_key", "client_secret", "Authorization", "Proxy-Authorization", "csrf_token",
+            "X-Amz-Security-Token", "sid", "connect.sid", "PHPSESSID", "X-Amz-Signature", "sig", "private_key",
+            "Ocp-Apim-Subscription-Key", "card_number",
+        ]
+    )
+    func secret(name: String) { #expect(SecretNames().kind(of: name.utf8) != nil) }
+
+    @Test(
+        "of ordinary values are passed over",
+        arguments: [
+            "token_type", "max_tokens", "nextPageToken", "next_token", "continuationToken", "forgot_password",
+            "isPasswordSet", "hasToken", "secretary", "keyboard", "monkey", "author", "passport", "primary_key", "id",
+            "signature_algorithm", "password_hint", "tokens_used", "x", "", "stop_token", "reset_my_password",
+            String(repeating: "a", count: 200) + "password",
+        ]
+    )
+    func ordinary(name: String) { #expect(SecretNames().kind(of: name.utf8) == nil) }
+
+    @Test("are added and taken away by the profile")
+    func rules() {
+        let names = SecretNames(also: ["X-Tenant", "*codeword"], except: ["sid", "CSRF_token"])
+        for name in ["x_tenant", "my-codeword", "codeword"] { #expect(names.kind(of: name.utf8) == .token) }
+        for name in ["sid", "csrfToken", "tenant"] { #expect(names.kind(of: name.utf8) == nil) }
+        let mask = TextMask(Masked.rules(except: ["theme", "reference"]))
+        let head = ByteBuffer(
+            string:
+                "GET /?reference=\(chance)\(chance) HTTP/1.1\r\nCookie: a=b; theme=dark\r\nReference: \(chance)\(chance)\r\n\r\n"
+        )
+        _ = HeadMask(mask: mask).masked(head, isRequest: true)
+        #expect(mask.suspects.isEmpty)
+        mask.endCollecting()
+        let masked = String(buffer: HeadMask(mask: mask).masked(head, isRequest: true).0)
+        #expect(masked == String(buffer: head).replacing("a=b", with: "a=sluice-cookie-1"))
+    }
+}

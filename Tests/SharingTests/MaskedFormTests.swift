@@ -1,0 +1,126 @@
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+import Support
+import Testing
+
+@testable import Sharing
+
+/// Masked commands are run with their secrets in the environment, and what arrives is what was recorded.
+@Suite("Forms without their secrets", .serialized)
+struct MaskedFormTests {
+    private static let secrets = [
+        "Bearer tok-5f4dcc3b5aa765d6": "SLUICE_TOKEN_1=tok-5f4dcc3b5aa765d6",
+        "sid=5e551017c00c1e": "SLUICE_SESSION_1=5e551017c00c1e",
+        "api_key=k3y-value-17": "SLUICE_KEY_1=k3y-value-17",
+        #""password":"hun'ter2""#: "SLUICE_PASSWORD_1=hun'ter2",
+    ]
+
+    private static func masked(_ source: MemorySource, _ exchange: RecordedExchange) throws -> MaskedSource {
+        let masked = MaskedSource(source, TextMask())
+        try masked.collectAll(exchange)
+        masked.mask.endCollecting()
+        return masked
+    }
+
+    private static func exchange(_ source: MemorySource, _ host: String, _ body: String) throws -> RecordedExchange {
+        let head = """
+            PUT /login?a=1&api_key=k3y-value-17 HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: mine\r\nAccept: */*\r\n\
+            Accept-Encoding: gzip\r\nAuthorization: Bearer tok-5f4dcc3b5aa765d6\r\nCookie: sid=5e551017c00c1e\r\n\
+            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n
+            """
+        return try source.add(
+            "http://\(host)/login?a=1&api_key=k3y-value-17",
+            request: head,
+            requestBody: Array(body.utf8)
+        )
+    }
+
+    private func check(_ form: CopyForm, _ program: [String], body: String) async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let exchange = try MaskedFormTests.exchange(source, "127.0.0.1:\(server.port)", body)
+            let masked = try MaskedFormTests.masked(source, exchange)
+            var needed: [Placeholder] = []
+            let command = try form.text(masked.masked(exchange), source: masked, files: nil) { needed += $0 }
+            let text = (form.isCommand ? CopyForm.guards(needed, masked) : "") + (try #require(command))
+            #expect(Set(needed.map(\.variable)).count == 4, "\(needed)")
+            for secret in ["tok-5f4dcc", "5e551017", "k3y-value", "hun'ter2", "ter2"] {
+                #expect(!text.contains(secret), "\(form): \(text)")
+            }
+            let script = "\(folder.path)/script"
+            try Data(text.utf8).write(to: URL(filePath: script))
+            // Without the variables nothing is sent.
+            let refused = try folder.run(program[0], program.dropFirst() + [script])
+            #expect(refused.wait() != 0, "\(form): \(text)")
+            let variables = Array(MaskedFormTests.secrets.values)
+            let child = try folder.run(variables[0], variables.dropFirst() + program + [script])
+            let received = try Result { try server.receive() }.getReporting(text)
+            #expect(child.wait() == 0, "\(form): \(text)")
+            #expect(received.requestLine.text == "PUT /login?a=1&api_key=k3y-value-17 HTTP/1.1")
+            #expect(received.body == Array(body.utf8), "\(form): \(text)")
+            let fields = received.fields.map { $0.text.lowercased() }
+            #expect(fields.contains { $0.hasSuffix("authorization: bearer tok-5f4dcc3b5aa765d6") }, "\(fields)")
+            #expect(fields.contains { $0.hasSuffix("cookie: sid=5e551017c00c1e") }, "\(fields)")
+        }
+    }
+
+    private static let text = #"{"user":"it's","password":"hun'ter2"}"#
+    /// What a shell gets by `printf` only.
+    private static let odd = "{\"x\":\"%d\\\\\u{1}\",\"password\":\"hun'ter2\"}"
+
+    @Test(arguments: [text, odd]) func `as HTTPie`(_ body: String) async throws {
+        let programs = URL(filePath: try PeerEnvironment.program("http")).deletingLastPathComponent().path
+        let path = "PATH=\(programs):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        let settings = try TemporaryFolder()
+        try Data(#"{"disable_update_warnings": true}"#.utf8).write(to: URL(filePath: "\(settings.path)/config.json"))
+        try await check(.httpie, [path, "HTTPIE_CONFIG_DIR=\(settings.path)", "dash", "-eu"], body: body)
+    }
+
+    @Test(arguments: [text, odd]) func `as cURL`(_ body: String) async throws {
+        try await check(.curl, ["dash", "-eu"], body: body)
+    }
+
+    @Test func `as fetch, in Node`() async throws { try await check(.fetch, ["node"], body: MaskedFormTests.text) }
+
+    @Test func `in Python`() async throws {
+        try await check(.python, [try PeerEnvironment.program("python")], body: MaskedFormTests.text)
+    }
+
+    @Test func `what is shown is masked even where a value stands without its name`() throws {
+        let source = MemorySource()
+        let exchange = try MaskedFormTests.exchange(source, "h", MaskedFormTests.text)
+        let masked = try MaskedFormTests.masked(source, exchange)
+        #expect(masked.masked(shown: "hun'ter2") == "sluice-password-1")
+        #expect(masked.masked(shown: "sid  5e551017c00c1e; httponly") == "sid  sluice-session-1; httponly")
+        #expect(masked.masked(shown: "Server  nginx\n  x") == "Server  nginx\n  x")
+        #expect(masked.masked(shown: "") == "")
+    }
+
+    @Test func `a script of masked commands begins with the variables that it needs, and counts its places once`()
+        throws
+    {
+        let source = MemorySource()
+        let exchange = try MaskedFormTests.exchange(source, "h", MaskedFormTests.text)
+        let masked = try MaskedFormTests.masked(source, exchange)
+        var output = ByteBuffer()
+        var export = CurlExport(source: masked, form: .scriptFile, files: NamedBodies()) {
+            output.writeImmutableBuffer($0)
+        }
+        var rehearsal = export.rehearsal
+        try rehearsal.add(masked.masked(exchange))
+        #expect(output.readableBytes == 0)
+        let places = masked.replacedCount
+        masked.restartCount()
+        export.begin(after: rehearsal)
+        try export.add(masked.masked(exchange))
+        try export.finish()
+        let text = String(buffer: output)
+        let guarded = try #require(text.firstRange(of: ": \"${SLUICE_TOKEN_1:?set the token of "))
+        let used = try #require(text.firstRange(of: "\"$SLUICE_TOKEN_1\""))
+        #expect(guarded.lowerBound < used.lowerBound && places > 0 && masked.replacedCount == places)
+    }
+}
