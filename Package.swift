@@ -139,7 +139,7 @@ let package = Package(
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests(
             "RulesTests",
-            ["Rules", "Tools", "ExchangeCore", "Content", "Support", "HTTPModel", "Expressions", nioCore]
+            ["Rules", "Tools", "Masking", "ExchangeCore", "Content", "Support", "HTTPModel", "Expressions", nioCore]
         ),
         tests("ToolsTests", ["Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(

@@ -11,7 +11,7 @@ package struct MaskRules: Sendable, Hashable {
     /// Names of fields, parameters, cookies and elements whose values are secrets too; `*` at the beginning stands for
     /// anything.
     package var also: [String] = []
-    /// Names whose values stay.
+    /// Names whose values stay; `*` as in ``also``.
     package var except: [String] = []
     package var patterns: Set<Pattern> = []
 
@@ -20,5 +20,6 @@ package struct MaskRules: Sendable, Hashable {
     /// Whether a text can be a name of ``also`` or ``except``.
     package static func isName(_ text: String) -> Bool {
         text.utf8.count <= SecretNames.longest && !SecretNames.normalised(text).isEmpty
+            && !text.dropFirst().contains("*")
     }
 }

@@ -19,9 +19,9 @@ package final class MaskedSource: ExchangeSource {
     /// In how many places secrets were replaced, but for the body that is being read.
     private var count = 0
     private var open: OpenBody?
-    private var current = ExchangeID(0)
+    /// The exchange that was masked last, as it was recorded, and the parts where it had secrets.
+    private var recorded: RecordedExchange?
     private var parts: [String] = []
-    private var headSizes: (request: Int?, response: Int?)
 
     package init(_ original: any ExchangeSource, _ mask: TextMask) {
         (self.original, self.mask) = (original, mask)
@@ -54,12 +54,9 @@ package final class MaskedSource: ExchangeSource {
         closeBody()
         var masked = exchange
         let recordParts = RecordMask(mask).mask(&masked.record)
-        (current, parts) = (exchange.record.id, recordParts)
+        (recorded, parts) = (exchange, recordParts)
         count += mask.isCollecting ? 0 : recordParts.count
         let messages = exchange.messages
-        headSizes = (
-            messages.requestHead?.readableBytes, (messages.responseHeadSent ?? messages.responseHead)?.readableBytes
-        )
         masked.messages.requestHead = head(messages.requestHead, "request headers", isRequest: true)
         masked.messages.requestHeadSent = head(messages.requestHeadSent, "request headers", isRequest: true)
         masked.messages.requestTrailers = head(messages.requestTrailers, "request trailers", hasStartLine: false)
@@ -98,7 +95,7 @@ package final class MaskedSource: ExchangeSource {
     package func maskedParts(of record: ExchangeRecord) -> [String] {
         closeBody()
         let earlier = record.extras.masked
-        return current == record.id ? earlier.filter { !parts.contains($0) } + parts : earlier
+        return recorded(record.id) != nil ? earlier.filter { !parts.contains($0) } + parts : earlier
     }
 
     /// In how many places secrets were replaced.
@@ -113,7 +110,7 @@ package final class MaskedSource: ExchangeSource {
     private func closeBody() {
         guard let body = open else { return }
         open = nil
-        if body.id == current { add(body.part, body.count) } else { count += body.count }
+        if recorded(body.id) != nil { add(body.part, body.count) } else { count += body.count }
     }
 
     private func begin(_ record: ExchangeRecord) {
@@ -134,7 +131,12 @@ package final class MaskedSource: ExchangeSource {
 
     /// How long a head is as recorded, of the exchange that was masked last.
     package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? {
-        current == id ? (isRequest ? headSizes.request : headSizes.response) : nil
+        guard let messages = recorded(id)?.messages else { return nil }
+        return (isRequest ? messages.requestHead : messages.responseHeadSent ?? messages.responseHead)?.readableBytes
+    }
+
+    private func recorded(_ id: ExchangeID) -> RecordedExchange? {
+        recorded.flatMap { $0.record.id == id ? $0 : nil }
     }
 
     /// What stopped a body's decoding, once it was read to its end.
@@ -145,7 +147,7 @@ package final class MaskedSource: ExchangeSource {
     private func opened(_ id: ExchangeID, _ side: BodySide, _ offset: Int64) throws -> OpenBody? {
         if let open, open.id == id, open.side == side, offset >= open.start { return open }
         closeBody()
-        guard let exchange = try original.exchange(id) else { return nil }
+        guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         begin(exchange.record)
         open = OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit)
         return open
@@ -187,8 +189,8 @@ package final class MaskedSource: ExchangeSource {
         private let fields: FieldSection
         private let codings: [ContentCoding]
         private let limit: Int
-        /// Whether nothing of it is written, as secrets are in what is compressed there.
-        private var isHidden = false
+        /// What is written in place of all of it.
+        private var replacement: PackedBody.Replacement?
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
@@ -197,7 +199,7 @@ package final class MaskedSource: ExchangeSource {
         private(set) var start: Int64 = 0
 
         var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
-        var count: Int { masking.count + (isHidden ? 1 : 0) }
+        var count: Int { masking.count + (replacement == nil ? 0 : 1) }
         var problem: DecodingProblem? { decoder.problem }
 
         init(_ exchange: RecordedExchange, _ side: BodySide, _ source: any ExchangeSource, _ mask: TextMask, limit: Int)
@@ -234,7 +236,7 @@ package final class MaskedSource: ExchangeSource {
             return count
         }
 
-        private func holdsSecrets(_ packing: PackedBody.Packing) throws -> Bool {
+        private func lookThrough(_ packing: PackedBody.Packing) throws -> PackedBody.Replacement? {
             let packed = PackedBody(packing, textMask)
             let decoder = ContentDecoder(codings: codings, limit: limit)
             var offset: Int64 = 0
@@ -245,7 +247,7 @@ package final class MaskedSource: ExchangeSource {
                 decoder.decode(piece) { packed.add($0) }
             }
             packed.finish()
-            return packed.holdsSecrets
+            return packed.replacement
         }
 
         private func readPiece() throws {
@@ -255,15 +257,15 @@ package final class MaskedSource: ExchangeSource {
             isAtEnd = piece.readableBytes == 0
             if isAtEnd {
                 decoder.finish()
-                if isHidden { bytes.writeBytes(PackedBody.replacement) }
+                if let replacement { bytes.writeString(replacement.rawValue) }
                 masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { bytes.writeBytes($0) }
             } else {
                 try decoder.decode(piece) { part in
                     if decodedCount == 0, let packing = PackedBody.packing(of: part, fields) {
-                        isHidden = try holdsSecrets(packing)
+                        replacement = try lookThrough(packing)
                     }
                     decodedCount += part.count
-                    guard !isHidden else { return }
+                    guard replacement == nil else { return }
                     masking.add(part, isLast: false) { bytes.writeBytes($0) }
                 }
             }

@@ -12,24 +12,32 @@ final class PackedBody {
         case messages(GRPCFraming, encoding: String)
     }
 
-    /// What stands for a body that is masked whole.
-    static let replacement = Array("sluice: this body holds secrets in compressed data, and is masked whole".utf8)
+    /// Why a body is masked whole, and what stands for it.
+    enum Replacement: String {
+        case holdsSecrets = "sluice: this body holds secrets in compressed data, and is masked whole"
+        case isTooLong = "sluice: this body has compressed data too long to look through, and is masked whole"
+    }
+
     /// More is not unpacked, against decompression bombs.
-    private static let unpackedLimit = 64 << 20
+    static let unpackedLimit = 64 << 20
+    /// An entry of a ZIP file counts as at least so many unpacked bytes, against files of empty entries.
+    private static let leastEntry = 4 << 10
     private static let longestMessage = 4 << 20
     /// Of a ZIP file so much is read.
     private static let zipLimit = 32 << 20
 
     private let packing: Packing
     private let mask: TextMask
+    private let unpackedLimit: Int
     private let unpacked: BodyMask
     private let decoder: ContentDecoder
     private var frames: GRPCFrameReader?
-    private var archive: [UInt8] = []
+    private var archive = ByteBuffer()
     private var found = 0
+    private var isCut = false
 
-    /// Whether secrets were found that are to be replaced.
-    var holdsSecrets: Bool { found + unpacked.count > 0 }
+    /// What is to stand for the body; `nil` where it may stay.
+    var replacement: Replacement? { found + unpacked.count > 0 ? .holdsSecrets : isCut ? .isTooLong : nil }
 
     static func packing(of beginning: UnsafeRawBufferPointer, _ fields: FieldSection) -> Packing? {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
@@ -44,11 +52,11 @@ final class PackedBody {
 
     private static let entrySign: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
 
-    init(_ packing: Packing, _ mask: TextMask) {
-        (self.packing, self.mask) = (packing, mask)
+    init(_ packing: Packing, _ mask: TextMask, unpackedLimit: Int = PackedBody.unpackedLimit) {
+        (self.packing, self.mask, self.unpackedLimit) = (packing, mask, unpackedLimit)
         unpacked = BodyMask(mask, nil)
         switch packing {
-        case .coding(let coding): decoder = ContentDecoder(codings: [coding], limit: PackedBody.unpackedLimit)
+        case .coding(let coding): decoder = ContentDecoder(codings: [coding], limit: unpackedLimit)
         case .zip: decoder = ContentDecoder(codings: [], limit: 0)
         case .messages(let framing, _):
             decoder = ContentDecoder(codings: [], limit: 0)
@@ -60,11 +68,16 @@ final class PackedBody {
         switch packing {
         case .coding:
             decoder.decode(ByteBuffer(bytes: piece)) { unpacked.add($0, isLast: false) { _ in } }
-        case .zip: archive += piece.prefix(max(0, PackedBody.zipLimit - archive.count))
+        case .zip:
+            let room = max(0, PackedBody.zipLimit - archive.readableBytes)
+            archive.writeBytes(piece.prefix(room))
+            if piece.count > room { isCut = true }
         case .messages(_, let encoding):
             frames?.read(ByteBuffer(bytes: piece)) { frame in
                 guard frame.isCompressed else { return }
-                look(frame.content(encoding: encoding, limit: PackedBody.longestMessage).bytes)
+                let content = frame.content(encoding: encoding, limit: PackedBody.longestMessage)
+                if frame.leftOut > 0 || content.stoppedAtLimit { isCut = true }
+                found += content.bytes.withUnsafeReadableBytes { mask.marks(in: $0, nil).count }
             }
         }
     }
@@ -72,31 +85,47 @@ final class PackedBody {
     func finish() {
         if case .zip = packing { entries() }
         decoder.finish()
+        if decoder.problem?.kind == .stoppedAtLimit, case .coding = packing { isCut = true }
         unpacked.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { _ in }
     }
 
     /// Unpacks the entries of a ZIP file; each is found by its local header, as the file may be cut off.
     private func entries() {
-        var left = PackedBody.unpackedLimit
+        var left = unpackedLimit
         var place = 0
-        while left > 0, let start = archive[place...].firstIndex(of: PackedBody.entrySign[0]) {
-            place = start + 1
-            guard archive.count - start > 30, archive[start...].starts(with: PackedBody.entrySign) else { continue }
+        while let header = nextHeader(from: &place) {
             // Compression method 8 is deflate; names and extra fields stand before the data.
-            guard archive[start + 8] == 8, archive[start + 9] == 0 else { continue }
-            let names = Int(archive[start + 26]) | Int(archive[start + 27]) << 8
-            let extras = Int(archive[start + 28]) | Int(archive[start + 29]) << 8
-            let data = start + 30 + names + extras
-            guard data < archive.count else { continue }
-            let content = ContentDecoder.decode(ByteBuffer(bytes: archive[data...]), codings: [.deflate], limit: left)
-            left -= content.bytes.readableBytes + 1
+            guard number(header + 8) == 8 else { continue }
+            let data = header + 30 + number(header + 26) + number(header + 28)
+            guard data < archive.readableBytes,
+                let packed = archive.getSlice(at: data, length: archive.readableBytes - data)
+            else { continue }
+            guard left > 0 else {
+                isCut = true
+                return
+            }
+            let content = ContentDecoder.decode(packed, codings: [.deflate], limit: left)
+            if content.stoppedAtLimit { isCut = true }
+            left -= max(PackedBody.leastEntry, content.bytes.readableBytes)
             let entry = BodyMask(mask, nil)
             content.bytes.withUnsafeReadableBytes { entry.add($0, isLast: true) { _ in } }
             found += entry.count
         }
     }
 
-    private func look(_ message: ByteBuffer) {
-        found += message.withUnsafeReadableBytes { mask.marks(in: $0, nil).count }
+    /// The next local header, and `place` after its sign; `nil` where there is none.
+    private func nextHeader(from place: inout Int) -> Int? {
+        archive.withUnsafeReadableBytes { bytes in
+            while let start = bytes[place...].firstIndex(of: PackedBody.entrySign[0]) {
+                place = start + 1
+                if bytes.count - start > 30, bytes[start...].starts(with: PackedBody.entrySign) { return start }
+            }
+            return nil
+        }
+    }
+
+    /// Two bytes as a number, the lower one first.
+    private func number(_ place: Int) -> Int {
+        archive.getInteger(at: place, endianness: .little, as: UInt16.self).map { Int($0) } ?? 0
     }
 }

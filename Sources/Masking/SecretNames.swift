@@ -50,12 +50,15 @@ package struct SecretNames: Sendable {
         """.split(separator: " ")
 
     private let table: [String: SecretKind]
+    /// Of the names in `table` that begin with a byte, the lengths, as bits: most other names are seen by it alone.
+    private var lengths = [UInt64](repeating: 0, count: 256)
     private let endings: [(ending: [UInt8], kind: SecretKind)]
-    private let exempt: Set<String>
+    private var exempt: Set<String> = []
+    private var exemptEndings: [String] = []
 
     /// - Parameters:
-    ///   - also: further names, `*` at the beginning stands for anything.
-    ///   - except: names whose values stay.
+    ///   - also: further names; `*` at the beginning stands for anything.
+    ///   - except: names whose values stay; `*` as in `also`.
     package init(also: [String] = [], except: [String] = []) {
         var table: [String: SecretKind] = [:]
         for (kind, names) in SecretNames.exact { for name in names { table[name] = kind } }
@@ -66,8 +69,14 @@ package struct SecretNames: Sendable {
         }
         self.table = table
         self.endings = endings
-        exempt = Set(except.map { SecretNames.normalised($0) })
+        for name in table.keys { lengths[Int(name.utf8.first ?? 0)] |= SecretNames.bit(name.utf8.count) }
+        for name in except {
+            let plain = SecretNames.normalised(name)
+            if name.hasPrefix("*") { exemptEndings.append(plain) } else { exempt.insert(plain) }
+        }
     }
+
+    private static func bit(_ length: Int) -> UInt64 { 1 << min(length, 63) }
 
     /// The kind of secret under a name; `nil` where its value is ordinary.
     package func kind(of name: some Collection<UInt8>) -> SecretKind? {
@@ -84,14 +93,15 @@ package struct SecretNames: Sendable {
     }
 
     private func kind(ofPlain name: UnsafeRawBufferPointer) -> SecretKind? {
-        guard name.count > 1 else { return nil }
+        guard let first = name.first, let last = name.last else { return nil }
         // Most names are no secret's: these end here, before a string is made.
         let ending = endings.first {
-            name.count >= $0.ending.count && name.suffix($0.ending.count).elementsEqual($0.ending)
+            $0.ending.last == last && name.count >= $0.ending.count
+                && name.suffix($0.ending.count).elementsEqual($0.ending)
         }
-        if ending == nil, !SecretNames.isPossible(name, in: table) { return nil }
+        if ending == nil, lengths[Int(first)] & SecretNames.bit(name.count) == 0 { return nil }
         let text = String(decoding: name, as: UTF8.self)
-        if exempt.contains(text) { return nil }
+        if isExempt(plain: text) { return nil }
         if let kind = table[text] { return kind }
         guard let ending, !SecretNames.ordinary.contains(text) else { return nil }
         let rest = text.dropLast(ending.ending.count)
@@ -101,12 +111,12 @@ package struct SecretNames: Sendable {
 
     /// Whether the profile says that the values under a name stay.
     func isExempt(_ name: some Collection<UInt8>) -> Bool {
-        !exempt.isEmpty && name.count <= SecretNames.longest
-            && exempt.contains(SecretNames.normalised(String(decoding: name, as: UTF8.self)))
+        guard !exempt.isEmpty || !exemptEndings.isEmpty, name.count <= SecretNames.longest else { return false }
+        return isExempt(plain: SecretNames.normalised(String(decoding: name, as: UTF8.self)))
     }
 
-    private static func isPossible(_ name: UnsafeRawBufferPointer, in table: [String: SecretKind]) -> Bool {
-        name.count <= 40 && table[String(decoding: name, as: UTF8.self)] != nil
+    private func isExempt(plain name: String) -> Bool {
+        exempt.contains(name) || exemptEndings.contains { name.hasSuffix($0) }
     }
 
     static func normalised(_ name: String) -> String {

@@ -12,11 +12,17 @@ package enum SessionMask {
 
     /// What the profiles say of masking; without any, what those say that were last in force in the session.
     ///
-    /// Throws `ProfileError` for a profile that is wrong; rules of a session that this Sluice cannot read say nothing.
+    /// Throws `ProfileError` for a profile that is wrong, and for rules of a session that are not YAML.
     package static func rules(of reader: SessionReader, profiles: [String] = []) throws -> MaskRules {
         guard profiles.isEmpty else { return try RuleProfile.load(paths: profiles, takesPipes: true).mask }
-        guard let rules = try reader.rules(at: .max), !rules.sources.isEmpty else { return MaskRules() }
-        return (try? RuleProfile(sources: rules.sources))?.mask ?? MaskRules()
+        return try self.rules(in: reader.rules(at: .max)?.sources ?? [])
+    }
+
+    /// What the texts of rules that are or were in force say of masking.
+    ///
+    /// Throws `ProfileError` for texts that are not YAML.
+    package static func rules(in sources: [ProfileSource]) throws -> MaskRules {
+        try RuleProfile.mask(in: sources, tools: .standard)
     }
 
     /// Reads exchanges for their secrets, and gives the session without them; `forEach` calls its closure with each.

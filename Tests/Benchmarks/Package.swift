@@ -62,8 +62,12 @@ let package = Package(
         module("HTTPModel", ["Expressions", nioCore]),
         module("Files", [nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
+        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["Text", "ExchangeCore", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]),
+        module(
+            "Rules",
+            ["Text", "ExchangeCore", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
+        ),
         module("Tools", ["Text", "Rules", "ExchangeCore", "HTTPModel", "Content", "Expressions", nioCore]),
         .target(name: "CAllocationCount"),
         .executableTarget(

@@ -68,13 +68,17 @@ let package = Package(
         module("Files", [nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
+        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["Text", "ExchangeCore", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]),
+        module(
+            "Rules",
+            ["Text", "ExchangeCore", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
+        ),
         module("Tools", ["Text", "Rules", "ExchangeCore", "HTTPModel", "Content", "Expressions", nioCore]),
         module("CharlesFiles", ["Text", "Tools", "Rules", "ExchangeCore", "HTTPModel", "Expressions"]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["Text", "HTTPModel", "Content", "Files", nioCore]),
+        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", nioCore]),
         module(
             "Runner",
             ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],

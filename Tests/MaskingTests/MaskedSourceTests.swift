@@ -115,10 +115,31 @@ struct MaskedSourceTests {
         try memory.add("Content-Type: application/octet-stream\r\n", ordinary)
         try memory.add("Content-Type: application/x-tar\r\nContent-Encoding: gzip\r\n", try encoded("x", .gzip))
         let (bodies, source) = try bodies()
-        for body in bodies[1...4] { #expect(body == PackedBody.replacement) }
+        for body in bodies[1...4] { #expect(body == Array(PackedBody.Replacement.holdsSecrets.rawValue.utf8)) }
         #expect(bodies[5] == ordinary && bodies[6] == Array("x".utf8))
         let sizes = source.recordedSizes(of: ExchangeID(7), side: .responseReceived)
         #expect(sizes?.decoded == 1 && source.replacedCount == 5)
+    }
+
+    @Test("A packed body that is too long to be looked through is masked whole")
+    func tooLong() throws {
+        func replacement(_ packing: PackedBody.Packing, _ body: [UInt8], limit: Int) -> PackedBody.Replacement? {
+            let packed = PackedBody(packing, TextMask(), unpackedLimit: limit)
+            body.withUnsafeBytes { packed.add($0) }
+            packed.finish()
+            return packed.replacement
+        }
+        let text = String(repeating: "nothing of use ", count: 100)
+        let packed = try encoded(text, .gzip)
+        #expect(replacement(.coding(.gzip), packed, limit: text.utf8.count) == nil)
+        #expect(replacement(.coding(.gzip), packed, limit: text.utf8.count - 1) == .isTooLong)
+        // Each entry counts, even an empty one: a file of headers alone does not keep an export for ever.
+        let empty: [UInt8] =
+            [0x50, 0x4B, 3, 4, 20, 0, 0, 0, 8, 0] + Array(repeating: 0, count: 20)
+            + (try encoded("", .deflate)).dropFirst(2).dropLast(4)
+        let archive = Array(repeatElement(empty, count: 5).joined())
+        #expect(replacement(.zip, archive, limit: 5 * 4096) == nil)
+        #expect(replacement(.zip, archive, limit: 4 * 4096) == .isTooLong)
     }
 
     @Test("A secret is masked in exchanges before the one that names it")

@@ -29,9 +29,17 @@ struct SecretNamesTests {
 
     @Test("are added and taken away by the profile")
     func rules() {
-        let names = SecretNames(also: ["X-Tenant", "*codeword"], except: ["sid", "CSRF_token"])
-        for name in ["x_tenant", "my-codeword", "codeword"] { #expect(names.kind(of: name.utf8) == .token) }
-        for name in ["sid", "csrfToken", "tenant"] { #expect(names.kind(of: name.utf8) == nil) }
+        let long = String(repeating: "long", count: 18)
+        let names = SecretNames(
+            also: ["X-Tenant", "*codeword", "k", long],
+            except: ["sid", "CSRF_token", "*-hint-token"]
+        )
+        for name in ["x_tenant", "my-codeword", "codeword", "K", long] {
+            #expect(names.kind(of: name.utf8) == .token)
+        }
+        for name in ["sid", "csrfToken", "tenant", "my_hint_token", "x-k", long + "er"] {
+            #expect(names.kind(of: name.utf8) == nil)
+        }
         let mask = TextMask(Masked.rules(except: ["theme", "reference"]))
         let head = ByteBuffer(
             string:

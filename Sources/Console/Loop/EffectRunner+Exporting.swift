@@ -86,14 +86,10 @@ extension EffectRunner {
         say(words)
     }
 
-    /// What the rules in force in this console say of masking; where it has none, those of the session that is shown.
+    /// What the rules in force say of masking; where there are none, those of the session that is shown.
     func maskRules(_ reader: SessionReader) throws -> MaskRules {
-        if let own = behind.withLock({ $0?.queries?.reader }), let rules = try own.rules(at: .max),
-            !rules.sources.isEmpty
-        {
-            return try SessionMask.rules(of: own)
-        }
-        return try SessionMask.rules(of: reader)
+        let sources = rulesInForce.withLock { $0 }
+        return try sources.isEmpty ? SessionMask.rules(of: reader) : SessionMask.rules(in: sources)
     }
 }
 

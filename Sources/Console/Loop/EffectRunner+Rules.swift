@@ -18,10 +18,17 @@ extension EffectRunner {
 
     func loadRules() {
         control { [self] control in
-            let profile = try await control.profile()
+            let profile = try await profileInForce(control)
             inbox.send(.rules(profile.profiles, revision: profile.rules))
-            loadDescriptors(of: profile.profiles)
         }
+    }
+
+    /// Asks for the rules in force, and keeps what copies, exports and pages need of them.
+    private func profileInForce(_ control: any ControlTarget) async throws -> ProfileInForce {
+        let profile = try await control.profile()
+        rulesInForce.withLock { $0 = profile.profiles }
+        loadDescriptors(of: profile.profiles)
+        return profile
     }
 
     func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
@@ -38,23 +45,23 @@ extension EffectRunner {
     }
 
     private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
-        control { [inbox] control in
+        control { [self] control in
             do {
                 let words = try await change(control)
-                let profile = try await control.profile()
+                let profile = try await profileInForce(control)
                 inbox.send(.rulesApplied(profile.profiles, words, revision: profile.rules))
             } catch {
-                let profile = try await control.profile()
+                let profile = try await profileInForce(control)
                 inbox.send(.rulesRefused(profile.profiles, "\(error)", revision: profile.rules))
             }
         }
     }
 
     func saveRules(isForced: Bool) {
-        control { [inbox] control in
+        control { [self] control in
             do {
                 let saved = try await control.saveProfile(nil, isForced: isForced)
-                let profile = try await control.profile()
+                let profile = try await profileInForce(control)
                 inbox.send(.rulesSaved(saved, profile.profiles, revision: profile.rules))
             } catch let failure as ControlError {
                 guard let conflict = failure.conflict else { return inbox.send(.rulesNotSaved("\(failure)")) }
@@ -90,13 +97,13 @@ extension EffectRunner {
     /// Puts the profile of a file in force in place of the present one, or reads the present one again.
     func loadProfile(_ file: String?, discardsEdits: Bool) {
         let path = file.map { ExportFile.expanded($0) }
-        control { [inbox] control in
+        control { [self] control in
             do {
                 let change =
                     if let path { try await control.loadProfile([path], discardsEdits: discardsEdits) } else {
                         try await control.reloadProfile(discardsEdits: discardsEdits)
                     }
-                let profile = try await control.profile()
+                let profile = try await profileInForce(control)
                 let words =
                     path.map { "The rules are those of \($0): \(change)." } ?? "The profile was read again: \(change)."
                 inbox.send(.rules(profile.profiles, revision: profile.rules))

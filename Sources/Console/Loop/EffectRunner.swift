@@ -37,6 +37,8 @@ final class EffectRunner: Sendable {
     private let newestDetail = Mutex(DetailQuestion())
     /// What gRPC messages mean, and the files of the profile that say so.
     let descriptors = Mutex<(set: DescriptorSet?, paths: [String])>((nil, []))
+    /// The texts of the rules in force, as the proxy said them last; empty where there are none.
+    let rulesInForce = Mutex<[ProfileSource]>([])
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let lastSent = Atomic(0)

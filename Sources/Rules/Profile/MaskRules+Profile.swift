@@ -8,7 +8,7 @@ extension MaskRules {
                 "Names of headers, cookies, parameters and fields whose values are secrets too; '*' at the beginning stands for anything."
             ),
         GrammarKey("except", .list(.text), example: "[ sid, csrf_token ]", fallback: "none")
-            .means("Names whose values stay."),
+            .means("Names whose values stay; '*' as in 'also'."),
         GrammarKey(
             "patterns",
             .list(.choice(Pattern.allCases.map(\.rawValue))),
@@ -32,7 +32,8 @@ extension MaskRules {
         (node?.members ?? []).compactMap { entry in
             guard let name = reader.text(entry, key) else { return nil }
             if MaskRules.isName(name) { return name }
-            reader.error("'\(name.prefix(60))' is no name: it has letters or digits, at most 80", at: entry)
+            let shape = "it has letters or digits, at most 80 bytes, and '*' at most at its beginning"
+            reader.error("'\(name.prefix(60))' is no name: \(shape)", at: entry)
             return nil
         }
     }

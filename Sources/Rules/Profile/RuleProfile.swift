@@ -83,6 +83,18 @@ package struct RuleProfile: Sendable {
         switchTools(without: off)
     }
 
+    /// What texts that have been in force say of masking, even where this Sluice cannot read the rest of them.
+    ///
+    /// - Throws: ``ProfileError`` where one is not YAML.
+    package static func mask(
+        in sources: [ProfileSource],
+        tools registry: ToolRegistry
+    ) throws(ProfileError) -> MaskRules {
+        var compiler = ProfileCompiler(registry)
+        try compiler.add(sources)
+        return compiler.mask
+    }
+
     /// The tools in force at first.
     package var chain: StageChain { chain(without: off) }
 

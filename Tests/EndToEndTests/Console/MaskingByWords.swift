@@ -8,7 +8,7 @@ extension EndToEnd.LinearConsole {
         let nginx = try await ReportingNginx()
         let console = try await LinearProcess()
         let token = "tok-5f4dcc3b5aa765d6"
-        let profile = try console.scratch.write("mask.yaml", Array("mask: { also: [ x-tenant ] }\n".utf8))
+        let profile = try console.scratch.write("mask.yaml", Array("version: 1\nmask: { also: [ x-tenant ] }\n".utf8))
         try await console.curl(
             "http://127.0.0.1:\(nginx.plain)/one",
             ["-H", "Authorization: Bearer \(token)", "-H", "X-Tenant: acme"]
@@ -22,7 +22,7 @@ extension EndToEnd.LinearConsole {
         let named = try await console.says("copy fetch last masked", until: "});")
         #expect(named.contains("process.env.SLUICE_TOKEN_1") && !named.contains(token))
         // What is masked besides is said by the profile that is in force.
-        try await console.says("profile \(profile)", until: "mask.yaml")
+        try await console.says("profile \(profile)", until: "The rules are those of")
         let (har, kept) = (console.scratch.path("a.har"), console.scratch.path("b.har"))
         try await console.says("export har \(har)", until: "masked in ")
         let text = String(decoding: console.scratch.bytes("a.har"), as: UTF8.self)
