@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import Rules
+import Runner
 import Sharing
 import Tools
 
@@ -112,7 +113,7 @@ struct CommandArgument: Sendable {
         name: "FILE",
         prompt: "File that protoc wrote with --descriptor_set_out and --include_imports"
     )
-    static let export = choice("FORMAT [SCOPE] [secrets] FILE", .word("form", words(ExportRequest.Form.self))) {
+    static let export = choice("FORMAT [SCOPE] [secrets] FILE", .word("form", words(ExportFormat.self))) {
         model,
         command in
         PickerState(command: command, title: "Export", items: model.exportChoices)

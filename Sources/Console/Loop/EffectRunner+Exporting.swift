@@ -26,7 +26,7 @@ extension EffectRunner {
                     cancellations.load(ordering: .relaxed) != begun
                 }.map { ExchangeID($0) }
             // A masked export reads for secrets first, and makes the commands of cURL twice.
-            let passes = request.keepsSecrets ? 1 : request.form == .curl ? 3 : 2
+            let passes = request.keepsSecrets ? 1 : request.format == .curl ? 3 : 2
             var (done, count) = (0, 0)
             let forEach = { [self] (body: (RecordedExchange) throws -> Void) in
                 count = 0
@@ -43,28 +43,12 @@ extension EffectRunner {
             try check()
             let masked =
                 request.keepsSecrets ? nil : try SessionMask.source(reader, maskRules(reader), forEach: forEach)
-            var export = export(request, masked ?? reader, file)
+            let destination = ExportDestination(file, path: ExportFile.expanded(request.path))
+            var export = request.format.export(masked ?? reader, of: reader, to: destination)
             try SessionMask.write(&export, masked, forEach: forEach)
             try check()
             try file.finish()
             tellExported(request, count, file.count, masked)
-        }
-    }
-
-    private func export(
-        _ request: ExportRequest,
-        _ source: any ExchangeSource,
-        _ file: OutputFile
-    ) -> any ExchangeExport {
-        switch request.form {
-        case .har: return HARExport(source: source, sink: file.write)
-        case .json: return JSONExport(source: source, sink: file.write)
-        case .curl:
-            let bodies = BodyDirectory(
-                path: ExportFile.expanded(request.path) + ".bodies",
-                referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
-            )
-            return CurlExport(source: source, form: .scriptFile, files: bodies, sink: file.write)
         }
     }
 

@@ -109,19 +109,7 @@ enum ExportScope: String, CaseIterable {
 }
 
 package struct ExportRequest: Sendable, Hashable {
-    package enum Form: String, CaseIterable, Sendable, Hashable {
-        case curl, har, json
-
-        package var title: String {
-            switch self {
-            case .curl: "cURL script"
-            case .har: "HAR"
-            case .json: "JSON"
-            }
-        }
-    }
-
-    package var form: Form
+    package var format: ExportFormat
     package var path: String
     /// `nil` for those that the query leaves.
     package var ids: [ExchangeID]?

@@ -50,7 +50,7 @@ extension ConsoleModel {
     /// What can be exported now, in all forms: the marked ones first, else what is selected.
     var exportChoices: [PickerState.Item] {
         exportScopes.flatMap { scope, words in
-            ExportRequest.Form.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
+            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
         }
     }
 
@@ -70,7 +70,7 @@ extension ConsoleModel {
     /// Without a word for it, it is the marked ones, else all that are shown.
     mutating func export(_ words: String) -> [Effect] {
         let (word, others) = words.firstWord
-        guard let form = ExportRequest.Form(rawValue: word.lowercased()) else { return [] }
+        guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
         var file = others
         var scope: ExportScope?
         if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first == "all" ? "shown" : first) {
@@ -80,13 +80,13 @@ extension ConsoleModel {
         let keepsSecrets = file.map { $0.firstWord.word == "secrets" && $0.firstWord.rest != nil } ?? false
         if keepsSecrets { file = file?.firstWord.rest }
         guard let file else {
-            let line = LineEditor("sluice.\(form == .curl ? "sh" : form.rawValue)", isSuggestion: true)
-            let title = "File for the \(form.title), masked; 'secrets FILE' keeps secrets"
-            let prefix = [form.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
+            let line = LineEditor("sluice.\(format.fileExtension)", isSuggestion: true)
+            let title = "File for the \(format.title), masked; 'secrets FILE' keeps secrets"
+            let prefix = [format.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
             return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
         }
         guard let path = fileName(file) else { return [] }
-        var request = ExportRequest(form: form, path: path, ids: nil, query: list.query, keepsSecrets: keepsSecrets)
+        var request = ExportRequest(format: format, path: path, ids: nil, query: list.query, keepsSecrets: keepsSecrets)
         switch scope ?? (marks.isEmpty ? .shown : .marked) {
         case .shown: break
         case .marked:

@@ -43,7 +43,7 @@ extension Effect {
         case .why(let id): "why \(id.number)"
         case .saveCopy(_, let path): "save copy \(path)"
         case .saveBody(let id, let path): "save body \(id.number) \(path)"
-        case .export(let request): "export \(request.form.rawValue) \(request.path)"
+        case .export(let request): "export \(request.format.rawValue) \(request.path)"
         case .openRequest(let id): "open request \(id.number)"
         case .editDraft(_, let words): "edit draft \(words)"
         case .structure(let node, _): "structure \(node.site ?? "root")"

@@ -130,7 +130,7 @@ struct NewcomerTests {
         model.press("E", "enter")
         model.type("bug.sh")
         #expect(model.press("enter").words == ["export curl bug.sh"])
-        let request = ExportRequest(form: .curl, path: "bug.sh", ids: nil, query: ListQuery())
+        let request = ExportRequest(format: .curl, path: "bug.sh", ids: nil, query: ListQuery())
         #expect(model.update(.exportConflict(request)).isEmpty)
         #expect(model.jobs.isEmpty)
         guard case .export(let forced)? = model.press("o").first else {

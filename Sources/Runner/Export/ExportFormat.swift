@@ -1,0 +1,55 @@
+package import Files
+package import HTTPModel
+package import Recording
+package import Sharing
+
+/// The formats in which exchanges are exported, by `sluice export` and by the console.
+package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
+    case curl, har, json
+
+    /// What a list of formats calls it.
+    package var title: String {
+        switch self {
+        case .curl: "cURL script"
+        case .har: "HAR"
+        case .json: "JSON"
+        }
+    }
+
+    package var fileExtension: String { self == .curl ? "sh" : rawValue }
+
+    /// The writer of this format; `source` is `reader` itself, or the same without its secrets.
+    package func export(
+        _ source: any ExchangeSource,
+        of reader: SessionReader,
+        to destination: ExportDestination
+    ) -> any ExchangeExport {
+        let sink: ExportSink = destination.file.write
+        switch self {
+        case .curl:
+            return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
+        case .har: return HARExport(source: source, sink: sink)
+        case .json: return JSONExport(source: source, sink: sink)
+        }
+    }
+}
+
+/// Where an export goes.
+package struct ExportDestination {
+    package let file: OutputFile
+    /// Where bodies go that no command line can carry.
+    package let bodies: any BodyFiles
+    /// How the commands of a script are put together.
+    package let script: CurlExport.Form
+
+    package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
+        (self.file, self.bodies, self.script) = (file, bodies, script)
+    }
+
+    /// A file with the bodies of its commands in a directory beside it, which the commands name relative to the file.
+    package init(_ file: OutputFile, path: String) {
+        let bodies = path + ".bodies"
+        let name = bodies.split(separator: "/").last.map { String($0) }
+        self.init(file, bodies: BodyDirectory(path: bodies, referredToAs: name))
+    }
+}

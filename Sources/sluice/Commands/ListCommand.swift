@@ -1,0 +1,38 @@
+import ArgumentParser
+import Files
+import HTTPModel
+import Masking
+import Recording
+import Runner
+import Sharing
+
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the exchanges of a session.",
+        discussion: FilterHelp.text
+    )
+
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+
+    func validate() throws {
+        if secrets, !json { throw ValidationError("--secrets goes with --json; lines for people are never masked.") }
+    }
+
+    func run() throws {
+        let query = try SessionQuery(session: session, filter: filter)
+        let output = try OutputFile(nil)
+        let mask = try json && !secrets ? RecordMask(SessionMask.rules(of: query.reader)) : nil
+        var text = json ? "" : ExchangeLine.header + "\n"
+        try query.forEachMatch { record in
+            text += (json ? ExchangeLine.json(mask?.masked(record) ?? record) : ExchangeLine.human(record)) + "\n"
+            if text.utf8.count > 1 << 16 {
+                try output.write(text)
+                text = ""
+            }
+        }
+        try output.write(text)
+    }
+}

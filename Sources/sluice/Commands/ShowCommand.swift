@@ -1,0 +1,111 @@
+import ArgumentParser
+import Content
+import Files
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+import Recording
+import Rules
+import Runner
+import Sharing
+import Tools
+
+struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show everything about one exchange.")
+
+    enum Message: String, ExpressibleByArgument, CaseIterable {
+        case request, response
+
+        var side: BodySide { self == .request ? .requestReceived : .responseReceived }
+    }
+
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The exchange's number.") var id: Int64
+    @Option(help: "Print only this message's body, decoded.") var body: Message?
+    @Flag(help: "With --body: the bytes as received, without undoing the content coding.") var raw = false
+
+    @Option(
+        help: .value(
+            "file",
+            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports."
+        )
+    )
+    var protoDescriptor: String?
+
+    @Flag(help: "Replace passwords, tokens, cookies and keys.") var mask = false
+
+    func validate() throws {
+        if mask, body != nil { throw ValidationError("--mask and --body exclude each other.") }
+        if protoDescriptor != nil, body != nil {
+            throw ValidationError("--proto-descriptor and --body exclude each other.")
+        }
+        if raw, body == nil { throw ValidationError("--raw goes with --body request or --body response.") }
+    }
+
+    func run() throws {
+        let descriptors = try protoDescriptor.map { try DescriptorFile.read([$0]) }
+        let reader = try SessionQuery.open(session)
+        guard let exchange = try reader.exchange(ExchangeID(id)) else {
+            throw StartError(
+                "The session has no exchange \(id).",
+                hint: "sluice list \(session) prints the numbers there are."
+            )
+        }
+        let output = try OutputFile(nil)
+        guard let body else {
+            var (shown, source): (RecordedExchange, any ExchangeSource) = (exchange, reader)
+            if mask {
+                let masked = try SessionMask.source(reader, SessionMask.rules(of: reader)) { try $0(exchange) }
+                (shown, source) = (masked.masked(exchange), masked)
+            }
+            let report = ExchangeReport.text(shown, source: source, descriptors: descriptors) {
+                ToolRegistry.standard[key: $0]?.change
+            }
+            return try output.write(report)
+        }
+        try refuseBinary(exchange, body, reader)
+        var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
+        let problem = try BodyExport.write(exchange, side: body.side, from: reader, raw: raw) { piece in
+            try output.write(visible?.add(piece) ?? piece)
+        }
+        if let end = visible?.finish() { try output.write(end) }
+        if visible?.hasChanged == true {
+            StandardStreams.error(
+                """
+
+                sluice: What a terminal would obey or hide is shown as ^[ or <U+202E>. \(redirection(body))
+
+                """
+            )
+        }
+        if let problem {
+            StandardStreams.error(
+                "sluice: the body could not be decoded further: \(problem)\n--raw prints it as received.\n"
+            )
+        }
+    }
+
+    private func redirection(_ message: Message) -> String {
+        "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
+    }
+
+    /// Refuses to write bytes that are not text to a terminal.
+    private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
+        let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
+        if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
+            throw StartError("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
+        }
+        guard isatty(1) == 1 else { return }
+        var beginning = ByteBuffer()
+        _ = try BodyExport.write(exchange, side: message.side, from: reader, raw: raw) { piece in
+            if beginning.readableBytes < 4_096 {
+                beginning.writeImmutableBuffer(
+                    piece.getSlice(at: piece.readerIndex, length: min(piece.readableBytes, 4_096)) ?? ByteBuffer()
+                )
+            }
+        }
+        guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
+        throw StartError("The body is no text, and would garble the terminal.", hint: redirection(message))
+    }
+}
