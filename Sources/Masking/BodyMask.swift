@@ -119,7 +119,7 @@ final class BodyMask {
         count += settled.count
         if !mask.isCollecting {
             let start = min(start, end)
-            try output(Mark.replaced(settled, in: bytes[start..<end], keepsLength: isBinary))
+            try output(Mark.replaced(settled, in: bytes[start..<end], keepsLength: isBinary, mask.book))
         }
         return end
     }

@@ -9,7 +9,8 @@ extension FieldScanner {
         var place = range.lowerBound
         while place < range.upperBound {
             guard let (content, quote) = openingQuote(at: place) else {
-                place += 1
+                // Backslashes before no quote are looked at once.
+                repeat { place += 1 } while place < range.upperBound && bytes[place - 1] == UInt8(ascii: "\\")
                 continue
             }
             let end = end(of: quote, from: content)

@@ -45,7 +45,7 @@ struct HeadMask {
                 place = next
             }
             guard !marks.isEmpty else { return (head, 0) }
-            let masked = Mark.replaced(Mark.merged(marks), in: bytes[...], keepsLength: false)
+            let masked = Mark.replaced(Mark.merged(marks), in: bytes[...], keepsLength: false, mask.book)
             return (ByteBuffer(bytes: masked), marks.count)
         }
     }
@@ -200,7 +200,8 @@ struct HeadMask {
     private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
         guard !range.isEmpty else { return [] }
         return mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax).map {
-            Mark($0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound, $0.placeholder)
+            let place = $0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound
+            return Mark(place, $0.placeholder, isNumber: $0.isNumber)
         }
     }
 }

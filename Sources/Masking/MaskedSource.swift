@@ -164,7 +164,7 @@ package final class MaskedSource: ExchangeSource {
             let marks = mask.marks(in: bytes, message.isText ? .text : nil)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
-            return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: !message.isText))
+            return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: !message.isText, mask.book))
         }
         masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
         if case .webSocket(var details) = message.kind, let close = details.close,

@@ -1,15 +1,18 @@
 /// Finds secrets anywhere in bytes: by their first eight bytes, then by length and digest.
+///
+/// Many secrets may begin alike, as JSON Web Tokens do: then bytes are digested once for each length that occurs.
 struct NeedleTable {
     private struct Needle {
-        var length: Int
-        var digest: Int
         var entry: Int32
         /// Whether it counts, where it is short, as a whole word only.
         var standsAlone: Bool
     }
 
     private static let filterBits = 1 << 21
-    private var needles: [UInt64: [Needle]] = [:]
+    /// By digest.
+    private var needles: [Int: Needle] = [:]
+    /// The lengths of the needles that begin with eight bytes, the longest first.
+    private var lengths: [UInt64: [Int32]] = [:]
     /// One bit for each beginning that some needle has, by its hash; sized at the first needle.
     private var filter: [UInt64] = []
     private(set) var longest = 0
@@ -20,16 +23,16 @@ struct NeedleTable {
         for start in stride(from: 0, to: bytes.count, by: SecretBook.longestPiece) {
             let piece = bytes[start..<min(bytes.count, start + SecretBook.longestPiece)]
             guard piece.count >= SecretBook.shortestSought else { continue }
+            let digest = NeedleTable.digest(Array(piece))
+            guard needles[digest] == nil else { continue }
+            needles[digest] = Needle(entry: entry, standsAlone: standsAlone)
             let key = piece.prefix(8).enumerated().reduce(UInt64(0)) {
                 $0 | UInt64($1.element) << UInt64($1.offset * 8)
             }
-            let digest = NeedleTable.digest(Array(piece))
-            let needle = Needle(length: piece.count, digest: digest, entry: entry, standsAlone: standsAlone)
-            var known = needles[key] ?? []
-            guard !known.contains(where: { $0.length == needle.length && $0.digest == needle.digest }) else { continue }
-            known.append(needle)
-            known.sort { $0.length > $1.length }
-            needles[key] = known
+            let length = Int32(piece.count)
+            if lengths[key, default: []].contains(length) { continue }
+            let place = lengths[key, default: []].firstIndex { $0 < length }
+            lengths[key, default: []].insert(length, at: place ?? lengths[key, default: []].endIndex)
             if filter.isEmpty { filter = Array(repeating: 0, count: NeedleTable.filterBits / 64) }
             let bit = NeedleTable.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
@@ -47,8 +50,8 @@ struct NeedleTable {
                 let key = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
                 let bit = NeedleTable.bit(key)
                 if filter[bit >> 6] & (1 << UInt64(bit & 63)) != 0, let match = match(key, at: place, in: bytes) {
-                    found(place..<place + match.length, match.entry)
-                    place += match.length
+                    found(match.range, match.entry)
+                    place = match.range.upperBound
                 } else {
                     place += 1
                 }
@@ -56,20 +59,26 @@ struct NeedleTable {
         }
     }
 
-    private func match(_ key: UInt64, at place: Int, in bytes: UnsafeRawBufferPointer) -> Needle? {
-        guard let candidates = needles[key] else { return nil }
-        return candidates.first { needle in
-            let end = place + needle.length
-            guard end <= bytes.count else { return false }
+    private func match(
+        _ key: UInt64,
+        at place: Int,
+        in bytes: UnsafeRawBufferPointer
+    ) -> (range: Range<Int>, entry: Int32)? {
+        for length in lengths[key] ?? [] {
+            let end = place + Int(length)
+            guard end <= bytes.count else { continue }
+            let digest = NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[place..<end]))
+            guard let needle = needles[digest] else { continue }
             // A short one inside a longer word or number is chance.
-            if needle.standsAlone, needle.length < 16 {
+            if needle.standsAlone, length < 16 {
                 if place > 0, NeedleTable.joins(bytes[place - 1], bytes[place]), !isPercentEncoded(bytes, place - 1) {
-                    return false
+                    continue
                 }
-                if end < bytes.count, NeedleTable.joins(bytes[end - 1], bytes[end]) { return false }
+                if end < bytes.count, NeedleTable.joins(bytes[end - 1], bytes[end]) { continue }
             }
-            return NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[place..<end])) == needle.digest
+            return (place..<end, needle.entry)
         }
+        return nil
     }
 
     /// Whether the byte at a place is the last of `%3D` or such.

@@ -9,11 +9,21 @@ extension SecretBook {
             let rest = bytes[(start + Placeholder.prefix.utf8.count)...]
             for kind in SecretKind.allCases where rest.starts(with: kind.rawValue.utf8 + [UInt8(ascii: "-")]) {
                 let digits = rest.dropFirst(kind.rawValue.utf8.count + 1).prefix { $0 &- 0x30 < 10 }.prefix(9)
-                guard let number = Int(String(decoding: digits, as: UTF8.self)), isIssued(kind, number) else {
-                    continue
+                guard let number = Int(String(decoding: digits, as: UTF8.self)) else { continue }
+                var placeholder = Placeholder(kind: kind, number: number)
+                var end = digits.endIndex
+                if bytes[end...].first == UInt8(ascii: "e") {
+                    let encoding = bytes[(end + 1)...].prefix { $0 &- 0x30 < 10 }.prefix(9)
+                    placeholder.encoding = Int(String(decoding: encoding, as: UTF8.self)) ?? 0
+                    if isIssued(placeholder), placeholder.encoding > 0 {
+                        end = encoding.endIndex
+                    } else {
+                        placeholder.encoding = 0
+                    }
                 }
-                found.append((start..<digits.endIndex, Placeholder(kind: kind, number: number)))
-                place = digits.endIndex
+                guard isIssued(placeholder) else { continue }
+                found.append((start..<end, placeholder))
+                place = end
                 break
             }
         }
@@ -21,5 +31,7 @@ extension SecretBook {
     }
 
     /// Where a secret was found first; `nil` where it has no number of its own.
-    package func entry(of placeholder: Placeholder) -> Entry? { entries.first { $0.placeholder == placeholder } }
+    package func entry(of placeholder: Placeholder) -> Entry? {
+        entries.first { $0.placeholder == placeholder.ofSecret }
+    }
 }

@@ -23,10 +23,17 @@ package final class SecretBook {
 
     package private(set) var entries: [Entry] = []
     private var indices: [Int: Int32] = [:]
+    /// The entries that `needles` has.
+    private var sought: Set<Int32> = []
     private var counts: [SecretKind: Int] = [:]
     /// Whether there were more secrets than can be numbered.
     package private(set) var isFull = false
     private(set) var needles = NeedleTable()
+    /// Whether commands and programs are written: there each form of a secret has a variable of its own, so that they send
+    /// the same bytes.
+    package var isForPrograms = false
+    /// The encoded forms of secrets, by the digest of their bytes.
+    private var encodings: [Placeholder: [Int: Int]] = [:]
 
     package init() {}
 
@@ -44,7 +51,9 @@ package final class SecretBook {
             let placeholder = Placeholder(kind: kind, number: counts[kind, default: 0])
             entries.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
         }
-        guard isSought, secret.count >= SecretBook.shortestSought, let entry = indices[digest] else { return }
+        guard isSought, secret.count >= SecretBook.shortestSought, let entry = indices[digest],
+            sought.insert(entry).inserted
+        else { return }
         for form in SecretForms.all(of: secret) { needles.add(form, entry) }
         guard secret.count <= SecretBook.longestPiece else { return }
         for form in SecretForms.encoded(secret) { needles.add(form, entry, standsAlone: false) }
@@ -55,7 +64,22 @@ package final class SecretBook {
         indices[NeedleTable.digest(secret)].map { entries[Int($0)].placeholder } ?? Placeholder(kind: kind, number: 0)
     }
 
-    func isIssued(_ kind: SecretKind, _ number: Int) -> Bool { (0...counts[kind, default: 0]).contains(number) }
+    /// The placeholder of a secret for the form that it has in these bytes.
+    func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
+        guard placeholder.number > 0 else { return placeholder }
+        let digest = NeedleTable.digest(form)
+        if let entry = indices[digest], entries[Int(entry)].placeholder == placeholder { return placeholder }
+        let next = encodings[placeholder, default: [:]].count + 1
+        var encoded = placeholder
+        encoded.encoding = encodings[placeholder, default: [:]][digest] ?? next
+        encodings[placeholder, default: [:]][digest] = encoded.encoding
+        return encoded
+    }
+
+    func isIssued(_ placeholder: Placeholder) -> Bool {
+        (0...counts[placeholder.kind, default: 0]).contains(placeholder.number)
+            && (0...encodings[placeholder.ofSecret, default: [:]].count).contains(placeholder.encoding)
+    }
 
     func knows(_ digest: Int) -> Bool { indices[digest] != nil }
 }

@@ -16,10 +16,20 @@ package struct Placeholder: Sendable, Hashable {
     package let kind: SecretKind
     /// Counted from 1 for each kind.
     package let number: Int
+    /// In commands and programs: which encoded form of the secret, counted from 1; 0 is the secret as it is.
+    package var encoding = 0
 
-    package var text: String { "\(Placeholder.prefix)\(kind.rawValue)-\(number)" }
+    /// The same for the secret as it is.
+    package var ofSecret: Placeholder { Placeholder(kind: kind, number: number) }
+
+    package var text: String {
+        "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
+    }
     /// The variable of a shell or a program that stands for the secret in a command.
-    package var variable: String { "SLUICE_\(kind.rawValue.uppercased().replacing("-", with: "_"))_\(number)" }
+    package var variable: String {
+        let name = "SLUICE_\(kind.rawValue.uppercased().replacing("-", with: "_"))_\(number)"
+        return encoding > 0 ? name + "_ENCODED" + (encoding > 1 ? "_\(encoding)" : "") : name
+    }
 
     /// Whether a value is a placeholder already, as in a file that was exported before.
     static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: prefix.utf8) }

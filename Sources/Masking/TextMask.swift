@@ -155,17 +155,23 @@ struct Mark {
     }
 
     /// The bytes with the placeholders in them; each as long as what it stands for where `keepsLength`.
+    ///
+    /// In commands and programs a placeholder says the form of its secret, and nothing keeps its length.
     static func replaced(
         _ marks: some Collection<Mark>,
         in bytes: Slice<UnsafeRawBufferPointer>,
-        keepsLength: Bool
+        keepsLength: Bool,
+        _ book: SecretBook
     ) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var place = bytes.startIndex
         for mark in marks {
             output += bytes[place..<mark.range.lowerBound]
-            if mark.isNumber {
+            if book.isForPrograms {
+                let form = UnsafeRawBufferPointer(rebasing: bytes[mark.range])
+                output += book.placeholder(mark.placeholder, for: form).text.utf8
+            } else if mark.isNumber {
                 output += mark.placeholder.digits.utf8
             } else {
                 output += mark.placeholder.bytes(fitting: keepsLength ? mark.range.count : nil)
@@ -184,7 +190,7 @@ extension TextMask {
             let bytes = UnsafeRawBufferPointer(utf8)
             let marks = marks(in: bytes, syntax)
             return marks.isEmpty
-                ? nil : String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false), as: UTF8.self)
+                ? nil : String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
         }
     }
 }

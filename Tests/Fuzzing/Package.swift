@@ -101,5 +101,6 @@ let package = Package(
         fuzzer("Pages", "Content", "Sharing"),
         fuzzer("Paths", "Content"),
         fuzzer("Commands", "Content", "Sharing"),
+        fuzzer("Masks", "Masking"),
     ]
 )

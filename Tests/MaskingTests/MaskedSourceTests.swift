@@ -2,6 +2,7 @@ import Content
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Masking
@@ -69,6 +70,11 @@ struct MaskedSourceTests {
 
     private let secretText = #"{"sessionToken":"\#(chance)"}"#
     private let maskedText = Array(#"{"sessionToken":"sluice-token-1"}"#.utf8)
+
+    @Test("No input of the fuzzer fails", arguments: try FuzzReplay.all("Masks", seeds: MaskSeeds.all))
+    func fuzz(_ input: FuzzReplay) throws {
+        try MaskProbe.run(input.bytes)
+    }
 
     @Test("Content codings are undone; sizes stay those that were recorded")
     func codings() throws {
@@ -161,7 +167,9 @@ struct MaskedSourceTests {
         for (name, isText) in secrets {
             let payload = Array("\(name) \(chance)".utf8)
             let marks = payload.withUnsafeBytes { mask.marks(in: $0, isText ? .text : nil) }
-            let masked = payload.withUnsafeBytes { Mark.replaced(marks, in: $0[...], keepsLength: !isText) }
+            let masked = payload.withUnsafeBytes {
+                Mark.replaced(marks, in: $0[...], keepsLength: !isText, mask.book)
+            }
             #expect(masked == Array("\(name) sluice-token-1\(isText ? "" : "--")".utf8))
         }
         try memory.add("", [])

@@ -36,6 +36,30 @@ struct SecretBookTests {
         #expect(Masked.text("%2Fabcdefgh", knowing: ["abcdefgh"]) == "%2Fsluice-token-1")
     }
 
+    @Test("Secrets that begin alike are told apart, and each is found, the longer one first")
+    func alike() {
+        let secrets = (10...30).flatMap { length in
+            ["q7", "w9"].map { "eyJhbGci" + String(repeating: $0, count: length) }
+        }
+        let text = secrets.joined(separator: " ")
+        let words = Masked.text(text, .script, knowing: secrets).split(separator: " ")
+        #expect(words.map { String($0) } == (1...secrets.count).map { "sluice-token-\($0)" })
+        #expect(
+            Masked.text("eyJhbGciabcdefghijk", .script, knowing: ["eyJhbGciabcd", "eyJhbGciabcdefghijk"])
+                == "sluice-token-2"
+        )
+    }
+
+    @Test("One that was first found where it is not sought is sought later on")
+    func soughtLater() {
+        let book = SecretBook()
+        let secret = Array("abcdefgh12345678".utf8)
+        for isSought in [false, true, true] {
+            book.note(secret, .token, name: "n", host: "h", isSought: isSought)
+            #expect(book.needles.isEmpty != isSought)
+        }
+    }
+
     @Test("Further secrets than can be numbered are masked without a number")
     func full() {
         let book = SecretBook()

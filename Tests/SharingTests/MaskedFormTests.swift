@@ -13,25 +13,29 @@ struct MaskedFormTests {
     private static let secrets = [
         "Bearer tok-5f4dcc3b5aa765d6": "SLUICE_TOKEN_1=tok-5f4dcc3b5aa765d6",
         "sid=5e551017c00c1e": "SLUICE_SESSION_1=5e551017c00c1e",
-        "api_key=k3y-value-17": "SLUICE_KEY_1=k3y-value-17",
+        // The same key in the query and in a field, each as its place needs it.
+        "api_key=k3y%2Fvalue%2B17": "SLUICE_KEY_1_ENCODED=k3y%2Fvalue%2B17",
+        "X-Api-Key: k3y/value+17": "SLUICE_KEY_1=k3y/value+17",
         #""password":"hun'ter2""#: "SLUICE_PASSWORD_1=hun'ter2",
+        #""pin":4711"#: "SLUICE_PASSWORD_2=4711",
     ]
 
     private static func masked(_ source: MemorySource, _ exchange: RecordedExchange) throws -> MaskedSource {
         let masked = MaskedSource(source, TextMask())
         try masked.collectAll(exchange)
         masked.mask.endCollecting()
+        masked.mask.book.isForPrograms = true
         return masked
     }
 
     private static func exchange(_ source: MemorySource, _ host: String, _ body: String) throws -> RecordedExchange {
         let head = """
-            PUT /login?a=1&api_key=k3y-value-17 HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: mine\r\nAccept: */*\r\n\
+            PUT /login?a=1&api_key=k3y%2Fvalue%2B17 HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: mine\r\nAccept: */*\r\n\
             Accept-Encoding: gzip\r\nAuthorization: Bearer tok-5f4dcc3b5aa765d6\r\nCookie: sid=5e551017c00c1e\r\n\
-            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n
+            X-Api-Key: k3y/value+17\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n
             """
         return try source.add(
-            "http://\(host)/login?a=1&api_key=k3y-value-17",
+            "http://\(host)/login?a=1&api_key=k3y%2Fvalue%2B17",
             request: head,
             requestBody: Array(body.utf8)
         )
@@ -47,8 +51,8 @@ struct MaskedFormTests {
             var needed: [Placeholder] = []
             let command = try form.text(masked.masked(exchange), source: masked, files: nil) { needed += $0 }
             let text = (form.isCommand ? CopyForm.guards(needed, masked) : "") + (try #require(command))
-            #expect(Set(needed.map(\.variable)).count == 4, "\(needed)")
-            for secret in ["tok-5f4dcc", "5e551017", "k3y-value", "hun'ter2", "ter2"] {
+            #expect(Set(needed.map(\.variable)).count == MaskedFormTests.secrets.count, "\(needed)")
+            for secret in ["tok-5f4dcc", "5e551017", "k3y", "hun'ter2", "ter2", "4711"] {
                 #expect(!text.contains(secret), "\(form): \(text)")
             }
             let script = "\(folder.path)/script"
@@ -60,17 +64,18 @@ struct MaskedFormTests {
             let child = try folder.run(variables[0], variables.dropFirst() + program + [script])
             let received = try Result { try server.receive() }.getReporting(text)
             #expect(child.wait() == 0, "\(form): \(text)")
-            #expect(received.requestLine.text == "PUT /login?a=1&api_key=k3y-value-17 HTTP/1.1")
+            #expect(received.requestLine.text == "PUT /login?a=1&api_key=k3y%2Fvalue%2B17 HTTP/1.1")
             #expect(received.body == Array(body.utf8), "\(form): \(text)")
             let fields = received.fields.map { $0.text.lowercased() }
             #expect(fields.contains { $0.hasSuffix("authorization: bearer tok-5f4dcc3b5aa765d6") }, "\(fields)")
             #expect(fields.contains { $0.hasSuffix("cookie: sid=5e551017c00c1e") }, "\(fields)")
+            #expect(fields.contains { $0.hasSuffix("x-api-key: k3y/value+17") }, "\(fields)")
         }
     }
 
-    private static let text = #"{"user":"it's","password":"hun'ter2"}"#
+    private static let text = #"{"user":"it's","password":"hun'ter2","pin":4711}"#
     /// What a shell gets by `printf` only.
-    private static let odd = "{\"x\":\"%d\\\\\u{1}\",\"password\":\"hun'ter2\"}"
+    private static let odd = "{\"x\":\"%d\\\\\u{1}\",\"password\":\"hun'ter2\",\"pin\":4711}"
 
     @Test(arguments: [text, odd]) func `as HTTPie`(_ body: String) async throws {
         let programs = URL(filePath: try PeerEnvironment.program("http")).deletingLastPathComponent().path
@@ -121,6 +126,7 @@ struct MaskedFormTests {
         let text = String(buffer: output)
         let guarded = try #require(text.firstRange(of: ": \"${SLUICE_TOKEN_1:?set the token of "))
         let used = try #require(text.firstRange(of: "\"$SLUICE_TOKEN_1\""))
+        #expect(text.contains(":?set the password for h}"))
         #expect(guarded.lowerBound < used.lowerBound && places > 0 && masked.replacedCount == places)
     }
 }

@@ -23,6 +23,7 @@ struct CopyText {
         _ files: any BodyFiles
     ) throws {
         let masked = source as? MaskedSource
+        masked?.mask.book.isForPrograms = form.isProgram
         var needed: [Placeholder] = []
         var isBodyMasked = false
         let texts = try exchanges.map { recorded in
@@ -39,7 +40,7 @@ struct CopyText {
         text = guards + joined
         let seen = masked.map { $0.mask.book.placeholders(in: Array(joined.utf8)).map(\.placeholder) } ?? []
         // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
-        secretCount = max(Set(needed + seen).count, isBodyMasked ? 1 : 0)
+        secretCount = max(Set((needed + seen).map(\.ofSecret)).count, isBodyMasked ? 1 : 0)
     }
 
     /// What was shown, masked.

@@ -46,6 +46,7 @@ package enum SessionMask {
         forEach: ((RecordedExchange) throws -> Void) throws -> Void
     ) throws {
         if let masked, var curl = export as? CurlExport {
+            masked.mask.book.isForPrograms = true
             var rehearsal = curl.rehearsal
             try forEach { try rehearsal.add(masked.masked($0)) }
             curl.begin(after: rehearsal)

@@ -73,11 +73,13 @@ struct ShellVariables {
         placeholders.flatMap { Array(": \"${\($0.variable):?set the \(meaning(of: $0, book))}\"\n".utf8) }
     }
 
-    /// For example `token of Authorization for api.example.com`.
+    /// For example `token of Authorization for api.example.com`, or `cookie theme for api.example.com`.
     private static func meaning(of placeholder: Placeholder, _ book: SecretBook) -> String {
-        let entry = book.entry(of: placeholder)
-        let what = entry.map { " of \(plain($0.name)) for \(plain($0.host))" } ?? ""
-        return placeholder.kind.rawValue + what
+        let kind = placeholder.kind.rawValue
+        guard let entry = book.entry(of: placeholder) else { return kind }
+        let name = plain(entry.name)
+        return "\(name.lowercased().hasPrefix(kind) ? name : "\(kind) of \(name)") for \(plain(entry.host))"
+            + (placeholder.encoding > 0 ? ", encoded as its place needs it" : "")
     }
 
     /// A text without what a shell reads between double quotes and braces.

@@ -47,6 +47,9 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     /// Whether it is a command of a shell, of which several are a script.
     package var isCommand: Bool { self == .curl || self == .httpie }
 
+    /// Whether it is a command or a program, which has variables in the place of masked secrets.
+    package var isProgram: Bool { isCommand || self == .fetch || self == .python }
+
     /// The lines before commands that end the script where a variable of a masked secret is not set.
     package static func guards(_ needed: [Placeholder], _ masked: MaskedSource) -> String {
         String(decoding: ShellVariables.guards(needed, masked.mask.book), as: UTF8.self)

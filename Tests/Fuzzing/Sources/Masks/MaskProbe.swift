@@ -1,0 +1,1 @@
+../../../MaskingTests/Fuzz/MaskProbe.swift
