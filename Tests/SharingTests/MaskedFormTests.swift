@@ -77,12 +77,17 @@ struct MaskedFormTests {
     /// What a shell gets by `printf` only.
     private static let odd = "{\"x\":\"%d\\\\\u{1}\",\"password\":\"hun'ter2\",\"pin\":4711}"
 
-    @Test(arguments: [text, odd]) func `as HTTPie`(_ body: String) async throws {
+    /// The variables with which HTTPie is found, and says nothing of newer versions; the folder has its settings.
+    private func variablesOfHTTPie(_ settings: TemporaryFolder) throws -> [String] {
         let programs = URL(filePath: try PeerEnvironment.program("http")).deletingLastPathComponent().path
-        let path = "PATH=\(programs):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-        let settings = try TemporaryFolder()
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         try Data(#"{"disable_update_warnings": true}"#.utf8).write(to: URL(filePath: "\(settings.path)/config.json"))
-        try await check(.httpie, [path, "HTTPIE_CONFIG_DIR=\(settings.path)", "dash", "-eu"], body: body)
+        return ["PATH=\(programs):\(path)", "HTTPIE_CONFIG_DIR=\(settings.path)"]
+    }
+
+    @Test(arguments: [text, odd]) func `as HTTPie`(_ body: String) async throws {
+        let settings = try TemporaryFolder()
+        try await check(.httpie, variablesOfHTTPie(settings) + ["dash", "-eu"], body: body)
     }
 
     @Test(arguments: [text, odd]) func `as cURL`(_ body: String) async throws {
@@ -93,6 +98,56 @@ struct MaskedFormTests {
 
     @Test func `in Python`() async throws {
         try await check(.python, [try PeerEnvironment.program("python")], body: MaskedFormTests.text)
+    }
+
+    /// Exports two requests and a tunnel as a program, and runs it without its variables and with them.
+    private func check(_ language: ProgramExport.Language, _ file: String, _ program: [String]) async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let bodies = [MaskedFormTests.text, MaskedFormTests.odd]
+            for body in bodies { try MaskedFormTests.exchange(source, "127.0.0.1:\(server.port)", body) }
+            try source.add("https://h/", request: "CONNECT h:443 HTTP/1.1\r\n\r\n") { $0.record.kind = .tunnel }
+            let masked = MaskedSource(source, TextMask())
+            for exchange in source.exchanges { try masked.collectAll(exchange) }
+            masked.mask.endCollecting()
+            masked.mask.book.isForPrograms = true
+            var output = ByteBuffer()
+            var export = ProgramExport(language, source: masked, files: NamedBodies()) {
+                output.writeImmutableBuffer($0)
+            }
+            var rehearsal = export.rehearsal
+            for exchange in source.exchanges { try rehearsal.add(masked.masked(exchange)) }
+            export.begin(after: rehearsal)
+            for exchange in source.exchanges { try export.add(masked.masked(exchange)) }
+            try export.finish()
+            #expect(export.skipped.map(\.id) == [ExchangeID(3)])
+            let text = String(buffer: output)
+            #expect(text.contains(" 3 left out: ") && !text.contains("ter2") && !text.contains("k3y"))
+            let script = "\(folder.path)/\(file)"
+            try Data(text.utf8).write(to: URL(filePath: script))
+            let refused = try folder.run(program[0], program.dropFirst() + [script])
+            #expect(refused.wait() != 0, "\(text)")
+            let child = try folder.run("env", Array(MaskedFormTests.secrets.values) + program + [script])
+            for body in bodies {
+                let received = try Result { try server.receive() }.getReporting(text)
+                #expect(received.requestLine.text == "PUT /login?a=1&api_key=k3y%2Fvalue%2B17 HTTP/1.1")
+                #expect(received.body == Array(body.utf8), "\(text)")
+            }
+            #expect(child.wait() == 0, "\(text)")
+        }
+    }
+
+    @Test func `a program for Node`() async throws { try await check(.fetch, "all.mjs", ["node"]) }
+
+    @Test func `a program for Python`() async throws {
+        try await check(.python, "all.py", [try PeerEnvironment.program("python")])
+    }
+
+    @Test func `a script of HTTPie commands`() async throws {
+        let settings = try TemporaryFolder()
+        try await check(.httpie, "all.sh", ["env"] + variablesOfHTTPie(settings) + ["dash", "-eu"])
     }
 
     @Test func `what is shown is masked even where a value stands without its name`() throws {

@@ -26,7 +26,7 @@ extension EffectRunner {
                     cancellations.load(ordering: .relaxed) != begun
                 }.map { ExchangeID($0) }
             // A masked export reads for secrets first, and makes the commands of cURL twice.
-            let passes = request.keepsSecrets ? 1 : request.format == .curl ? 3 : 2
+            let passes = request.keepsSecrets ? 1 : request.format.isScript ? 3 : 2
             var (done, count) = (0, 0)
             let forEach = { [self] (body: (RecordedExchange) throws -> Void) in
                 count = 0

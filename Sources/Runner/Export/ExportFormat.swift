@@ -5,7 +5,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json
+    case curl, har, json, httpie, fetch, python, csv
 
     /// What a list of formats calls it.
     package var title: String {
@@ -13,10 +13,24 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl: "cURL script"
         case .har: "HAR"
         case .json: "JSON"
+        case .httpie: "HTTPie script"
+        case .fetch: "fetch, for Node"
+        case .python: "Python's requests"
+        case .csv: "table (CSV)"
         }
     }
 
-    package var fileExtension: String { self == .curl ? "sh" : rawValue }
+    package var fileExtension: String {
+        switch self {
+        case .curl, .httpie: "sh"
+        case .fetch: "mjs"
+        case .python: "py"
+        case .har, .json, .csv: rawValue
+        }
+    }
+
+    /// Whether it is made of commands, whose variables are looked for first where secrets are masked.
+    package var isScript: Bool { [.curl, .httpie, .fetch, .python].contains(self) }
 
     /// The writer of this format; `source` is `reader` itself, or the same without its secrets.
     package func export(
@@ -30,6 +44,10 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
+        case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
+        case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
+        case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
+        case .csv: return CSVExport(source: source, sink: sink)
         }
     }
 }

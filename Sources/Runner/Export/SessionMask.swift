@@ -39,22 +39,30 @@ package enum SessionMask {
 
     /// Writes exchanges; `forEach` calls its closure with each, as they were recorded.
     ///
-    /// A masked script of cURL begins with the variables that its commands need, so its commands are made twice.
+    /// A masked script begins with the variables that its commands need, so its commands are made twice.
     package static func write(
         _ export: inout any ExchangeExport,
         _ masked: MaskedSource?,
         forEach: ((RecordedExchange) throws -> Void) throws -> Void
     ) throws {
-        if let masked, var curl = export as? CurlExport {
+        if let masked, let script = export as? any ScriptExport {
             masked.mask.book.isForPrograms = true
-            var rehearsal = curl.rehearsal
-            try forEach { try rehearsal.add(masked.masked($0)) }
-            curl.begin(after: rehearsal)
-            export = curl
+            export = try rehearsed(script, masked, forEach: forEach)
         }
         masked?.restartCount()
         try forEach { try export.add(masked?.masked($0) ?? $0) }
         try export.finish()
+    }
+
+    private static func rehearsed<Script: ScriptExport>(
+        _ script: Script,
+        _ masked: MaskedSource,
+        forEach: ((RecordedExchange) throws -> Void) throws -> Void
+    ) throws -> Script {
+        var (script, rehearsal) = (script, script.rehearsal)
+        try forEach { try rehearsal.add(masked.masked($0)) }
+        script.begin(after: rehearsal)
+        return script
     }
 
     /// What was masked, in a sentence; `keeping` says how to keep it. `nil` where there was nothing.

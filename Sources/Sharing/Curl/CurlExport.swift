@@ -6,7 +6,7 @@ import Text
 /// Exports requests as cURL commands that send them again, exactly as the client sent them. One exchange is one command
 /// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
 /// NUL. Exchanges that are not requests (tunnels, failed handshakes) stay out; a script says so in a comment.
-package struct CurlExport: ExchangeExport {
+package struct CurlExport: ScriptExport {
     /// How several commands are put together.
     package enum Form: Sendable {
         /// A script for `sh`; for one exchange only the command.
@@ -30,7 +30,6 @@ package struct CurlExport: ExchangeExport {
     private var guards: [UInt8] = []
     /// The masked secrets whose variables the commands need.
     private var placeholders: [Placeholder] = []
-    /// The exchanges that could not become commands, each with the reason.
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
     package init(
@@ -66,12 +65,10 @@ package struct CurlExport: ExchangeExport {
         try write(title + remarks + command.bytes + [0x0A], isCommand: true, bare: remarks + command.bytes + [0x0A])
     }
 
-    /// The same export that writes nothing, to learn which variables the commands need.
     package var rehearsal: CurlExport {
         CurlExport(source: source, form: form, files: files == nil ? nil : NamedBodies()) { _ in }
     }
 
-    /// Takes over which variables the commands need, from a ``rehearsal`` with the same exchanges.
     package mutating func begin(after rehearsal: CurlExport) {
         guard let masked = source as? MaskedSource else { return }
         guards = ShellVariables.guards(rehearsal.placeholders, masked.mask.book)
@@ -100,15 +97,24 @@ package struct CurlExport: ExchangeExport {
         }
         if !hasHeader {
             hasHeader = true
-            var header = Array("#!/bin/sh\n# Requests recorded by Sluice.\nset -u\n".utf8)
-            header += Array("cd -- \"$(dirname -- \"$0\")\" || exit 1\n".utf8)
-            try sink(ByteBuffer(bytes: header + guards))
+            try sink(ByteBuffer(bytes: CurlExport.header + guards))
             if first != nil { try sink(ByteBuffer(bytes: [0x0A] + pendingTitle)) }
             first = nil
         }
         try sink(ByteBuffer(bytes: [0x0A] + lines))
     }
 
+    /// What a script begins with; paths in it are relative to itself.
+    static let header = Array(
+        """
+        #!/bin/sh
+        # Requests recorded by Sluice.
+        set -u
+        cd -- "$(dirname -- "$0")" || exit 1
+
+        """.utf8
+    )
+
     /// A comment line; whatever could end it is made visible.
-    private static func comment(_ text: String) -> [UInt8] { Array("# \(VisibleText.of(text))\n".utf8) }
+    static func comment(_ text: String) -> [UInt8] { Array("# \(VisibleText.of(text))\n".utf8) }
 }

@@ -49,8 +49,10 @@ struct ShellVariables {
     }
 
     /// The variables that were needed, each with what to set it to.
-    var meanings: [(name: String, meaning: String)] {
-        used.map { ($0.variable, ShellVariables.meaning(of: $0, book)) }
+    var meanings: [(name: String, meaning: String)] { ShellVariables.meanings(used, book) }
+
+    static func meanings(_ placeholders: [Placeholder], _ book: SecretBook) -> [(name: String, meaning: String)] {
+        placeholders.map { ($0.variable, meaning(of: $0, book)) }
     }
 
     private mutating func replaced(

@@ -23,6 +23,20 @@ struct FetchCall {
     private var isBodyless: Bool { ["GET", "HEAD"].contains(request.method.uppercased()) }
 
     mutating func text() -> String {
+        let (comments, call) = parts()
+        return comments + FetchCall.guards(variables?.meanings ?? []) + "\(call);"
+    }
+
+    /// Lines that end a program where a variable is not set.
+    static func guards(_ meanings: [(name: String, meaning: String)]) -> String {
+        meanings.map { name, meaning in
+            let words = "set \(name) to the \(meaning)".quoted(VisibleText.jsonEscape)
+            return "if (!process.env.\(name)) throw new Error(\(words));\n"
+        }.joined()
+    }
+
+    /// What is not the same, and the call as an expression.
+    mutating func parts() -> (comments: String, call: String) {
         let url = literal(request.url)
         var options = ["  \"method\": \(literal(request.method))"]
         if !request.fields.isEmpty { options.append("  \"headers\": \(headers())") }
@@ -30,10 +44,7 @@ struct FetchCall {
         if request.has("cookie") { options.append("  \"credentials\": \"include\"") }
         options.append("  \"redirect\": \"manual\"")
         let comments = request.comments("//") + remarks.map { "// \($0)\n" }.joined()
-        let guards = (variables?.meanings ?? []).map { name, meaning in
-            "if (!process.env.\(name)) throw new Error(\("set \(name) to the \(meaning)".quoted(VisibleText.jsonEscape)));\n"
-        }
-        return comments + guards.joined() + "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n});"
+        return (comments, "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n})")
     }
 
     /// An object; where a name comes twice, a list of pairs.

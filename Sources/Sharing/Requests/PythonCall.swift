@@ -12,6 +12,20 @@ struct PythonCall {
     }
 
     mutating func text() -> String {
+        var (comments, call, skipsFields) = parts()
+        let meanings = variables?.meanings ?? []
+        for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
+        let imports = PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: skipsFields)
+        return "\(comments)\(imports)\n\(call)print(response.status_code, response.text)\n"
+    }
+
+    static func imports(readsVariables: Bool, skipsFields: Bool) -> String {
+        (readsVariables ? "import os\n" : "") + "import requests\n"
+            + (skipsFields ? "from urllib3.util import SKIP_HEADER\n" : "")
+    }
+
+    /// What is not the same, the statements that send the request, and whether they need `SKIP_HEADER`.
+    mutating func parts() -> (comments: String, call: String, skipsFields: Bool) {
         let fields = request.joinedFields
         var comments = request.comments("#")
         if fields.count < request.fields.count {
@@ -24,15 +38,19 @@ struct PythonCall {
         for field in fields { lines.append("        \(literal(field.name)): \(variable(field.value)),") }
         let body = variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
-        let meanings = variables?.meanings ?? []
-        for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
-        var text = comments + (meanings.isEmpty ? "" : "import os\n") + "import requests\n"
-        if !added.isEmpty { text += "from urllib3.util import SKIP_HEADER\n" }
-        text += "\nsession = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
+        var text = "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
         text += "    \(literal(request.method)),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if !request.body.isEmpty { text += "    data=\(body),\n" }
-        return text + "    allow_redirects=False,\n)\nprint(response.status_code, response.text)\n"
+        return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
+    }
+
+    /// A text as a literal between double quotes.
+    static func literal(_ text: String) -> String {
+        text.quoted { scalar in
+            let isShort = scalar.value < 0x10000
+            return "\\\(isShort ? "u" : "U")\(scalar.value.padded(to: isShort ? 4 : 8, radix: 16))"
+        }
     }
 
     private mutating func variable(_ text: String) -> String { joined(pieces(Array(text.utf8)), isBytes: false) }
@@ -55,12 +73,7 @@ struct PythonCall {
         }.joined(separator: " + ")
     }
 
-    private func literal(_ text: String) -> String {
-        text.quoted { scalar in
-            let isShort = scalar.value < 0x10000
-            return "\\\(isShort ? "u" : "U")\(scalar.value.padded(to: isShort ? 4 : 8, radix: 16))"
-        }
-    }
+    private func literal(_ text: String) -> String { PythonCall.literal(text) }
 
     /// ASCII as it is, other bytes in hexadecimal.
     private func bytes(_ bytes: [UInt8]) -> String {

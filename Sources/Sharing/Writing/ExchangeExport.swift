@@ -10,3 +10,13 @@ package protocol ExchangeExport {
     mutating func add(_ exchange: RecordedExchange) throws
     mutating func finish() throws
 }
+
+/// An export of commands or programs, which read masked secrets from variables and say at their beginning which.
+package protocol ScriptExport: ExchangeExport {
+    /// The same export that writes nothing, to learn which variables the commands need.
+    var rehearsal: Self { get }
+    /// Takes over which variables the commands need, from a ``rehearsal`` with the same exchanges.
+    mutating func begin(after rehearsal: Self)
+    /// The exchanges that could not become commands, each with the reason.
+    var skipped: [(id: ExchangeID, reason: String)] { get }
+}

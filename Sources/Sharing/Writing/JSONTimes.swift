@@ -21,7 +21,7 @@ extension JSONWriter {
     }
 
     /// Milliseconds with as many decimals as the microseconds need.
-    private static func text(milliseconds microseconds: Int64) -> String {
+    static func text(milliseconds microseconds: Int64) -> String {
         let magnitude = microseconds.magnitude
         let sign = microseconds < 0 ? "-" : ""
         let fraction = magnitude % 1000

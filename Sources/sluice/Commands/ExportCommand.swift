@@ -50,12 +50,12 @@ struct Export: ParsableCommand {
         try file.finish()
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
         if let summary { StandardStreams.error("sluice: \(summary)\n") }
-        if let curl = export as? CurlExport {
+        if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"
             if output == nil || output == "-", FileManager.default.fileExists(atPath: bodies) {
                 StandardStreams.error("sluice: bodies that no command line can carry are in \(bodies)\n")
             }
-            for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
+            for (id, reason) in script.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
     }
 

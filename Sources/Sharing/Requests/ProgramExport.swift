@@ -1,0 +1,108 @@
+package import HTTPModel
+import Masking
+package import NIOCore
+import Text
+
+/// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or
+/// calls of Python's requests. It prints the number of each and the status that it is answered with; HTTPie prints what
+/// it prints. Exchanges that are not requests stay out, and a comment says so.
+package struct ProgramExport: ScriptExport {
+    package enum Language: Sendable { case httpie, fetch, python }
+
+    private let language: Language
+    private let source: any ExchangeSource
+    private let files: any BodyFiles
+    private let sink: ExportSink
+    private var hasHeader = false
+    /// The masked secrets whose variables the program needs.
+    private var placeholders: [Placeholder] = []
+    package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
+
+    package init(
+        _ language: Language,
+        source: any ExchangeSource,
+        files: any BodyFiles,
+        sink: @escaping ExportSink
+    ) {
+        (self.language, self.source, self.files, self.sink) = (language, source, files, sink)
+    }
+
+    package var rehearsal: ProgramExport {
+        ProgramExport(language, source: source, files: NamedBodies()) { _ in }
+    }
+
+    package mutating func begin(after rehearsal: ProgramExport) { placeholders = rehearsal.placeholders }
+
+    package mutating func add(_ exchange: RecordedExchange) throws {
+        let id = exchange.record.id
+        let text: String
+        do {
+            text = try self.text(RequestToRepeat(exchange, source: source), id)
+        } catch let refusal as CurlError {
+            skipped.append((id, refusal.description))
+            return try write("\n\(comment("\(id) left out: \(refusal.description)"))")
+        }
+        try write("\n\(comment("\(id) \(exchange.record.method) \(exchange.record.url)"))\(text)\n")
+    }
+
+    package mutating func finish() throws { try write("") }
+
+    private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID) throws -> String {
+        switch language {
+        case .httpie:
+            var command = HTTPieCommand(request)
+            let text = try command.text(files)
+            need(command.variables)
+            return text
+        case .fetch:
+            var call = FetchCall(request)
+            let (comments, expression) = call.parts()
+            need(call.variables)
+            return "\(comments)console.log(\"\(id)\", (await \(expression)).status);"
+        case .python:
+            var call = PythonCall(request)
+            let (comments, statements, _) = call.parts()
+            need(call.variables)
+            return "\(comments)\(statements)print(\"\(id)\", response.status_code)"
+        }
+    }
+
+    private mutating func need(_ variables: ShellVariables?) {
+        for placeholder in variables?.used ?? [] where !placeholders.contains(placeholder) {
+            placeholders.append(placeholder)
+        }
+    }
+
+    private mutating func write(_ text: String) throws {
+        if !hasHeader {
+            hasHeader = true
+            try sink(ByteBuffer(bytes: header))
+        }
+        if !text.isEmpty { try sink(ByteBuffer(string: text)) }
+    }
+
+    /// What the program begins with: how it is run, and that it ends where a variable is not set.
+    private var header: [UInt8] {
+        let masked = source as? MaskedSource
+        let meanings = masked.map { ShellVariables.meanings(placeholders, $0.mask.book) } ?? []
+        switch language {
+        case .httpie:
+            return CurlExport.header + (masked.map { ShellVariables.guards(placeholders, $0.mask.book) } ?? [])
+        case .fetch:
+            let first = "// Requests recorded by Sluice, for Node from version 18 on.\n"
+            return Array((first + FetchCall.guards(meanings)).utf8)
+        case .python:
+            var text = "# Requests recorded by Sluice, for Python with the package requests.\n"
+            text += PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: true)
+            for (name, meaning) in meanings {
+                let words = PythonCall.literal("set \(name) to the \(meaning)")
+                text += "if not os.environ.get(\"\(name)\"): raise SystemExit(\(words))\n"
+            }
+            return Array(text.utf8)
+        }
+    }
+
+    private func comment(_ text: String) -> String {
+        "\(language == .fetch ? "//" : "#") \(VisibleText.of(text))\n"
+    }
+}

@@ -1,0 +1,62 @@
+package import HTTPModel
+import Masking
+package import NIOCore
+
+/// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8.
+///
+/// A text that a spreadsheet would take for a formula, as it begins with `=`, `+`, `-`, `@`, a tab or a line end, has an
+/// apostrophe before it.
+package struct CSVExport: ExchangeExport {
+    private static let columns = [
+        "number", "started", "kind", "state", "method", "url", "host", "status", "type", "request bytes",
+        "response bytes", "milliseconds", "client version", "server version", "failure", "process", "comment", "colour",
+        "masked",
+    ]
+
+    private let source: any ExchangeSource
+    private let sink: ExportSink
+    private var text = columns.joined(separator: ",") + "\r\n"
+
+    package init(source: any ExchangeSource, sink: @escaping ExportSink) {
+        (self.source, self.sink) = (source, sink)
+    }
+
+    package mutating func add(_ exchange: RecordedExchange) throws {
+        let record = exchange.record
+        let cells = [
+            "\(record.id.number)", Timestamp.iso8601(record.startedAt), record.kind.exportName, record.state.exportName,
+            CSVExport.cell(record.method), CSVExport.cell(record.url.description), CSVExport.cell(record.url.authority),
+            record.status > 0 ? "\(record.status)" : "", CSVExport.cell(record.mediaType),
+            "\(record.sizes.requestBody)", "\(record.sizes.responseBody)",
+            record.timings.total.map { JSONWriter.text(milliseconds: $0) } ?? "",
+            record.clientVersion.description, record.upstreamVersion?.description ?? "",
+            CSVExport.cell(record.failure.map { "\($0.code.rawValue): \($0.message)" } ?? ""),
+            CSVExport.cell(record.extras.process.map { "\($0.name) (\($0.id))" } ?? ""),
+            CSVExport.cell(record.extras.annotation.comment ?? ""),
+            CSVExport.cell(record.extras.annotation.colour ?? ""),
+            CSVExport.cell(masked(record)),
+        ]
+        text += cells.joined(separator: ",") + "\r\n"
+        if text.utf8.count > 1 << 16 { try write() }
+    }
+
+    package mutating func finish() throws { try write() }
+
+    private mutating func write() throws {
+        try sink(ByteBuffer(string: text))
+        text = ""
+    }
+
+    private func masked(_ record: ExchangeRecord) -> String {
+        let parts = (source as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
+        return parts.joined(separator: ", ")
+    }
+
+    /// A text as a cell: in quotes where it needs them.
+    static func cell(_ text: String) -> String {
+        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
+        let plain = isFormula ? "'" + text : text
+        guard plain.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return plain }
+        return "\"" + plain.replacing("\"", with: "\"\"") + "\""
+    }
+}
