@@ -1,6 +1,6 @@
 /// Finds secrets anywhere in bytes: by their first eight bytes, then by length and digest.
-struct NeedleTable {
-    private struct Needle {
+struct NeedleTable: Sendable {
+    private struct Needle: Sendable {
         var length: Int
         var digest: Int
         var entry: Int32
