@@ -87,8 +87,9 @@ struct HeadMask {
         while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
         while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
         let value = start..<end
-        let name = String(decoding: bytes[nameStart..<colon], as: UTF8.self).lowercased()
-        switch name {
+        let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
+        let facts = mask.facts(ofField: label)
+        switch facts.name {
         case "cookie": return cookies(bytes, value)
         case "set-cookie":
             let pair = value.lowerBound..<(bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound)
@@ -97,16 +98,12 @@ struct HeadMask {
         case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
         default: break
         }
-        guard let kind = mask.names.kind(of: name.utf8) else {
-            let isOrdinary = HeadMask.isOrdinary(name) || mask.names.isExempt(name.utf8)
-            return marks(bytes, value, isOrdinary ? nil : .field)
-        }
-        let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
+        guard let kind = facts.kind else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
         return kind == .credential ? credentials(bytes, value, label) : secret(bytes, value, kind, label)
     }
 
     /// A field of values that are made by chance: nothing in it is suspected.
-    private static func isOrdinary(_ name: String) -> Bool {
+    fileprivate static func isOrdinary(_ name: String) -> Bool {
         ordinary.contains(name) || name.hasSuffix("-id") || name.contains("trace") || name.contains("hash")
     }
 
@@ -199,9 +196,27 @@ struct HeadMask {
 
     private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
         guard !range.isEmpty else { return [] }
-        return mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax).map {
+        let marks = mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax)
+        guard !marks.isEmpty else { return [] }
+        return marks.map {
             let place = $0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound
             return Mark(place, $0.placeholder, isNumber: $0.isNumber)
         }
+    }
+}
+
+/// What the name of a field says of its value.
+struct FieldNameFacts {
+    /// In lower case.
+    let name: String
+    /// The kind of secret that the value is; `nil` where it is none.
+    let kind: SecretKind?
+    /// Whether nothing in the value is suspected.
+    let isOrdinary: Bool
+
+    init(_ label: String, _ names: SecretNames) {
+        name = label.lowercased()
+        kind = names.kind(of: name.utf8)
+        isOrdinary = HeadMask.isOrdinary(name) || names.isExempt(name.utf8)
     }
 }

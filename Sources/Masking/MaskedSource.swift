@@ -33,16 +33,29 @@ package final class MaskedSource: ExchangeSource {
     package func collect(_ exchange: RecordedExchange) throws {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
-        for side in MaskedSource.sides(of: exchange.record) {
+        for side in MaskedSource.sides(of: exchange) {
             _ = try OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit).readAll()
         }
     }
 
-    private static func sides(of record: ExchangeRecord) -> [BodySide] {
+    private static func sides(of exchange: RecordedExchange) -> [BodySide] {
+        let flags = exchange.record.flags
         var sides: [BodySide] = [.requestReceived, .responseReceived]
-        if record.flags.contains(.requestBodyChanged) { sides.append(.requestSent) }
-        if record.flags.contains(.responseBodyChanged) { sides.append(.responseSent) }
+        for (received, sent, changed) in [
+            (BodySide.requestReceived, BodySide.requestSent, ExchangeRecord.Flags.requestBodyChanged),
+            (.responseReceived, .responseSent, .responseBodyChanged),
+        ] where flags.contains(changed) || reads(sent, unlike: received, in: exchange.messages) { sides.append(sent) }
         return sides
+    }
+
+    /// Whether a stage changed what a body that it left is read as: then other secrets are found in it.
+    private static func reads(_ sent: BodySide, unlike received: BodySide, in messages: ExchangeMessages) -> Bool {
+        guard sent == .requestSent ? messages.requestHeadSent != nil : messages.responseHeadSent != nil else {
+            return false
+        }
+        let (before, after) = (StoredFields.of(messages, received), StoredFields.of(messages, sent))
+        return before.value(of: .contentType) != after.value(of: .contentType)
+            || before.values(of: .contentEncoding) != after.values(of: .contentEncoding)
     }
 
     // MARK: Reading
@@ -100,6 +113,9 @@ package final class MaskedSource: ExchangeSource {
 
     /// In how many places secrets were replaced.
     package var replacedCount: Int { count + (open?.count ?? 0) }
+
+    /// Counts what another source has replaced of the same export.
+    package func add(replacedElsewhere count: Int) { self.count += count }
 
     /// Counts anew, after a reading whose output nobody gets.
     package func restartCount() {

@@ -1,8 +1,8 @@
 /// Finds secrets anywhere in bytes: by their first eight bytes, then by length and digest.
 ///
 /// Many secrets may begin alike, as JSON Web Tokens do: then bytes are digested once for each length that occurs.
-struct NeedleTable {
-    private struct Needle {
+struct NeedleTable: Sendable {
+    private struct Needle: Sendable {
         var entry: Int32
         /// Whether it counts, where it is short, as a whole word only.
         var standsAlone: Bool

@@ -13,7 +13,7 @@ struct RunScanner {
         ("EAAC", 40), ("sq0atp-", 22), ("key-", 36), ("dapi", 36), ("lin_api_", 40), ("glsa_", 32),
     ]
     /// Runs as long as these are looked at.
-    private static let least = 20
+    static let least = 20
     static let longestBase64 = 1 << 20
     /// A text in base64 that is longer is written in lines (RFC 2045 §6.8 has 76 digits in one, RFC 7468 64).
     private static let shortestLine = 60
@@ -45,17 +45,19 @@ struct RunScanner {
     }
 
     mutating func scan() {
-        var place = 0
-        while place < bytes.count {
-            guard RunScanner.isOfRun[Int(bytes[place])] else {
-                place += 1
-                continue
+        RunScanner.isOfRun.withUnsafeBufferPointer { isOfRun in
+            var place = 0
+            while place < bytes.count {
+                guard isOfRun[Int(bytes[place])] else {
+                    place += 1
+                    continue
+                }
+                let start = place
+                while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
+                if place == bytes.count, place - start < cutRun { break }
+                if place - start >= RunScanner.least { run(start..<place) }
+                if place - start >= RunScanner.shortestLine { lines(from: start, firstEnd: place) }
             }
-            let start = place
-            while place < bytes.count, RunScanner.isOfRun[Int(bytes[place])] { place += 1 }
-            if place == bytes.count, place - start < cutRun { break }
-            if place - start >= RunScanner.least { run(start..<place) }
-            if place - start >= RunScanner.shortestLine { lines(from: start, firstEnd: place) }
         }
         privateKeys()
         if patterns.contains(.email) { emails() }
@@ -196,8 +198,9 @@ struct RunScanner {
 
     /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), also where its lines end with `\n` as in JSON.
     private mutating func privateKeys() {
-        let begin = Array("PRIVATE KEY-----".utf8)
         var place = 0
+        guard bytes.contains(UInt8(ascii: "P")) else { return }
+        let begin = Array("PRIVATE KEY-----".utf8)
         while let dash = bytes[place...].firstIndex(of: UInt8(ascii: "P")) {
             place = dash + 1
             guard bytes[dash...].starts(with: begin) else { continue }

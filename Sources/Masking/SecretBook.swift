@@ -21,54 +21,77 @@ package final class SecretBook {
         package let host: String
     }
 
-    package private(set) var entries: [Entry] = []
-    private var indices: [Int: Int32] = [:]
-    /// The entries that `needles` has.
-    private var sought: Set<Int32> = []
-    private var counts: [SecretKind: Int] = [:]
-    /// Whether there were more secrets than can be numbered.
-    package private(set) var isFull = false
-    private(set) var needles = NeedleTable()
+    /// What is known of all secrets.
+    struct Contents: Sendable {
+        fileprivate var entries: [Entry] = []
+        fileprivate var indices: [Int: Int32] = [:]
+        fileprivate var counts: [SecretKind: Int] = [:]
+        fileprivate var isFull = false
+        fileprivate var needles = NeedleTable()
+        /// The entries that are among the needles.
+        fileprivate var sought: Set<Int32> = []
+    }
+
     /// Whether commands and programs are written: there each form of a secret has a variable of its own, so that they send
     /// the same bytes.
     package var isForPrograms = false
     /// The encoded forms of secrets, by the digest of their bytes.
     private var encodings: [Placeholder: [Int: Int]] = [:]
 
-    package init() {}
+    private(set) var contents: Contents
+    /// Whether no secret is added any more.
+    private let isClosed: Bool
+
+    package var entries: [Entry] { contents.entries }
+    /// Whether there were more secrets than can be numbered.
+    package var isFull: Bool { contents.isFull }
+    var needles: NeedleTable { contents.needles }
+
+    package init() {
+        contents = Contents()
+        isClosed = false
+    }
+
+    /// A book of the same secrets for another thread, where no others are added: so that a number means one secret.
+    init(closed contents: Contents) {
+        self.contents = contents
+        isClosed = true
+    }
 
     /// Takes a secret at its place in; again for one that is known.
     func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {
-        guard !secret.isEmpty else { return }
+        guard !secret.isEmpty, !isClosed else { return }
         let digest = NeedleTable.digest(secret)
-        if indices[digest] == nil {
+        if contents.indices[digest] == nil {
             guard entries.count < SecretBook.most else {
-                isFull = true
+                contents.isFull = true
                 return
             }
-            counts[kind, default: 0] += 1
-            indices[digest] = Int32(entries.count)
-            let placeholder = Placeholder(kind: kind, number: counts[kind, default: 0])
-            entries.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
+            let number = contents.counts[kind, default: 0] + 1
+            contents.counts[kind] = number
+            contents.indices[digest] = Int32(entries.count)
+            let placeholder = Placeholder(kind: kind, number: number)
+            contents.entries.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
         }
-        guard isSought, secret.count >= SecretBook.shortestSought, let entry = indices[digest],
-            sought.insert(entry).inserted
+        guard isSought, secret.count >= SecretBook.shortestSought, let entry = contents.indices[digest],
+            contents.sought.insert(entry).inserted
         else { return }
-        for form in SecretForms.all(of: secret) { needles.add(form, entry) }
+        for form in SecretForms.all(of: secret) { contents.needles.add(form, entry) }
         guard secret.count <= SecretBook.longestPiece else { return }
-        for form in SecretForms.encoded(secret) { needles.add(form, entry, standsAlone: false) }
+        for form in SecretForms.encoded(secret) { contents.needles.add(form, entry, standsAlone: false) }
     }
 
     /// The placeholder of a secret; one without a number of its own where the book is full.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
-        indices[NeedleTable.digest(secret)].map { entries[Int($0)].placeholder } ?? Placeholder(kind: kind, number: 0)
+        let entry = contents.indices[NeedleTable.digest(secret)]
+        return entry.map { contents.entries[Int($0)].placeholder } ?? Placeholder(kind: kind, number: 0)
     }
 
     /// The placeholder of a secret for the form that it has in these bytes.
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
         guard placeholder.number > 0 else { return placeholder }
         let digest = NeedleTable.digest(form)
-        if let entry = indices[digest], entries[Int(entry)].placeholder == placeholder { return placeholder }
+        if let entry = contents.indices[digest], entries[Int(entry)].placeholder == placeholder { return placeholder }
         let next = encodings[placeholder, default: [:]].count + 1
         var encoded = placeholder
         encoded.encoding = encodings[placeholder, default: [:]][digest] ?? next
@@ -77,11 +100,11 @@ package final class SecretBook {
     }
 
     func isIssued(_ placeholder: Placeholder) -> Bool {
-        (0...counts[placeholder.kind, default: 0]).contains(placeholder.number)
+        (0...contents.counts[placeholder.kind, default: 0]).contains(placeholder.number)
             && (0...encodings[placeholder.ofSecret, default: [:]].count).contains(placeholder.encoding)
     }
 
-    func knows(_ digest: Int) -> Bool { indices[digest] != nil }
+    func knows(_ digest: Int) -> Bool { contents.indices[digest] != nil }
 }
 
 /// The forms in which one secret stands in messages.

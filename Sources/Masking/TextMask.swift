@@ -17,14 +17,20 @@ package final class TextMask {
     /// As many suspects are listed; more are only counted.
     package static let mostSuspects = 1_000
     private static let deepestBase64 = 2
+    private static let mostFieldNames = 1_024
 
     let names: SecretNames
     private let patterns: Set<MaskRules.Pattern>
-    package let book = SecretBook()
+    package let book: SecretBook
     /// Whether secrets are still being looked for: nothing is replaced before all are known.
     private(set) var isCollecting = true
+    private var fieldNames: [String: FieldNameFacts] = [:]
     private var candidates: [(suspect: Suspect, digest: Int)] = []
     private var candidateDigests: Set<Int> = []
+    /// What was found, where it is for another mask.
+    private var findings: Findings?
+    /// The digests of what was found for another mask, which does nothing with it again.
+    private var known: Set<Int> = []
 
     // Where the bytes are from that are looked at.
     var exchange = ExchangeID(0)
@@ -34,6 +40,27 @@ package final class TextMask {
     package init(_ rules: MaskRules = MaskRules()) {
         names = SecretNames(also: rules.also, except: rules.except)
         patterns = rules.patterns
+        book = SecretBook()
+    }
+
+    /// A mask for another thread. While secrets are collected it knows none and adds none: what it finds is for the mask
+    /// that was copied, by ``takeFindings()`` and ``add(_:)``. After that it replaces the same secrets as that mask.
+    package init(_ copy: Copy) {
+        (names, patterns, isCollecting) = (copy.names, copy.patterns, copy.isCollecting)
+        book = SecretBook(closed: copy.secrets)
+        if isCollecting { findings = Findings() }
+    }
+
+    /// What another thread needs to know of a mask.
+    package struct Copy: Sendable {
+        fileprivate let names: SecretNames
+        fileprivate let patterns: Set<MaskRules.Pattern>
+        fileprivate let isCollecting: Bool
+        fileprivate let secrets: SecretBook.Contents
+    }
+
+    package var copy: Copy {
+        Copy(names: names, patterns: patterns, isCollecting: isCollecting, secrets: book.contents)
     }
 
     /// Says that every exchange was read.
@@ -42,6 +69,15 @@ package final class TextMask {
     /// What looks like a secret and is none that was found.
     package var suspects: [Suspect] {
         candidates.filter { !book.knows($0.digest) }.map(\.suspect)
+    }
+
+    /// What the name of a field says, remembered as the same names come again and again.
+    func facts(ofField label: String) -> FieldNameFacts {
+        if let known = fieldNames[label] { return known }
+        if fieldNames.count >= TextMask.mostFieldNames { fieldNames = [:] }
+        let facts = FieldNameFacts(label, names)
+        fieldNames[label] = facts
+        return facts
     }
 
     /// What is replaced in these bytes, in order.
@@ -64,11 +100,16 @@ package final class TextMask {
         book.needles.forEach(in: bytes) { range, entry in
             marks.append(Mark(range, book.entries[Int(entry)].placeholder))
         }
-        return Mark.merged(marks)
+        return marks.isEmpty ? [] : Mark.merged(marks)
     }
 
     func note(_ found: FoundSecret) {
-        book.note(found.secret, found.kind, name: found.name, host: host, isSought: isCollecting && found.isSought)
+        let isSought = isCollecting && found.isSought
+        guard findings != nil else {
+            return book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
+        }
+        let digest = NeedleTable.digest(found.secret)
+        if known.insert(isSought ? digest : ~digest).inserted { findings?.add(found, host, isSought) }
     }
 
     private func secrets(
@@ -79,7 +120,10 @@ package final class TextMask {
         cutRun: Int = 0
     ) -> [FoundSecret] {
         var suspected: [Range<Int>] = []
-        let named = syntax.map { FieldScanner.secrets(in: bytes, $0, names) } ?? (found: [], exempt: [])
+        let look = QuickLook(bytes)
+        var named: (found: [FoundSecret], exempt: [Range<Int>]) = ([], [])
+        if let syntax, look.hasSeparator { named = FieldScanner.secrets(in: bytes, syntax, names) }
+        guard look.hasRun || look.mayHaveKey || syntax != nil && !patterns.isEmpty else { return named.found }
         var runs = RunScanner(
             bytes,
             patterns: syntax == nil ? [] : patterns,
@@ -121,6 +165,58 @@ package final class TextMask {
         guard candidateDigests.insert(digest).inserted else { return }
         let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
         candidates.append((Suspect(exchange: exchange, part: part, beginning: beginning), digest))
+    }
+
+    // MARK: On several threads
+
+    /// How many findings a mask for another thread has.
+    package var findingCount: Int { (findings?.count ?? 0) + candidates.count }
+
+    /// What a mask for another thread has found since it was asked last.
+    package func takeFindings() -> Findings {
+        var taken = findings ?? Findings()
+        taken.suspects = candidates
+        (findings, candidates) = (Findings(), [])
+        if candidateDigests.count > TextMask.mostRemembered { candidateDigests = [] }
+        if known.count > TextMask.mostRemembered { known = [] }
+        return taken
+    }
+
+    /// Takes over what a copy of this mask has found, as though it had found it here.
+    package func add(_ findings: Findings) {
+        for secret in findings.secrets {
+            book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
+        }
+        for (suspect, digest) in findings.suspects
+        where candidates.count < TextMask.mostSuspects && candidateDigests.insert(digest).inserted {
+            candidates.append((suspect, digest))
+        }
+    }
+
+    private static let mostRemembered = 4 * SecretBook.most
+
+    /// What a mask for another thread has found.
+    package struct Findings: Sendable {
+        fileprivate struct Secret: Sendable {
+            var bytes: [UInt8]
+            var kind: SecretKind
+            var name: String
+            var host: String
+            var isSought: Bool
+        }
+
+        fileprivate var secrets: [Secret] = []
+        fileprivate var suspects: [(suspect: Suspect, digest: Int)] = []
+
+        fileprivate var count: Int { secrets.count + suspects.count }
+
+        fileprivate mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
+            // With so many the book is full, and knows that it is.
+            guard secrets.count <= 2 * SecretBook.most else { return }
+            secrets.append(
+                Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
+            )
+        }
     }
 }
 

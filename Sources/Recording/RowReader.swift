@@ -22,6 +22,19 @@ struct SessionDatabase {
         return values
     }
 
+    /// A statement for one number that is read again and again; a damaged row is called as ``rows(_:_:of:_:)`` does.
+    func prepared(_ sql: String, of subject: String) throws -> PreparedRead {
+        PreparedRead(statement: try connection.cachedStatement(sql: sql), subject: subject)
+    }
+
+    /// Reads the rows that a statement has for a number. Throws `DatabaseError`, or what `read` throws.
+    func forEachRow(of read: PreparedRead, _ number: Int64, _ body: (inout RowReader) throws -> Void) throws {
+        let statement = read.statement.sqliteStatement
+        defer { sqlite3_reset(statement) }
+        sqlite3_bind_int64(statement, 1, number)
+        try step(statement, nil, read.subject, body)
+    }
+
     /// Reads all rows of a statement, one after the other. Throws `CancellationError` where the watch has ended it,
     /// else `DatabaseError` or what `read` throws.
     func forEachRow(
@@ -39,6 +52,15 @@ struct SessionDatabase {
         for (index, argument) in arguments.enumerated() { argument.bind(at: CInt(index + 1), of: statement) }
         let progress = watch.map { StatementProgress(statement, $0) }
         defer { progress?.end() }
+        try step(statement, watch, subject, read)
+    }
+
+    private func step(
+        _ statement: SQLiteStatement,
+        _ watch: StatementWatch?,
+        _ subject: String,
+        _ read: (inout RowReader) throws -> Void
+    ) throws {
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
@@ -50,6 +72,12 @@ struct SessionDatabase {
             }
         }
     }
+}
+
+/// A statement whose argument is a number, and what its rows are called.
+struct PreparedRead {
+    let statement: Statement
+    let subject: String
 }
 
 extension DatabaseError {
@@ -85,6 +113,8 @@ struct RowReader {
     private let path: String
     private var column: CInt = -1
     private let subject: String
+    /// The length of all blobs that were read.
+    private(set) var bytesRead = 0
 
     fileprivate init(statement: SQLiteStatement, path: String, subject: String) {
         self.statement = statement
@@ -146,6 +176,7 @@ struct RowReader {
             let count = Int(sqlite3_column_bytes(statement, column))
             guard count > 0 else { return ByteBuffer() }
             guard let start = sqlite3_column_blob(statement, column) else { throw damage("cannot be read") }
+            bytesRead += count
             return ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: count))
         default: throw damage("is no blob")
         }

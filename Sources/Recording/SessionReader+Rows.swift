@@ -100,12 +100,24 @@ extension RowReader {
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
-        for head in ExchangeMessages.heads { messages[keyPath: head] = try optionalBytes() }
+        // As ``ExchangeMessages/heads`` has them; by key paths each would cost as much as the rest of its reading.
+        messages.requestHead = try optionalBytes()
+        messages.requestHeadSent = try optionalBytes()
+        messages.requestTrailers = try optionalBytes()
+        messages.interimHeads = try optionalBytes()
+        messages.responseHead = try optionalBytes()
+        messages.responseHeadSent = try optionalBytes()
+        messages.responseTrailers = try optionalBytes()
         messages.trace = try optionalJSON([TraceEntry].self) ?? []
         return messages
     }
 
     mutating func connection() throws -> ConnectionRecord {
+        var known = KnownCertificates()
+        return try connection(&known)
+    }
+
+    mutating func connection(_ known: inout KnownCertificates) throws -> ConnectionRecord {
         let (id, leg) = (ConnectionID(try number()), try value(ConnectionRecord.Leg.self))
         let opened = try number(in: RecordedRange.moments)
         let closed = try optionalNumber(in: RecordedRange.moments)
@@ -121,7 +133,7 @@ extension RowReader {
         let applicationProtocol = try optionalText()
         let resumed = try optionalNumber(in: 0...1)
         let failure = try optionalText()
-        let certificates = try optionalJSON([CertificateSummary].self) ?? []
+        let certificates = try optionalText().map { try known.chain($0) { try json($0) } } ?? []
         if let version, let cipher {
             connection.tls = TLSDetails(
                 protocolVersion: version,
@@ -164,7 +176,10 @@ extension RowReader {
     }
 
     mutating func optionalJSON<Value: Decodable>(_: Value.Type) throws -> Value? {
-        guard let text = try optionalText() else { return nil }
+        try optionalText().map { try json($0) }
+    }
+
+    private func json<Value: Decodable>(_ text: String) throws -> Value {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
         } catch {

@@ -42,6 +42,13 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
+    /// Another reader of the same file, which does not wait for this one; `nil` where it cannot be opened by its name any
+    /// more.
+    package func another() -> SessionReader? {
+        guard let other = try? SessionReader(path: path), other.fileIdentity == fileIdentity else { return nil }
+        return other
+    }
+
     private static func open(_ path: String) throws -> DatabaseQueue {
         func open(_ name: String) throws -> DatabaseQueue {
             var configuration = Configuration()

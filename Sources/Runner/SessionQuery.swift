@@ -53,4 +53,9 @@ package struct SessionQuery {
     package func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
         try reader.forEachRecord(matching: filter, body)
     }
+
+    /// Calls `body` with the numbers of the exchanges that the filter chooses, oldest first, some thousands at a time.
+    package func forEachNumbers(_ body: ([Int64]) throws -> Void) throws {
+        try reader.forEachNumbers(matching: filter, body)
+    }
 }

@@ -197,3 +197,126 @@ struct StructureTests {
         #expect(shown.content == .text("日", charset: Charset("shift_jis")))
     }
 }
+
+extension StructureTests {
+    /// How a string is written, one character after the other.
+    private static func reference(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "\"") { json, scalar in
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\n": json += "\\n"
+            case "\r": json += "\\r"
+            case "\t": json += "\\t"
+            default:
+                let isHidden =
+                    scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || scalar == "\u{202E}"
+                    || scalar == "\u{E0001}"
+                guard isHidden else { return json.unicodeScalars.append(scalar) }
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        } + "\""
+    }
+
+    @Test("Strings are escaped the same wherever in a word, a run or a piece a character stands")
+    func escapes() throws {
+        let special: [Unicode.Scalar] = [
+            "\"", "\\", "\n", "\r", "\t", "\0", "\u{1B}", "\u{1F}", " ", "~", "\u{7F}", "\u{80}", "\u{9F}", "\u{A0}",
+            "é", "中", "😀", "\u{202E}", "\u{E0001}",
+        ]
+        var random = SplitMix(5)
+        for length in [0, 1, 7, 8, 9, 15, 16, 17, 63, 200, 4_095, 4_096, 4_097, 9_000] {
+            for _ in 0..<(length < 300 ? 60 : 3) {
+                var text = String.UnicodeScalarView()
+                for _ in 0..<length {
+                    let isSpecial = Int.random(in: 0..<6, using: &random) == 0
+                    text.append(isSpecial ? special.randomElement(using: &random) ?? "x" : "x")
+                }
+                let whole = String(text)
+                #expect(JSONWriter.quoted(whole) == Self.reference(whole))
+                var writer = JSONWriter()
+                writer.key(whole)
+                #expect(String(buffer: writer.buffer) == Self.reference(whole) + ":")
+                // The same as a long string, in pieces that cut characters.
+                var pieces = JSONWriter()
+                pieces.beginString()
+                var rest = Array(whole.utf8)[...]
+                while !rest.isEmpty {
+                    let piece = Array(rest.prefix(Int.random(in: 1...700, using: &random)))
+                    rest = rest.dropFirst(piece.count)
+                    try piece.withUnsafeBytes { try pieces.stringPiece($0) }
+                }
+                pieces.endString()
+                #expect(String(buffer: pieces.buffer) == Self.reference(whole))
+            }
+        }
+    }
+
+    @Test("Numbers are written with all their digits, and decimals as they are asked for")
+    func numbers() throws {
+        var writer = JSONWriter()
+        try writer.array { writer in
+            for number: Int64 in [0, 9, 10, -1, -10, 1_234_567_890, .max, .min] { writer.value(number) }
+            for number: Int64 in [0, 5, 1_000, 1_500, -1_250, 12_345, .min] {
+                writer.value(number, decimals: 3, trimsZeros: true)
+            }
+            for number: Int64 in [0, 1_700_000_000_000_001, -1] { writer.value(number, decimals: 6, trimsZeros: false) }
+        }
+        #expect(
+            String(buffer: writer.buffer)
+                == "[0,9,10,-1,-10,1234567890,9223372036854775807,-9223372036854775808,"
+                + "0,0.005,1,1.5,-1.25,12.345,-9223372036854775.808,0.000000,1700000000.000001,-0.000001]"
+        )
+    }
+
+    @Test("Bytes of a field are text in UTF-8 or Latin-1")
+    func fieldBytes() throws {
+        var writer = JSONWriter()
+        try writer.object { writer in
+            for bytes: [UInt8] in [Array("plain \"x\" text".utf8), Array("é".utf8), [0x61, 0xE9, 0x62]] {
+                bytes.withUnsafeBytes { writer.member("v", fieldBytes: $0) }
+            }
+        }
+        #expect(String(buffer: writer.buffer) == #"{"v":"plain \"x\" text","v":"é","v":"aéb"}"#)
+    }
+
+    @Test("Elements that were written elsewhere are joined")
+    func joined() throws {
+        var writer = JSONWriter()
+        try writer.array { writer in
+            try writer.add(ByteBuffer(string: "1,"), isContinued: false)
+            try writer.add(ByteBuffer(string: "2"), isContinued: true)
+            try writer.add(ByteBuffer(string: "3"), isContinued: false)
+        }
+        #expect(String(buffer: writer.buffer) == "[1,2,3]")
+    }
+
+    @Test("UTF-8 is checked the same in words, in pieces and byte by byte")
+    func checkedInWords() {
+        let units: [[UInt8]] = [
+            Array("x".utf8), Array("é".utf8), Array("中".utf8), Array("😀".utf8), [0x80], [0xC3], [0xED, 0xA0, 0x80], [0],
+        ]
+        var random = SplitMix(6)
+        for _ in 0..<3_000 {
+            let isOrdinary = Int.random(in: 0..<3, using: &random) > 0
+            let last = isOrdinary ? 3 : 7
+            let bytes = (0..<Int.random(in: 0...40, using: &random)).flatMap { _ in
+                Int.random(in: 0..<8, using: &random) > 0 ? units[0] : units[Int.random(in: 0...last, using: &random)]
+            }
+            var single = UTF8Check()
+            for byte in bytes { single.feed([byte]) }
+            var words = UTF8Check()
+            let cut = Int.random(in: 0...bytes.count, using: &random)
+            bytes[..<cut].withUnsafeBytes { words.feed($0) }
+            bytes[cut...].withUnsafeBytes { words.feed($0) }
+            #expect(words.isValid == single.isValid && words.isValidSoFar == single.isValidSoFar)
+            #expect(single.isValid == (String(validating: bytes, as: UTF8.self) != nil))
+            if single.isValidSoFar {
+                #expect(words.hasNUL == single.hasNUL && words.unfinishedCount == single.unfinishedCount)
+            }
+        }
+    }
+}

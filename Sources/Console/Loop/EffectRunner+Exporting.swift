@@ -27,25 +27,20 @@ extension EffectRunner {
                 }.map { ExchangeID($0) }
             // A masked export reads for secrets first, and makes the commands of cURL twice.
             let passes = request.keepsSecrets ? 1 : request.format.isScript ? 3 : 2
-            var (done, count) = (0, 0)
-            let forEach = { [self] (body: (RecordedExchange) throws -> Void) in
-                count = 0
-                for id in ids {
-                    try check()
-                    guard let exchange = try reader.exchange(id) else { continue }
-                    try body(exchange)
-                    (done, count) = (done + 1, count + 1)
-                    guard done % 200 == 0 else { continue }
-                    let progress = Double(done) / Double(max(1, ids.count * passes))
-                    inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
-                }
+            var done = 0
+            let onProgress = { [self] (count: Int) in
+                try check()
+                guard count > 0 else { return }
+                done += count
+                let progress = Double(done) / Double(max(1, ids.count * passes))
+                inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
             }
+            let pipeline = ExportPipeline(reader, onProgress: onProgress) { try $0(ids.map(\.number)) }
             try check()
-            let masked =
-                request.keepsSecrets ? nil : try SessionMask.source(reader, maskRules(reader), forEach: forEach)
+            let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
             let destination = ExportDestination(file, path: ExportFile.expanded(request.path))
-            var export = request.format.export(masked ?? reader, of: reader, to: destination)
-            try SessionMask.write(&export, masked, forEach: forEach)
+            var export = request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
+            let count = try SessionMask.write(&export, masked, pipeline)
             try check()
             try file.finish()
             tellExported(request, count, file.count, masked)

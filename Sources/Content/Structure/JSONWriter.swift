@@ -69,9 +69,7 @@ package struct JSONWriter {
     }
 
     package mutating func key(_ name: String) {
-        separate()
-        writeQuoted(name)
-        buffer.writeInteger(UInt8(ascii: ":"))
+        writeQuoted(name, isKey: true)
         needsComma[needsComma.count - 1] = false
     }
 
@@ -92,13 +90,57 @@ package struct JSONWriter {
     // MARK: Values
 
     package mutating func value(_ text: String) {
-        separate()
         writeQuoted(text)
+        needsComma[needsComma.count - 1] = true
     }
 
     package mutating func value(_ number: some BinaryInteger) {
         separate()
         buffer.writeString(String(number))
+    }
+
+    // Not generic, so that other modules do not pay for what they do not know of the number.
+    package mutating func value(_ number: Int64) {
+        separate()
+        writeDigits(number.magnitude, isNegative: number < 0)
+    }
+
+    /// Writes a number that counts 10^-`decimals`, with all of its decimals or with those that it needs.
+    package mutating func value(_ number: Int64, decimals: Int, trimsZeros: Bool) {
+        separate()
+        var unit: UInt64 = 1
+        for _ in 0..<decimals { unit *= 10 }
+        let (whole, fraction) = number.magnitude.quotientAndRemainder(dividingBy: unit)
+        writeDigits(whole, isNegative: number < 0)
+        if trimsZeros, fraction == 0 { return }
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: decimals + 1) { output in
+            output[0] = UInt8(ascii: ".")
+            var rest = fraction
+            for place in stride(from: decimals, to: 0, by: -1) {
+                output[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            var count = decimals + 1
+            while trimsZeros, output[count - 1] == UInt8(ascii: "0") { count -= 1 }
+            return count
+        }
+    }
+
+    private mutating func writeDigits(_ magnitude: UInt64, isNegative: Bool) {
+        // 2^64 has 20 digits.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 21) { output in
+            var count = isNegative ? 1 : 0
+            if isNegative { output[0] = UInt8(ascii: "-") }
+            var (rest, length) = (magnitude, 1)
+            while rest >= 10 { (rest, length) = (rest / 10, length + 1) }
+            rest = magnitude
+            count += length
+            for place in stride(from: count - 1, through: count - length, by: -1) {
+                output[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            return count
+        }
     }
 
     package mutating func value(_ flag: Bool) {
@@ -120,6 +162,24 @@ package struct JSONWriter {
     package mutating func member(_ name: String, _ number: some BinaryInteger) {
         key(name)
         value(number)
+    }
+
+    package mutating func member(_ name: String, _ number: Int64) {
+        key(name)
+        value(number)
+    }
+
+    package mutating func member(_ name: String, _ number: Int) {
+        key(name)
+        value(Int64(number))
+    }
+
+    /// Writes a member whose value is the bytes of a field: UTF-8 where they are valid, else Latin-1 (RFC 9110 §5.5).
+    package mutating func member(_ name: String, fieldBytes bytes: UnsafeRawBufferPointer) {
+        guard JSONWriter.isASCII(bytes) else { return member(name, String(fieldBytes: bytes)) }
+        key(name)
+        writeQuoted(bytes)
+        needsComma[needsComma.count - 1] = true
     }
 
     package mutating func member(_ name: String, _ flag: Bool) {
@@ -165,6 +225,13 @@ package struct JSONWriter {
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
+    /// Adds JSON that was written elsewhere: elements of the open array, or more of them where it `isContinued`.
+    package mutating func add(_ bytes: ByteBuffer, isContinued: Bool) throws {
+        if !isContinued { separate() }
+        buffer.writeImmutableBuffer(bytes)
+        if buffer.readableBytes >= JSONWriter.flushSize { try flush() }
+    }
+
     /// Hands over what is written so far.
     package mutating func flush() throws {
         guard let sink, buffer.readableBytes > 0 else { return }
@@ -177,39 +244,141 @@ package struct JSONWriter {
         needsComma[needsComma.count - 1] = true
     }
 
-    private mutating func writeQuoted(_ text: String) {
+    private mutating func writeQuoted(_ text: String, isKey: Bool = false) {
         var text = text
-        buffer.writeInteger(UInt8(ascii: "\""))
-        text.withUTF8 { writeEscaped(UnsafeRawBufferPointer($0)) }
-        buffer.writeInteger(UInt8(ascii: "\""))
+        text.withUTF8 { writeQuoted(UnsafeRawBufferPointer($0), isKey: isKey) }
     }
+
+    /// Writes a comma where one is due, and valid UTF-8 as a string.
+    private mutating func writeQuoted(_ bytes: UnsafeRawBufferPointer, isKey: Bool = false) {
+        let hasComma = needsComma[needsComma.count - 1]
+        guard bytes.count <= JSONWriter.plainAtOnce else {
+            separate()
+            buffer.writeInteger(UInt8(ascii: "\""))
+            writeEscaped(bytes)
+            buffer.writeStaticString(isKey ? "\":" : "\"")
+            return
+        }
+        // Most strings are short and plain, and written in one go.
+        var place = 0
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count * 2 + 4) { output in
+            var count = 0
+            if hasComma {
+                output[0] = UInt8(ascii: ",")
+                count = 1
+            }
+            output[count] = UInt8(ascii: "\"")
+            count += 1
+            count += JSONWriter.copy(bytes, from: &place, to: UnsafeMutableRawBufferPointer(rebasing: output[count...]))
+            guard place == bytes.count else { return count }
+            output[count] = UInt8(ascii: "\"")
+            if isKey { output[count + 1] = UInt8(ascii: ":") }
+            return count + (isKey ? 2 : 1)
+        }
+        guard place < bytes.count else { return }
+        writeEscaped(UnsafeRawBufferPointer(rebasing: bytes[place...]))
+        buffer.writeStaticString(isKey ? "\":" : "\"")
+    }
+
+    /// So many bytes are written at once, where all are plain.
+    private static let plainAtOnce = 4_096
 
     /// Writes valid UTF-8.
     private mutating func writeEscaped(_ bytes: UnsafeRawBufferPointer) {
-        var (runStart, index) = (0, 0)
-        while index < bytes.count {
-            let (start, byte) = (index, bytes[index])
-            index += 1
-            if byte &- 0x20 < 0x5F, byte != 0x22, byte != 0x5C { continue }
-            var escape = ""
-            switch byte {
-            case 0x22: escape = "\\\""
-            case 0x5C: escape = "\\\\"
-            case 0x0A: escape = "\\n"
-            case 0x0D: escape = "\\r"
-            case 0x09: escape = "\\t"
-            default:
-                while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
-                guard let scalar = Unicode.Scalar(utf8: bytes[start..<index]), VisibleText.isHidden(scalar) else {
+        var place = 0
+        while place < bytes.count {
+            let start = place
+            let part = UnsafeRawBufferPointer(rebasing: bytes[..<min(bytes.count, start + JSONWriter.plainAtOnce)])
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: (part.count - start) * 2) {
+                JSONWriter.copy(part, from: &place, to: $0)
+            }
+            if place < part.count { writeSpecial(bytes, from: &place) }
+        }
+    }
+
+    /// Writes the characters from `place` on that are not ASCII, up to one that is hidden and to be escaped.
+    private mutating func writeSpecial(_ bytes: UnsafeRawBufferPointer, from place: inout Int) {
+        let start = place
+        var hidden: Unicode.Scalar?
+        var end = start
+        repeat {
+            let first = place
+            place += 1
+            while place < bytes.count, bytes[place] & 0xC0 == 0x80 { place += 1 }
+            if let scalar = Unicode.Scalar(utf8: bytes[first..<place]), VisibleText.isHidden(scalar) { hidden = scalar }
+            if hidden == nil { end = place }
+        } while hidden == nil && place < bytes.count && bytes[place] >= 0x7F
+        buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        if let hidden { buffer.writeString(VisibleText.jsonEscape(hidden)) }
+    }
+
+    /// Copies bytes up to one that is neither printable ASCII nor has a short escape; `output` has twice their room.
+    /// Returns how many were written.
+    private static func copy(
+        _ bytes: UnsafeRawBufferPointer,
+        from place: inout Int,
+        to output: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        var count = 0
+        while place < bytes.count {
+            if place + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                if isPlain(word) {
+                    output.storeBytes(of: word, toByteOffset: count, as: UInt64.self)
+                    (place, count) = (place + 8, count + 8)
                     continue
                 }
-                escape = VisibleText.jsonEscape(scalar)
             }
-            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart..<start]))
-            buffer.writeString(escape)
-            runStart = index
+            // To the next character that is not plain, and with it.
+            var isPlain = true
+            while isPlain, place < bytes.count {
+                let byte = bytes[place]
+                isPlain = byte &- 0x20 < 0x5F && byte != 0x22 && byte != 0x5C
+                if isPlain {
+                    output[count] = byte
+                    count += 1
+                } else {
+                    guard let letter = letter(escaping: byte) else { return count }
+                    output[count] = 0x5C
+                    output[count + 1] = letter
+                    count += 2
+                }
+                place += 1
+            }
         }
-        buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart...]))
+        return count
+    }
+
+    private static func letter(escaping byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x22, 0x5C: byte
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x09: UInt8(ascii: "t")
+        default: nil
+        }
+    }
+
+    /// Whether eight bytes are printable ASCII without quotes and backslashes; a `false` may be wrong.
+    private static func isPlain(_ word: UInt64) -> Bool {
+        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
+        let small = (word &- ones &* 0x20) & ~word
+        let special = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+        return (small | special | word | (word &+ ones)) & highs == 0
+    }
+
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var (place, all): (Int, UInt64) = (0, 0)
+        while place + 8 <= bytes.count {
+            all |= bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            place += 8
+        }
+        while place < bytes.count {
+            all |= UInt64(bytes[place])
+            place += 1
+        }
+        return all & 0x8080_8080_8080_8080 == 0
     }
 }
 

@@ -19,7 +19,28 @@ package struct UTF8Check: Sendable {
     package var isValid: Bool { isValidSoFar && pending == 0 }
 
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
-    package mutating func feed(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        var place = 0
+        while place < bytes.count, isValidSoFar {
+            if pending == 0 { place += UTF8Check.plainCount(bytes, from: place) }
+            // To the next word, or behind the next character.
+            let end = min(bytes.count, place + 8)
+            take(bytes[place..<end])
+            place = end
+        }
+    }
+
+    /// How many bytes from a place on are ASCII and not NUL, in whole words.
+    private static func plainCount(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var place = start
+        while place + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            let zeros = (word &- 0x0101_0101_0101_0101) & ~word
+            guard (word | zeros) & 0x8080_8080_8080_8080 == 0 else { break }
+            place += 8
+        }
+        return place - start
+    }
 
     package mutating func feed(_ bytes: some Sequence<UInt8>) { take(bytes) }
 

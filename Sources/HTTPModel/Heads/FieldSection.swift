@@ -133,6 +133,20 @@ extension FieldSection: RandomAccessCollection {
         buffer.viewBytes(at: Int(run.start), length: Int(run.count)) ?? ByteBufferView()
     }
 
+    /// Calls `body` with the bytes of each field's name and value, in order.
+    package func forEachLine(
+        _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        try buffer.withUnsafeReadableBytes { bytes in
+            for entry in entries {
+                try body(
+                    UnsafeRawBufferPointer(rebasing: bytes[entry.name.range]),
+                    UnsafeRawBufferPointer(rebasing: bytes[entry.value.range])
+                )
+            }
+        }
+    }
+
     /// The position of the first field of a name at or after `start`.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         var index = start

@@ -1,5 +1,11 @@
 package import NIOCore
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// Reads heads back from the bytes that a session keeps, without the strictness that traffic needs.
 ///
 /// What a session holds was accepted once; here every line that has a colon is a field, whatever else it is.
@@ -37,51 +43,73 @@ package enum StoredHead {
 
     private static func section(_ bytes: ByteBuffer) -> (FieldSection, Range<Int>)? {
         var section = FieldSection(received: bytes)
-        let view = section.buffer.readableBytesView
-        guard !view.isEmpty else { return nil }
-        let lineFeed = view.firstIndex(of: 0x0A) ?? view.endIndex
-        var end = lineFeed
-        if end > 0, view[end - 1] == 0x0D { end -= 1 }
-        addLines(of: section.buffer, from: min(lineFeed + 1, view.endIndex), to: &section)
-        return (section, 0..<end)
+        let place = section.buffer.withUnsafeReadableBytes { bytes -> (start: Int, end: Int)? in
+            guard !bytes.isEmpty else { return nil }
+            let lineFeed = lineFeed(in: bytes, from: 0)
+            let end = lineFeed > 0 && bytes[lineFeed - 1] == 0x0D ? lineFeed - 1 : lineFeed
+            return (min(lineFeed + 1, bytes.count), end)
+        }
+        guard let place else { return nil }
+        addLines(of: section.buffer, from: place.start, to: &section)
+        return (section, 0..<place.end)
+    }
+
+    /// Where the line ends that `start` is in: at its line feed, or at the end of the bytes.
+    private static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        guard start < bytes.count, let base = bytes.baseAddress,
+            let found = memchr(base + start, 0x0A, bytes.count - start)
+        else { return bytes.count }
+        return UnsafeRawPointer(found) - base
     }
 
     private static func addLines(of buffer: ByteBuffer, from start: Int, to section: inout FieldSection) {
-        let view = buffer.readableBytesView
-        var start = start
-        while start < view.endIndex {
-            var lineFeed = view[start...].firstIndex(of: 0x0A) ?? view.endIndex
-            var next = min(lineFeed + 1, view.endIndex)
-            let firstLineEnd = lineFeed
-            var isFolded = false
-            while next < view.endIndex, view[next] == 0x20 || view[next] == 0x09 {
-                isFolded = true
-                lineFeed = view[next...].firstIndex(of: 0x0A) ?? view.endIndex
-                next = min(lineFeed + 1, view.endIndex)
-            }
-            var end = lineFeed
-            let hasReturn = end > start && view[end - 1] == 0x0D
-            if hasReturn { end -= 1 }
-            // An HTTP/2 pseudo-header begins with a colon, so the name ends at the second one.
-            let nameFrom = end > start && view[start] == 0x3A ? start + 1 : start
-            if nameFrom < end, let colon = view[nameFrom..<min(firstLineEnd, end)].firstIndex(of: 0x3A) {
-                var valueStart = colon + 1
-                var valueEnd = end
-                while valueStart < valueEnd, view[valueStart] == 0x20 || view[valueStart] == 0x09 { valueStart += 1 }
-                while valueEnd > valueStart, view[valueEnd - 1] == 0x20 || view[valueEnd - 1] == 0x09 { valueEnd -= 1 }
-                if isFolded {
-                    section.appendReceived(name: start..<colon, unfolding: valueStart..<valueEnd)
-                } else {
-                    let isVerbatim = hasReturn && lineFeed < view.endIndex
-                    let line = isVerbatim ? start..<next : nil
-                    section.appendReceived(name: start..<colon, value: valueStart..<valueEnd, line: line)
+        buffer.withUnsafeReadableBytes { bytes in
+            var start = start
+            while start < bytes.count {
+                var lineEnd = lineFeed(in: bytes, from: start)
+                var next = min(lineEnd + 1, bytes.count)
+                let firstLineEnd = lineEnd
+                var isFolded = false
+                while next < bytes.count, isSpace(bytes[next]) {
+                    isFolded = true
+                    lineEnd = lineFeed(in: bytes, from: next)
+                    next = min(lineEnd + 1, bytes.count)
                 }
+                var end = lineEnd
+                let hasReturn = end > start && bytes[end - 1] == 0x0D
+                if hasReturn { end -= 1 }
+                // An HTTP/2 pseudo-header begins with a colon, so the name ends at the second one.
+                let nameFrom = end > start && bytes[start] == 0x3A ? start + 1 : start
+                let nameTo = min(firstLineEnd, end)
+                if nameFrom < end, let colon = colon(in: bytes, nameFrom, nameTo) {
+                    var value = colon + 1..<end
+                    while !value.isEmpty, isSpace(bytes[value.lowerBound]) { value.removeFirst() }
+                    while !value.isEmpty, isSpace(bytes[value.upperBound - 1]) { value.removeLast() }
+                    if isFolded {
+                        section.appendReceived(name: start..<colon, unfolding: value)
+                    } else {
+                        let isVerbatim = hasReturn && lineEnd < bytes.count
+                        section.appendReceived(name: start..<colon, value: value, line: isVerbatim ? start..<next : nil)
+                    }
+                }
+                start = next
             }
-            start = next
         }
     }
 
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func colon(in bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Int? {
+        var place = start
+        while place < end {
+            if bytes[place] == 0x3A { return place }
+            place += 1
+        }
+        return nil
+    }
+
     private static func version(_ bytes: some Collection<UInt8>) -> HTTPVersion {
+        if bytes.elementsEqual("HTTP/1.1 ".utf8) || bytes.elementsEqual(" HTTP/1.1".utf8) { return .http11 }
         let text = String(decoding: bytes, as: UTF8.self)
         if text.contains("HTTP/2") { return .http2 }
         return text.contains("HTTP/1.0") ? .http10 : .http11

@@ -310,6 +310,19 @@ extension SessionReader {
     }
 }
 
+extension SessionReader {
+    /// Reads the numbers of the exchanges that a filter lets pass, lowest first, some thousands at a time, of all that the
+    /// session has now; it is not held meanwhile. Throws ``SessionError``, or what `body` throws.
+    package func forEachNumbers(matching filter: Filter, _ body: ([Int64]) throws -> Void) throws {
+        guard let bounds = try bounds() else { return }
+        try forEachBlock(of: bounds, for: filter) { block in
+            let numbers = try numbers(of: .range(block), matching: filter)
+            if !numbers.isEmpty { try body(numbers) }
+            return true
+        }
+    }
+}
+
 extension ExchangeStatement {
     fileprivate mutating func add(_ argument: SQLArgument) -> String {
         arguments.append(argument)

@@ -1,5 +1,6 @@
 package import HTTPModel
 package import Masking
+import NIOCore
 package import Recording
 import Rules
 package import Sharing
@@ -37,30 +38,98 @@ package enum SessionMask {
         return masked
     }
 
-    /// Writes exchanges; `forEach` calls its closure with each, as they were recorded.
+    /// Reads all exchanges of an export for their secrets, and gives the session without them.
+    package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
+        let masked = MaskedSource(pipeline.pages, TextMask(rules))
+        let copy = masked.mask.copy
+        try pipeline.run { pages in
+            let mask = TextMask(copy)
+            let source = MaskedSource(pages, mask)
+            return { (page: ExportPage<TextMask.Findings>) in
+                try page.forEach(in: pages) { exchange in
+                    try source.collectAll(exchange)
+                    if mask.findingCount > mostFindings { try page.give(mask.takeFindings()) }
+                }
+                try page.give(mask.takeFindings())
+            }
+        } take: { (findings: TextMask.Findings, _) in
+            masked.mask.add(findings)
+        }
+        masked.mask.endCollecting()
+        return masked
+    }
+
+    /// As many secrets are found before they are handed over.
+    private static let mostFindings = 1_024
+
+    /// Writes all exchanges of an export; returns how many there were.
     ///
     /// A masked script begins with the variables that its commands need, so its commands are made twice.
+    @discardableResult
     package static func write(
         _ export: inout any ExchangeExport,
         _ masked: MaskedSource?,
-        forEach: ((RecordedExchange) throws -> Void) throws -> Void
-    ) throws {
+        _ pipeline: ExportPipeline
+    ) throws -> Int {
         if let masked, let script = export as? any ScriptExport {
             masked.mask.book.isForPrograms = true
-            export = try rehearsed(script, masked, forEach: forEach)
+            export = try rehearsed(script, masked, pipeline)
         }
         masked?.restartCount()
-        try forEach { try export.add(masked?.masked($0) ?? $0) }
+        let count: Int
+        if var parted = export as? any PartedExport {
+            count = try write(&parted, masked, pipeline)
+            export = parted
+        } else {
+            count = try pipeline.forEachExchange { try export.add(masked?.masked($0) ?? $0) }
+        }
         try export.finish()
+        return count
+    }
+
+    /// What is made of a page of exchanges.
+    private enum Written: Sendable {
+        case bytes(ByteBuffer)
+        /// In how many places secrets were replaced.
+        case replaced(Int)
+    }
+
+    private static func write(
+        _ export: inout any PartedExport,
+        _ masked: MaskedSource?,
+        _ pipeline: ExportPipeline
+    ) throws -> Int {
+        let (part, mask) = (export.part, masked?.mask.copy)
+        var isBeginning = true
+        return try pipeline.run { pages in
+            let masked = mask.map { MaskedSource(pages, TextMask($0)) }
+            return { (page: ExportPage<Written>) in
+                var export = part(masked ?? pages) { try page.give(.bytes($0)) }
+                try page.forEach(in: pages) { try export.add(masked?.masked($0) ?? $0) }
+                try export.finish()
+                if let masked, masked.replacedCount > 0 {
+                    try page.give(.replaced(masked.replacedCount))
+                    masked.restartCount()
+                }
+            }
+        } take: { (written: Written, isFirst) in
+            if isFirst { isBeginning = true }
+            switch written {
+            case .bytes(let bytes):
+                try export.add(bytes, beginsPart: isBeginning)
+                isBeginning = false
+            case .replaced(let count): masked?.add(replacedElsewhere: count)
+            }
+        }
     }
 
     private static func rehearsed<Script: ScriptExport>(
         _ script: Script,
         _ masked: MaskedSource,
-        forEach: ((RecordedExchange) throws -> Void) throws -> Void
+        _ pipeline: ExportPipeline
     ) throws -> Script {
         var (script, rehearsal) = (script, script.rehearsal)
-        try forEach { try rehearsal.add(masked.masked($0)) }
+        try pipeline.forEachExchange { try rehearsal.add(masked.masked($0)) }
         script.begin(after: rehearsal)
         return script
     }

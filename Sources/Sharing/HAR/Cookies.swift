@@ -33,8 +33,12 @@ package enum Cookies {
     }
 
     package static func request(_ fields: FieldSection) -> [Cookie] {
-        fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
-            .filter { !$0.name.isEmpty || !$0.value.isEmpty }
+        fields.values(of: .cookie).flatMap { line in
+            isPlain(line)
+                ? line.utf8.split(separator: UInt8(ascii: ";")).map { plainPair(Substring($0)) }
+                : line.split(separator: ";").map { pair($0) }
+        }
+        .filter { !$0.name.isEmpty || !$0.value.isEmpty }
     }
 
     package static func response(_ fields: FieldSection) -> [SetCookie] {
@@ -48,6 +52,18 @@ package enum Cookies {
             }
             return SetCookie(name: cookie.name, value: cookie.value, attributes: attributes)
         }
+    }
+
+    /// Whether each byte of a line is a character.
+    private static func isPlain(_ line: String) -> Bool { line.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D } }
+
+    /// What ``pair(_:nameOnly:)`` has for a plain line, without looking for its characters.
+    private static func plainPair(_ text: Substring) -> Cookie {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            return Cookie(name: "", value: String(text.trimmingASCIIWhitespace))
+        }
+        let value = text[text.utf8.index(after: equals)...].trimmingASCIIWhitespace
+        return Cookie(name: String(text[..<equals].trimmingASCIIWhitespace), value: String(value))
     }
 
     private static func pair(_ text: Substring, nameOnly: Bool = false) -> Cookie {

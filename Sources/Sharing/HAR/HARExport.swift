@@ -1,6 +1,6 @@
 import Content
 package import HTTPModel
-import NIOCore
+package import NIOCore
 
 /// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
 ///
@@ -10,7 +10,7 @@ import NIOCore
 /// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
 /// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
 /// streams carried is in `_webSocketMessages` and `_eventSourceMessages`.
-package struct HARExport: ExchangeExport {
+package struct HARExport: PartedExport {
     package struct Options: Sendable {
         /// How many bytes of each body to write; `nil` for all.
         package var bodyLimit: Int?
@@ -26,6 +26,8 @@ package struct HARExport: ExchangeExport {
     let options: Options
     private var writer: JSONWriter
     private var isOpen = false
+    /// Whether it writes exchanges in the middle of an archive that another one begins and ends.
+    private var isPart = false
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
@@ -42,6 +44,7 @@ package struct HARExport: ExchangeExport {
     }
 
     package mutating func finish() throws {
+        if isPart { return try writer.flush() }
         try begin()
         try writer.endLine()
         try writer.close(UInt8(ascii: "]"))
@@ -71,6 +74,20 @@ package struct HARExport: ExchangeExport {
         writer.open(UInt8(ascii: "["))
     }
 
+    package var part: ExportPart {
+        let options = options
+        return { source, sink in
+            var part = HARExport(source: source, options: options, sink: sink)
+            (part.isOpen, part.isPart) = (true, true)
+            return part
+        }
+    }
+
+    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
+        try begin()
+        try writer.add(piece, isContinued: !beginsPart)
+    }
+
     var limits: JSONBody.Limits {
         JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
     }
@@ -78,11 +95,13 @@ package struct HARExport: ExchangeExport {
     private func entry(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let timings = HARTimings(record)
+        let heads = ReadHeads(exchange.messages)
+        let resourceType = HARExport.resourceType(exchange, heads)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
         writer.milliseconds(timings.sum)
-        try writer.object("request") { try request(exchange, into: &$0) }
-        try writer.object("response") { try response(exchange, into: &$0) }
+        try writer.object("request") { try request(exchange, heads, into: &$0) }
+        try writer.object("response") { try response(exchange, heads, resourceType, into: &$0) }
         try writer.object("cache") { _ in }
         try writer.object("timings") { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
@@ -92,13 +111,13 @@ package struct HARExport: ExchangeExport {
             writer.optionalMember("connection", port.map { String($0) })
         }
         writer.member("_connectionId", record.clientConnection.description)
-        writer.member("_resourceType", HARExport.resourceType(exchange))
-        try streams(exchange, into: &writer)
+        writer.member("_resourceType", resourceType)
+        try streams(exchange, heads, resourceType, into: &writer)
         writer.optionalMember("comment", exchange.record.extras.annotation.comment)
-        try writer.object("_sluice") { try extras(exchange, into: &$0) }
+        try writer.object("_sluice") { try extras(exchange, heads, into: &$0) }
     }
 
-    private func extras(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    private func extras(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
         let record = exchange.record
         writer.member("id", record.id.number)
         writer.member("kind", record.kind.exportName)
@@ -115,9 +134,9 @@ package struct HARExport: ExchangeExport {
         try writer.sizes(record.sizes)
         try writer.connection("client", exchange.client)
         try writer.connection("upstream", exchange.upstream)
-        try writer.requestHead("requestSent", exchange.messages.requestHeadSent)
+        try writer.requestHead("requestSent", exchange.messages.requestHeadSent.flatMap { StoredHead.request($0) })
         if exchange.messages.responseHeadSent != nil {
-            try writer.responseHead("responseReceived", exchange.messages.responseHead)
+            try writer.responseHead("responseReceived", heads.response)
         }
         // HAR 1.2 has neither trailers nor interim responses.
         let messages = exchange.messages
@@ -160,15 +179,17 @@ struct HARTimings {
     }
 
     func write(into writer: inout JSONWriter) {
-        let phases: [(String, Int64?)] = [
-            ("blocked", timings.blocked), ("dns", timings.dns), ("connect", connect),
-            // These three are not optional in HAR 1.2.
-            ("send", timings.send ?? 0), ("wait", timings.wait ?? 0), ("receive", timings.receive ?? 0),
-            ("ssl", timings.tls),
-        ]
-        for (name, microseconds) in phases {
+        func phase(_ name: String, _ microseconds: Int64?) {
             writer.key(name)
             writer.milliseconds(microseconds.map { max($0, 0) })
         }
+        phase("blocked", timings.blocked)
+        phase("dns", timings.dns)
+        phase("connect", connect)
+        // These three are not optional in HAR 1.2.
+        phase("send", timings.send ?? 0)
+        phase("wait", timings.wait ?? 0)
+        phase("receive", timings.receive ?? 0)
+        phase("ssl", timings.tls)
     }
 }

@@ -8,10 +8,11 @@ import Text
 extension HARExport {
     /// Multipart bodies up to this size are read into their parts.
     private static let longestMultipart = 1 << 20
+    private static let location: FieldName = "location"
 
-    func request(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    func request(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let head = exchange.messages.requestHead.flatMap { StoredHead.request($0) }
+        let head = heads.request
         let fields = head?.fields ?? FieldSection()
         writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
         writer.member("url", HARURL.text(record, head))
@@ -19,7 +20,7 @@ extension HARExport {
         try writer.pairs("cookies", Cookies.request(fields).map { ($0.name, $0.value) })
         try writer.fields("headers", fields)
         try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
-        let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, fields, into: &writer)
+        let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, heads, fields, into: &writer)
         writer.member("headersSize", size(of: exchange.messages.requestHead, exchange, isRequest: true))
         writer.member("bodySize", bodySize)
     }
@@ -33,12 +34,13 @@ extension HARExport {
     /// Writes the request's body, where the exchange has one to show. Returns the body's size.
     private func postData(
         _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
         _ fields: FieldSection,
         into writer: inout JSONWriter
     ) throws -> Int64 {
         let record = exchange.record
-        let contentType = fields.value(of: .contentType)
-        let mediaType = contentType.flatMap { MediaType($0) }
+        let contentType = heads.request == nil ? nil : heads.contentType(of: .requestReceived)
+        let mediaType = contentType?.mediaType
         let text = try JSONBody(
             RecordedBody(source: source, id: record.id, side: .requestReceived),
             mediaType: mediaType,
@@ -46,7 +48,7 @@ extension HARExport {
             limits: limits
         )
         if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
-            try writer.object("postData") { try postData(text, contentType: contentType, mediaType, into: &$0) }
+            try writer.object("postData") { try postData(text, contentType: contentType?.text, mediaType, into: &$0) }
         }
         return max(Int64(text.encodedSize), record.sizes.requestBody)
     }
@@ -75,18 +77,23 @@ extension HARExport {
         writer.optionalMember("comment", text.comment)
     }
 
-    func response(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    func response(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ resourceType: String,
+        into writer: inout JSONWriter
+    ) throws {
         let record = exchange.record
         let headBytes = exchange.messages.head(of: .responseSent)
-        let head = headBytes.flatMap { StoredHead.response($0) }
+        let head = heads.responseSent
         let fields = head?.fields ?? FieldSection()
         writer.member("status", head?.status ?? record.status)
         writer.member("statusText", head?.reason ?? "")
         writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
         try writer.objects("cookies", Cookies.response(fields)) { $0.setCookie($1, at: record.startedAt) }
         try writer.fields("headers", fields)
-        let bodySize = try content(exchange, fields, into: &writer)
-        writer.member("redirectURL", fields.value(of: "location") ?? "")
+        let bodySize = try content(exchange, heads, fields, resourceType, into: &writer)
+        writer.member("redirectURL", fields.value(of: HARExport.location) ?? "")
         writer.member("headersSize", size(of: headBytes, exchange, isRequest: false))
         writer.member("bodySize", head == nil ? -1 : bodySize)
         // What failed midway was not counted on the wire.
@@ -98,10 +105,13 @@ extension HARExport {
     /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
     private func content(
         _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
         _ fields: FieldSection,
+        _ resourceType: String,
         into writer: inout JSONWriter
     ) throws -> Int {
-        let contentType = fields.value(of: .contentType)
+        let type = heads.responseSent == nil ? nil : heads.contentType(of: .responseSent)
+        let contentType = type?.text
         writer.key("content")
         guard exchange.record.kind != .webSocket else {
             try writer.object {
@@ -112,7 +122,7 @@ extension HARExport {
         }
         let text = try JSONBody(
             RecordedBody(source: source, id: exchange.record.id, side: .responseSent),
-            mediaType: contentType.flatMap { MediaType($0) },
+            mediaType: type?.mediaType,
             contentEncoding: fields.combinedValue(of: .contentEncoding),
             limits: limits
         )
@@ -122,7 +132,7 @@ extension HARExport {
                 $0.member("compression", text.decodedSize - text.encodedSize)
             }
             // Chrome shows events only where the type has no parameters.
-            let isEvents = HARExport.resourceType(exchange) == "eventsource"
+            let isEvents = resourceType == "eventsource"
             $0.member("mimeType", isEvents ? "text/event-stream" : contentType ?? "x-unknown")
             $0.key("text")
             try text.write(into: &$0)
@@ -180,9 +190,11 @@ enum HARURL {
         }
         if url.host.isEmpty { url.host = "unknown.invalid" }
         if !url.path.hasPrefix("/") { url.path = "/" + url.path }
+        let text = url.description
+        if text.utf8.allSatisfy({ $0 &- 0x21 < 0x5E }) { return text }
         // Where the target is not UTF-8, each of its bytes became the character of that number.
         let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
-        return url.description.unicodeScalars.reduce(into: "") { text, scalar in
+        return text.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
                 text += "%" + scalar.value.padded(to: 2, radix: 16, uppercase: true)
             } else {

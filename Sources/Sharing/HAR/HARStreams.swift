@@ -13,13 +13,12 @@ extension HARExport {
     private static let longestPayload = 16 << 20
 
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
-    static func resourceType(_ exchange: RecordedExchange) -> String {
+    static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
         if exchange.record.kind == .webSocket { return "websocket" }
         guard exchange.record.kind == .http else { return "other" }
-        let contentType = exchange.messages.fields(of: .responseSent).value(of: .contentType)
-        let mediaType = contentType.flatMap { MediaType($0) }
-        if mediaType?.essence == "text/event-stream" { return "eventsource" }
-        let asked = exchange.messages.fields(of: .requestReceived).value(of: "sec-fetch-dest")?.lowercased()
+        let mediaType = heads.contentType(of: .responseSent).mediaType
+        if let mediaType, mediaType.type == "text", mediaType.subtype == "event-stream" { return "eventsource" }
+        let asked = heads.fields(of: .requestReceived).value(of: purpose)?.lowercased()
         if let asked, let type = destinations[asked] { return type }
         return switch mediaType?.type {
         case "image": "image"
@@ -31,6 +30,7 @@ extension HARExport {
         }
     }
 
+    private static let purpose: FieldName = "sec-fetch-dest"
     /// The resource types of what a browser says it wants (`Sec-Fetch-Dest`, W3C Fetch Metadata).
     private static let destinations = [
         "document": "document", "iframe": "document", "frame": "document", "script": "script", "worker": "script",
@@ -39,11 +39,16 @@ extension HARExport {
     ]
 
     /// Writes the members that tell of streamed messages, where there are such.
-    func streams(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
-        let resourceType = HARExport.resourceType(exchange)
+    func streams(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ resourceType: String,
+        into writer: inout JSONWriter
+    ) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
         let timeline = MessageTimeline(
             exchange,
+            heads,
             source: source,
             sides: (.requestReceived, .responseSent),
             payloadLimit: min(options.bodyLimit ?? .max, HARExport.longestPayload),

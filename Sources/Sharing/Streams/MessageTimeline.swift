@@ -16,11 +16,30 @@ package final class MessageTimeline {
 
     /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
     /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
-    package init?(
+    package convenience init?(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
         payloadLimit: Int = 4096,
+        decodedLimit: Int = 256 << 20
+    ) {
+        self.init(
+            exchange,
+            ReadHeads(exchange.messages),
+            source: source,
+            sides: sides,
+            payloadLimit: payloadLimit,
+            decodedLimit: decodedLimit
+        )
+    }
+
+    /// The same for an exchange whose heads were read.
+    init?(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        source: any ExchangeSource,
+        sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
+        payloadLimit: Int,
         decodedLimit: Int = 256 << 20
     ) {
         self.exchange = exchange
@@ -28,12 +47,14 @@ package final class MessageTimeline {
         // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
         let source = masked?.original ?? source
         formats = (
-            MessageTimeline.format(of: exchange, sides.request), MessageTimeline.format(of: exchange, sides.response)
+            MessageTimeline.format(of: exchange, heads, sides.request),
+            MessageTimeline.format(of: exchange, heads, sides.response)
         )
+        guard formats.fromClient != nil || formats.fromServer != nil else { return nil }
         let directions: [(StreamedMessage.Direction, BodySide, StreamCounter.Format?)] = [
             (.fromClient, sides.request, formats.fromClient), (.fromServer, sides.response, formats.fromServer),
         ]
-        let extensions = exchange.messages.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
+        let extensions = heads.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
         cursors = directions.compactMap { direction, side, format in
             let reader: any StreamReader
             switch format {
@@ -49,7 +70,7 @@ package final class MessageTimeline {
             }
             // Frames follow the head; what that says of content coding is not about them.
             let coding =
-                format == .webSocket ? nil : exchange.messages.fields(of: side).combinedValue(of: .contentEncoding)
+                format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
             let body = TimedBody(
                 RecordedBody(source: source, id: exchange.record.id, side: side),
                 codings: coding.map { ContentCoding.list($0) } ?? [],
@@ -76,12 +97,14 @@ package final class MessageTimeline {
     /// How many comment lines the event streams had.
     package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
 
-    private static func format(of exchange: RecordedExchange, _ side: BodySide) -> StreamCounter.Format? {
+    private static func format(
+        of exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ side: BodySide
+    ) -> StreamCounter.Format? {
         if exchange.record.kind == .webSocket { return .webSocket }
-        guard exchange.record.kind == .http,
-            let contentType = exchange.messages.fields(of: side).value(of: .contentType)
-        else { return nil }
-        switch MediaType(contentType).flatMap({ StreamCounter.Format(mediaType: $0.essence) }) {
+        guard exchange.record.kind == .http, let mediaType = heads.contentType(of: side).mediaType else { return nil }
+        switch StreamCounter.Format(mediaType: mediaType.essence) {
         case .serverSentEvents: return .serverSentEvents
         case .jsonLines: return .jsonLines
         case .webSocket, .grpc, .grpcWeb, .grpcWebText, nil: return nil

@@ -1,3 +1,4 @@
+import Content
 package import HTTPModel
 import Masking
 package import NIOCore
@@ -28,7 +29,7 @@ package struct CSVExport: ExchangeExport {
             CSVExport.cell(record.method), CSVExport.cell(record.url.description), CSVExport.cell(record.url.authority),
             record.status > 0 ? "\(record.status)" : "", CSVExport.cell(record.mediaType),
             "\(record.sizes.requestBody)", "\(record.sizes.responseBody)",
-            record.timings.total.map { JSONWriter.text(milliseconds: $0) } ?? "",
+            milliseconds(record.timings.total),
             record.clientVersion.description, record.upstreamVersion?.description ?? "",
             CSVExport.cell(record.failure.map { "\($0.code.rawValue): \($0.message)" } ?? ""),
             CSVExport.cell(record.extras.process.map { "\($0.name) (\($0.id))" } ?? ""),
@@ -50,6 +51,13 @@ package struct CSVExport: ExchangeExport {
     private func masked(_ record: ExchangeRecord) -> String {
         let parts = (source as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
         return parts.joined(separator: ", ")
+    }
+
+    private func milliseconds(_ microseconds: Int64?) -> String {
+        guard let microseconds else { return "" }
+        var writer = JSONWriter()
+        writer.milliseconds(microseconds)
+        return String(buffer: writer.buffer)
     }
 
     /// A text as a cell: in quotes where it needs them.

@@ -20,3 +20,17 @@ package protocol ScriptExport: ExchangeExport {
     /// The exchanges that could not become commands, each with the reason.
     var skipped: [(id: ExchangeID, reason: String)] { get }
 }
+
+/// A format whose exchanges do not depend on each other: parts of an export can be made apart, on several threads, and
+/// joined in order.
+package protocol PartedExport: ExchangeExport {
+    /// Makes an export of exchanges that follow each other somewhere in this one.
+    var part: ExportPart { get }
+    /// Adds the next piece of what a part wrote; parts that wrote nothing are left out.
+    mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws
+}
+
+/// Makes a part of an export from a source of its own. What it writes, the rest of it in `finish`, is only its exchanges
+/// and what stands between them.
+package typealias ExportPart =
+    @Sendable (_ source: any ExchangeSource, _ sink: @escaping ExportSink) -> any ExchangeExport

@@ -4,8 +4,8 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// A body as a JSON string: as text where it is text, else in base64. The body is read twice, so that it is never whole
-/// in memory.
+/// A body as a JSON string: as text where it is text, else in base64. A long body is read twice, so that it is never
+/// whole in memory.
 struct JSONBody {
     struct Limits {
         /// How many bytes of a body to write; the rest is left out.
@@ -26,8 +26,12 @@ struct JSONBody {
 
     /// Text in other encodings than UTF-8 is converted whole, so only up to this size.
     private static let longestConversion = 8 << 20
+    /// A body of at most this size, without its content coding, is kept until it is written.
+    private static let longestKept = 256 << 10
 
     let body: RecordedBody
+    /// All of a short body without its content coding.
+    private var kept: ByteBuffer?
     let codings: [ContentCoding]
     private(set) var form = Form.empty
     /// The body's size as recorded.
@@ -45,18 +49,20 @@ struct JSONBody {
         var check = UTF8Check()
         var prefix = ByteBuffer()
         var decoded = 0
-        try body.forEachPiece { encodedSize += $0.readableBytes }
-        guard encodedSize > 0 else { return }
-        let masked = body.masked?.recordedSizes(of: body.id, side: body.side)
-        if let masked { encodedSize = masked.encoded }
-        problem = try body.forEachDecodedPiece(codings, limit: codings.isEmpty ? .max : limits.decoded) { piece in
+        guard try !body.isEmpty else { return }
+        var size = 0
+        let limit = codings.isEmpty ? .max : limits.decoded
+        problem = try body.forEachDecodedPiece(codings, limit: limit, size: &size) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
             if prefix.readableBytes < JSONBody.longestConversion {
                 prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
             decoded += piece.count
         }
+        let masked = body.masked?.recordedSizes(of: body.id, side: body.side)
+        encodedSize = masked?.encoded ?? size
         decodedSize = masked?.decoded ?? decoded
+        if decoded <= JSONBody.longestKept { kept = prefix }
         isCut = decoded > limits.written
         let written = min(decoded, limits.written)
         guard decoded > 0 else { return }
@@ -104,6 +110,9 @@ struct JSONBody {
     }
 
     private func pieces(_ count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        if let kept {
+            return try kept.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+        }
         var left = count
         _ = try self.body.forEachDecodedPiece(codings, limit: count) { piece in
             guard left > 0 else { return }

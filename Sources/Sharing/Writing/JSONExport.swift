@@ -1,6 +1,6 @@
 import Content
 package import HTTPModel
-import NIOCore
+package import NIOCore
 
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
 ///
@@ -21,7 +21,7 @@ import NIOCore
 /// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
 /// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
 /// says what could not be read.
-package struct JSONExport: ExchangeExport {
+package struct JSONExport: PartedExport {
     package struct Options: Sendable {
         /// One object a line instead of one array.
         package var lines = false
@@ -40,6 +40,8 @@ package struct JSONExport: ExchangeExport {
     private let options: Options
     private var writer: JSONWriter
     private var isOpen = false
+    /// Whether it writes exchanges in the middle of an export that another one begins and ends.
+    private var isPart = false
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
@@ -56,7 +58,22 @@ package struct JSONExport: ExchangeExport {
         if options.lines { try writer.endLine() }
     }
 
+    package var part: ExportPart {
+        let options = options
+        return { source, sink in
+            var part = JSONExport(source: source, options: options, sink: sink)
+            (part.isOpen, part.isPart) = (true, true)
+            return part
+        }
+    }
+
+    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
+        begin()
+        try writer.add(piece, isContinued: !beginsPart || options.lines)
+    }
+
     package mutating func finish() throws {
+        if isPart { return try writer.flush() }
         begin()
         if !options.lines {
             try writer.endLine()
@@ -74,31 +91,33 @@ package struct JSONExport: ExchangeExport {
     private func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let messages = exchange.messages
+        let heads = ReadHeads(messages)
         try writer.rowMembers(record)
         try writer.object("timings") { $0.timings(record.timings) }
         try writer.connection("client", exchange.client)
         try writer.connection("upstream", exchange.upstream)
         try writer.object("request") {
-            try $0.requestHead("received", messages.requestHead)
-            try $0.requestHead("sent", messages.requestHeadSent)
-            try bodies(exchange, .requestReceived, .requestSent, .requestBodyChanged, into: &$0)
+            try $0.requestHead("received", heads.request)
+            try $0.requestHead("sent", messages.requestHeadSent.flatMap { StoredHead.request($0) })
+            try bodies(exchange, heads, .requestReceived, .requestSent, .requestBodyChanged, into: &$0)
             if let trailers = messages.requestTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
         try writer.object("response") {
             $0.optionalMember("interim", messages.interimHeads.map { String(buffer: $0) })
-            try $0.responseHead("received", messages.responseHead)
-            try $0.responseHead("sent", messages.responseHeadSent)
-            try bodies(exchange, .responseReceived, .responseSent, .responseBodyChanged, into: &$0)
+            try $0.responseHead("received", heads.response)
+            if messages.responseHeadSent != nil { try $0.responseHead("sent", heads.responseSent) }
+            try bodies(exchange, heads, .responseReceived, .responseSent, .responseBodyChanged, into: &$0)
             if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
-        try streamed(exchange, into: &writer)
+        try streamed(exchange, heads, into: &writer)
         try writer.masked(record, by: source)
         try writer.trace(messages.trace)
     }
 
-    private func streamed(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    private func streamed(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
         let timeline = MessageTimeline(
             exchange,
+            heads,
             source: source,
             payloadLimit: min(options.bodyLimit ?? .max, JSONExport.longestPayload),
             decodedLimit: options.decodedLimit
@@ -114,25 +133,27 @@ package struct JSONExport: ExchangeExport {
 
     private func bodies(
         _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
         _ received: BodySide,
         _ sent: BodySide,
         _ changed: ExchangeRecord.Flags,
         into writer: inout JSONWriter
     ) throws {
-        try body("body", exchange, received, into: &writer)
-        if exchange.record.flags.contains(changed) { try body("bodySent", exchange, sent, into: &writer) }
+        try body("body", exchange, heads, received, into: &writer)
+        if exchange.record.flags.contains(changed) { try body("bodySent", exchange, heads, sent, into: &writer) }
     }
 
     private func body(
         _ name: String,
         _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
         _ side: BodySide,
         into writer: inout JSONWriter
     ) throws {
-        let fields = exchange.messages.fields(of: side)
+        let fields = heads.fields(of: side)
         let text = try JSONBody(
             RecordedBody(source: source, id: exchange.record.id, side: side),
-            mediaType: fields.value(of: .contentType).flatMap { MediaType($0) },
+            mediaType: heads.contentType(of: side).mediaType,
             contentEncoding: fields.combinedValue(of: .contentEncoding),
             limits: JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
         )
@@ -150,7 +171,15 @@ package struct JSONExport: ExchangeExport {
 
 extension JSONWriter {
     mutating func timings(_ timings: Timings) {
-        for (name, path) in Timings.fields { optionalMilliseconds(name, timings[keyPath: path]) }
+        // By key paths each would take longer to read than to write.
+        optionalMilliseconds("blocked", timings.blocked)
+        optionalMilliseconds("dns", timings.dns)
+        optionalMilliseconds("connect", timings.connect)
+        optionalMilliseconds("tls", timings.tls)
+        optionalMilliseconds("send", timings.send)
+        optionalMilliseconds("wait", timings.wait)
+        optionalMilliseconds("receive", timings.receive)
+        optionalMilliseconds("total", timings.total)
     }
 }
 

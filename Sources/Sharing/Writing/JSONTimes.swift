@@ -1,16 +1,15 @@
 import Content
-import Text
 
 extension JSONWriter {
     /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
     mutating func milliseconds(_ microseconds: Int64?) {
-        number(microseconds.map { JSONWriter.text(milliseconds: $0) } ?? "-1")
+        guard let microseconds else { return value(Int64(-1)) }
+        value(microseconds, decimals: 3, trimsZeros: true)
     }
 
     /// Writes microseconds as a number of seconds.
     mutating func seconds(_ microseconds: Int64) {
-        let (seconds, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-        number("\(microseconds < 0 ? "-" : "")\(seconds).\(fraction.padded(to: 6))")
+        value(microseconds, decimals: 6, trimsZeros: false)
     }
 
     /// Writes a member in milliseconds unless the phase did not happen.
@@ -18,16 +17,5 @@ extension JSONWriter {
         guard let microseconds else { return }
         key(name)
         milliseconds(microseconds)
-    }
-
-    /// Milliseconds with as many decimals as the microseconds need.
-    static func text(milliseconds microseconds: Int64) -> String {
-        let magnitude = microseconds.magnitude
-        let sign = microseconds < 0 ? "-" : ""
-        let fraction = magnitude % 1000
-        guard fraction != 0 else { return "\(sign)\(magnitude / 1000)" }
-        var digits = fraction.padded(to: 3)
-        while digits.last == "0" { digits.removeLast() }
-        return "\(sign)\(magnitude / 1000).\(digits)"
     }
 }

@@ -2,11 +2,10 @@ package import HTTPModel
 package import Masking
 
 extension MaskedSource {
-    /// Reads an exchange for its secrets, the messages of a WebSocket too. Throws the source's error.
+    /// Reads an exchange for its secrets, the messages of streams too. Throws the source's error.
     package func collectAll(_ exchange: RecordedExchange) throws {
         try collect(exchange)
-        guard exchange.record.kind == .webSocket,
-            let timeline = MessageTimeline(exchange, source: self, payloadLimit: JSONExport.longestPayload)
+        guard let timeline = MessageTimeline(exchange, source: self, payloadLimit: JSONExport.longestPayload)
         else { return }
         while try timeline.next() != nil {}
     }

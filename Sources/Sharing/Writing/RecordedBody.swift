@@ -14,6 +14,10 @@ struct RecordedBody {
     /// The source that gives bodies with their secrets replaced, without their content coding.
     var masked: MaskedSource? { source as? MaskedSource }
 
+    var isEmpty: Bool {
+        get throws { try source.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize).readableBytes == 0 }
+    }
+
     /// Calls `body` with the recorded bytes, piece by piece.
     func forEachPiece(_ body: (ByteBuffer) throws -> Void) throws {
         var offset: Int64 = 0
@@ -32,8 +36,22 @@ struct RecordedBody {
         limit: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> DecodingProblem? {
+        var size = 0
+        return try forEachDecodedPiece(codings, limit: limit, size: &size, body)
+    }
+
+    /// The same; `size` grows by the length of the body as recorded.
+    func forEachDecodedPiece(
+        _ codings: [ContentCoding],
+        limit: Int,
+        size: inout Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> DecodingProblem? {
         let decoder = ContentDecoder(codings: masked == nil ? codings : [], limit: limit)
-        try forEachPiece { piece in try decoder.decode(piece, forEachPiece: body) }
+        try forEachPiece { piece in
+            size += piece.readableBytes
+            try decoder.decode(piece, forEachPiece: body)
+        }
         decoder.finish()
         return masked?.problem(of: id, side: side) ?? decoder.problem
     }

@@ -16,7 +16,30 @@ package enum Timestamp {
     /// ISO 8601 with microseconds, for example `2026-11-21T10:57:03.000125Z`.
     package static func iso8601(_ microseconds: Int64) -> String {
         let parts = parts(microseconds)
-        return "\(date(parts))T\(time(parts)).\(parts.microsecond.padded(to: 6))Z"
+        guard (0...9_999).contains(parts.year) else {
+            return "\(date(parts))T\(time(parts)).\(parts.microsecond.padded(to: 6))Z"
+        }
+        return String(unsafeUninitializedCapacity: 27) { text in
+            var count = 0
+            func put(_ number: Int, _ digits: Int, _ sign: Unicode.Scalar) {
+                var rest = number
+                for place in stride(from: count + digits - 1, through: count, by: -1) {
+                    text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                count += digits
+                text[count] = UInt8(ascii: sign)
+                count += 1
+            }
+            put(parts.year, 4, "-")
+            put(parts.month, 2, "-")
+            put(parts.day, 2, "T")
+            put(parts.hour, 2, ":")
+            put(parts.minute, 2, ":")
+            put(parts.second, 2, ".")
+            put(parts.microsecond, 6, "Z")
+            return count
+        }
     }
 
     /// Local date and time to the millisecond with the zone, for example `2026-11-21 10:57:03.000 +01:00`.

@@ -42,11 +42,12 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        let masked = try secrets ? nil : masked(query)
+        let pipeline = ExportPipeline(query.reader) { try query.forEachNumbers($0) }
+        let masked = try secrets ? nil : masked(query, pipeline)
         // Recorded traffic may hold secrets.
         let file = try OutputFile(output, isSecret: true)
-        var export = format.export(masked ?? query.reader, of: query.reader, to: destination(file, query.path))
-        try SessionMask.write(&export, masked) { add in try forEach(query, add) }
+        var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination(file, query.path))
+        try SessionMask.write(&export, masked, pipeline)
         try file.finish()
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
         if let summary { StandardStreams.error("sluice: \(summary)\n") }
@@ -59,16 +60,9 @@ struct Export: ParsableCommand {
         }
     }
 
-    private func forEach(_ query: SessionQuery, _ body: (RecordedExchange) throws -> Void) throws {
-        try query.forEachMatch { record in
-            if let exchange = try query.reader.exchange(record.id) { try body(exchange) }
-        }
-    }
-
     /// The session without its secrets. Throws where --strict refuses what looks like one.
-    private func masked(_ query: SessionQuery) throws -> MaskedSource {
-        let rules = try SessionMask.rules(of: query.reader, profiles: profile)
-        let masked = try SessionMask.source(query.reader, rules) { collect in try forEach(query, collect) }
+    private func masked(_ query: SessionQuery, _ pipeline: ExportPipeline) throws -> MaskedSource {
+        let masked = try SessionMask.source(pipeline, SessionMask.rules(of: query.reader, profiles: profile))
         let suspicions = SessionMask.suspicions(masked)
         for line in suspicions { StandardStreams.error("sluice: \(line)\n") }
         if strict, !suspicions.isEmpty {

@@ -1,0 +1,236 @@
+import Dispatch
+import Foundation
+package import HTTPModel
+package import Recording
+import Synchronization
+
+/// Goes through exchanges of a session in their order on as many threads as there are cores: each reads a page of them
+/// and makes something of it, and what comes of it is taken on the caller's thread, page after page.
+///
+/// A few pages are in memory, and of what was made of each a few pieces; a thread that is ahead waits. The first error,
+/// of a thread or of who takes, ends all of them.
+package struct ExportPipeline {
+    /// As many exchanges are read together.
+    static let pageLength = 128
+    private static let mostThreads = 4
+
+    package let reader: SessionReader
+    /// The exchanges of the page that ``forEachExchange(_:)`` is at, for exports that are made on one thread.
+    package let pages: SessionPages
+    private let threads: Int
+    private let numbers: (([Int64]) throws -> Void) throws -> Void
+    private let onProgress: (Int) throws -> Void
+
+    /// Prepares to go through exchanges.
+    ///
+    /// - Parameters:
+    ///   - threads: how many threads are used; by default one for each core, up to four.
+    ///   - onProgress: called on the caller's thread with how many exchanges were gone through since the last call, and
+    ///     some times a second with 0; what it throws ends the pass.
+    ///   - numbers: calls its closure with the exchanges' numbers, in order, many at a time.
+    package init(
+        _ reader: SessionReader,
+        threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, mostThreads),
+        onProgress: @escaping (Int) throws -> Void = { _ in },
+        numbers: @escaping (([Int64]) throws -> Void) throws -> Void
+    ) {
+        (self.reader, self.numbers, self.onProgress) = (reader, numbers, onProgress)
+        self.threads = max(1, threads)
+        pages = SessionPages(reader)
+    }
+
+    /// Calls `body` with each exchange on the caller's thread; returns how many there were. ``pages`` has its short bodies
+    /// meanwhile.
+    @discardableResult
+    package func forEachExchange(_ body: (RecordedExchange) throws -> Void) throws -> Int {
+        var count = 0
+        try numbers { block in
+            var rest = block[...]
+            while !rest.isEmpty {
+                var page = rest.prefix(ExportPipeline.pageLength)
+                rest = rest.dropFirst(page.count)
+                while !page.isEmpty {
+                    let exchanges = try pages.read(&page)
+                    for exchange in exchanges {
+                        try onProgress(0)
+                        try body(exchange)
+                    }
+                    count += exchanges.count
+                    try onProgress(exchanges.count)
+                }
+            }
+        }
+        return count
+    }
+
+    /// Makes something of each page and takes it in order; returns how many exchanges there were.
+    ///
+    /// - Parameters:
+    ///   - makeWork: called once on each thread, with what its pages are read from; gives what is done with a page.
+    ///   - take: called on the caller's thread with each piece, and whether it is the first one of its page.
+    @discardableResult
+    func run<Made: Sendable>(
+        _ makeWork: @escaping @Sendable (SessionPages) -> (ExportPage<Made>) throws -> Void,
+        take: (_ made: Made, _ isFirst: Bool) throws -> Void
+    ) throws -> Int {
+        let queue = PageQueue<Made>()
+        var (count, started) = (0, 0)
+        var waiting: [ExportPage<Made>] = []
+        defer {
+            queue.close()
+            for page in waiting { page.cancel() }
+            for _ in 0..<started { queue.ended.wait() }
+        }
+        func takeFirst() throws {
+            var isFirst = true
+            while let made = try waiting[0].next(check: { try onProgress(0) }) {
+                try take(made, isFirst)
+                isFirst = false
+            }
+            let found = waiting.removeFirst().found
+            count += found
+            try onProgress(found)
+        }
+        try numbers { block in
+            var rest = block[...]
+            while !rest.isEmpty {
+                let page = ExportPage<Made>(rest.prefix(ExportPipeline.pageLength))
+                rest = rest.dropFirst(ExportPipeline.pageLength)
+                if started < threads {
+                    // The first thread has the reader that there is: for one page no other is opened.
+                    start(queue, isFirst: started == 0, makeWork)
+                    started += 1
+                }
+                queue.add(page)
+                waiting.append(page)
+                if waiting.count >= threads * 3 { try takeFirst() }
+            }
+        }
+        while !waiting.isEmpty { try takeFirst() }
+        return count
+    }
+
+    private func start<Made: Sendable>(
+        _ queue: PageQueue<Made>,
+        isFirst: Bool,
+        _ makeWork: @escaping @Sendable (SessionPages) -> (ExportPage<Made>) throws -> Void
+    ) {
+        Thread.detachNewThread { [reader] in
+            // A file that lost its name, as an imported archive's, is read by all threads in turn.
+            let own = isFirst ? reader : reader.another() ?? reader
+            let pages = SessionPages(own) { if queue.isClosed { throw CancellationError() } }
+            let work = makeWork(pages)
+            while let page = queue.next() { page.end(Result { try work(page) }) }
+            queue.ended.signal()
+        }
+    }
+}
+
+/// Pages that wait for a thread.
+private final class PageQueue<Made: Sendable>: Sendable {
+    private let pages = Mutex<[ExportPage<Made>]>([])
+    private let added = DispatchSemaphore(value: 0)
+    private let closed = Atomic(false)
+    /// Signalled by each thread at its end.
+    let ended = DispatchSemaphore(value: 0)
+
+    var isClosed: Bool { closed.load(ordering: .relaxed) }
+
+    func add(_ page: ExportPage<Made>) {
+        pages.withLock { $0.append(page) }
+        added.signal()
+    }
+
+    /// The next page; `nil` once there will be no more.
+    func next() -> ExportPage<Made>? {
+        added.wait()
+        guard !isClosed else {
+            // For the next thread that waits.
+            added.signal()
+            return nil
+        }
+        return pages.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+
+    func close() {
+        closed.store(true, ordering: .relaxed)
+        added.signal()
+    }
+}
+
+/// Some exchanges of a session, and what was made of them and is not taken yet.
+final class ExportPage<Made: Sendable>: Sendable {
+    /// As many pieces wait to be taken.
+    static var mostWaiting: Int { 16 }
+    private static var checkInterval: DispatchTimeInterval { .milliseconds(100) }
+
+    private struct State {
+        var made: [Made] = []
+        var outcome: Result<Void, any Error>?
+        var found = 0
+        var isCancelled = false
+    }
+
+    private let numbers: [Int64]
+    private let state = Mutex(State())
+    private let given = DispatchSemaphore(value: 0)
+    private let room = DispatchSemaphore(value: 0)
+
+    init(_ numbers: ArraySlice<Int64>) {
+        self.numbers = Array(numbers)
+        for _ in 0..<ExportPage.mostWaiting { room.signal() }
+    }
+
+    /// How many exchanges there were.
+    var found: Int { state.withLock { $0.found } }
+
+    // MARK: For the thread that works
+
+    /// Reads the exchanges and calls `body` with each.
+    func forEach(in pages: SessionPages, _ body: (RecordedExchange) throws -> Void) throws {
+        var rest = numbers[...]
+        while !rest.isEmpty {
+            let exchanges = try pages.read(&rest)
+            for exchange in exchanges { try body(exchange) }
+            state.withLock { $0.found += exchanges.count }
+        }
+    }
+
+    /// Gives a piece to who takes; waits while there are many. Throws `CancellationError` where nobody will take it.
+    func give(_ made: Made) throws {
+        room.wait()
+        let isTaken = state.withLock { state in
+            if !state.isCancelled { state.made.append(made) }
+            return !state.isCancelled
+        }
+        guard isTaken else {
+            room.signal()
+            throw CancellationError()
+        }
+        given.signal()
+    }
+
+    func end(_ outcome: Result<Void, any Error>) {
+        state.withLock { $0.outcome = outcome }
+        given.signal()
+    }
+
+    // MARK: For who takes
+
+    /// The next piece, `nil` at the end; calls `check` while it waits. Throws what the work threw.
+    func next(check: () throws -> Void) throws -> Made? {
+        while given.wait(timeout: .now() + ExportPage.checkInterval) == .timedOut { try check() }
+        let made = try state.withLock { state -> Made? in
+            if !state.made.isEmpty { return state.made.removeFirst() }
+            try state.outcome?.get()
+            return nil
+        }
+        if made != nil { room.signal() }
+        return made
+    }
+
+    func cancel() {
+        state.withLock { $0.isCancelled = true }
+        room.signal()
+    }
+}
