@@ -165,8 +165,8 @@ let package = Package(
         tests(
             "RunnerTests",
             [
-                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
-                "Text", "HTTPModel", "Support",
+                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "ExchangeCore", "Content",
+                "Wire", "Text", "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),

@@ -1,4 +1,4 @@
-import Content
+package import Content
 import Text
 
 extension JSONWriter {
@@ -14,7 +14,7 @@ extension JSONWriter {
     }
 
     /// Writes a member in milliseconds unless the phase did not happen.
-    mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
+    package mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
         guard let microseconds else { return }
         key(name)
         milliseconds(microseconds)
