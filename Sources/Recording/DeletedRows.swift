@@ -16,13 +16,26 @@ enum DeletedRows {
     ///
     /// - Parameter largest: up to how many bytes of the rest the session is written anew.
     static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
-        guard let marked = try range(in: database) else { return }
+        guard try range(in: database) != nil else { return }
         try database.execute(sql: "PRAGMA secure_delete = ON")
+        try removeRows(in: database) { step in
+            try database.inTransaction {
+                try step()
+                return .commit
+            }
+        }
+        try removeConnections(in: database)
+        try giveBack(database, rewriting: largest)
+    }
+
+    /// Removes the rows of marked exchanges in steps, each of which `transaction` is to carry out; connections stay.
+    static func removeRows(in database: Database, _ transaction: (() throws -> Void) throws -> Void) throws {
+        guard let marked = try range(in: database) else { return }
         let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
         var start = marked.lowerBound
         while start <= marked.upperBound {
             let part = start...min(marked.upperBound, start + slice - 1)
-            try database.inTransaction {
+            try transaction {
                 try remove(part, in: database)
                 if part.contains(highest), try !hasExchange(highest, in: database) {
                     try database.execute(
@@ -30,12 +43,9 @@ enum DeletedRows {
                         arguments: [highest]
                     )
                 }
-                return .commit
             }
             start = try next(after: part.upperBound, in: database) ?? marked.upperBound + 1
         }
-        try removeConnections(in: database)
-        try giveBack(database, rewriting: largest)
     }
 
     private static func range(in database: Database) throws -> ClosedRange<Int64>? {
@@ -71,7 +81,7 @@ enum DeletedRows {
     }
 
     /// Removes the connections that no exchange is left of: they name hosts and addresses.
-    private static func removeConnections(in database: Database) throws {
+    static func removeConnections(in database: Database) throws {
         try database.execute(
             sql: """
                 DELETE FROM connection WHERE id NOT IN (
@@ -84,7 +94,7 @@ enum DeletedRows {
     /// Writes a session anew that is not too large, which gives back the pages and leaves nothing between rows. Of a
     /// larger one the pages of its end are moved into the empty ones; a file without the map that this needs, made by an
     /// older Sluice, keeps its empty pages, all zeros, for what is recorded next.
-    private static func giveBack(_ database: Database, rewriting largest: Int64) throws {
+    static func giveBack(_ database: Database, rewriting largest: Int64 = largestRest) throws {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
         var empty = try pragma("freelist_count")
         // A reader that has the file open may prevent either, or a disk that is full: then the empty pages stay.

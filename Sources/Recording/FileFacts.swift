@@ -43,6 +43,15 @@ struct FileFacts {
     }
 }
 
+/// How many bytes may still be written to the disk of a file or a directory; `nil` where that is not known.
+func freeSpace(beside path: String) -> Int64? {
+    var facts = statvfs()
+    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    guard statvfs(parent, &facts) == 0 else { return nil }
+    let (bytes, overflows) = Int64(clamping: facts.f_bavail).multipliedReportingOverflow(by: Int64(facts.f_frsize))
+    return overflows ? .max : bytes
+}
+
 /// Microseconds since 1970.
 func wallClock() -> Int64 {
     var time = timespec()

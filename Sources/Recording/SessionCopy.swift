@@ -10,6 +10,16 @@ package enum SessionCopy {
     /// What is in flight counts as interrupted in the copy. Throws ``SessionError``; its code is `exists` where there is
     /// a file of that name and it is not to be replaced.
     package static func write(session path: String, to target: String, overwrites: Bool = false) throws {
+        try write(session: path, to: target, overwrites: overwrites) { _ in }
+    }
+
+    /// Writes a copy that `change` may change before it gets its name.
+    static func write(
+        session path: String,
+        to target: String,
+        overwrites: Bool,
+        _ change: (_ copy: String) throws -> Void
+    ) throws {
         if let there = FileFacts(path: target) {
             guard there.isRegular else { throw SessionError.directory(target) }
             guard there.identity != FileFacts(path: path)?.identity else {
@@ -25,6 +35,7 @@ package enum SessionCopy {
         do {
             try copy(path, to: part)
             try finish(part)
+            try change(part)
         } catch let error as DatabaseError {
             throw SessionError.copying(path, target, error)
         }

@@ -107,7 +107,7 @@ struct SessionEditing {
     }
 
     /// What the counters of the session say of some rows: those that ended, of which an interrupted one was never added.
-    private static let counts = {
+    static let counts = {
         let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
         let ended = "FILTER (WHERE \(hasEnded))"
         return """

@@ -71,6 +71,15 @@ package final class SessionEditor: Sendable {
         }
     }
 
+    /// Removes what a trim chooses, all of it or nothing, and gives the pages back.
+    func trim(_ trim: SessionTrim, _ watch: SessionTrim.Watch? = nil) throws -> SessionTrim.Outcome {
+        do {
+            return try database.writeWithoutTransaction { try trim.carryOut(in: $0, path: path, watch) }
+        } catch let error as DatabaseError {
+            throw SessionError.trimming(path, error)
+        }
+    }
+
     /// Removes what is marked as deleted, and leaves one file. Throws ``SessionError`` where it stays marked.
     package func close() throws {
         defer { lock.release() }

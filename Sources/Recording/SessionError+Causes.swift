@@ -92,6 +92,32 @@ extension SessionError {
         return SessionError(.writeFailed, "\(path) cannot be copied to \(target): \(error.reason).", hint: hint)
     }
 
+    /// Explains why a session was not trimmed; it is as it was.
+    static func trimming(_ path: String, _ error: DatabaseError) -> SessionError {
+        let (reason, hint) =
+            switch error.resultCode {
+            case .SQLITE_FULL: ("the disk is full", "Free some space. Nothing was changed.")
+            case .SQLITE_BUSY, .SQLITE_LOCKED:
+                ("somebody else has it open", "Close it there, or trim a copy. Nothing was changed.")
+            case .SQLITE_CORRUPT: (error.corruption, "Nothing was changed.")
+            default: (error.reason, "Check the disk and try again. Nothing was changed.")
+            }
+        return SessionError(.writeFailed, "The session \(path) cannot be trimmed: \(reason).", hint: hint)
+    }
+
+    static func noSpace(_ path: String, needed: Int64, free: Int64) -> SessionError {
+        SessionError(
+            .writeFailed,
+            "There is too little space beside \(path): \(free) bytes are free, and \(needed) may be needed for a while.",
+            hint: "Free some space, or give -o on another disk."
+        )
+    }
+
+    static func cannotBeSmaller(_ path: String, than size: Int64) -> SessionError {
+        let hint = "Give a larger --max-size. Nothing was changed."
+        return SessionError(.writeFailed, "\(path) takes \(size) bytes without any exchange.", hint: hint)
+    }
+
     static func damaged(_ path: String, _ what: String) -> SessionError {
         SessionError(.damaged, "The session \(path) is damaged: \(what).")
     }

@@ -1,14 +1,17 @@
 package import HTTPModel
 
-/// What a set of exchanges amounts to: in all, by host, and over time. Its memory does not grow with the exchanges.
+/// What a set of exchanges amounts to: in all, by host, by endpoint where that is asked for, and over time. Its memory does
+/// not grow with the exchanges.
 package struct SessionStatistics: Sendable, Hashable {
     /// What the exchanges of a row amount to.
     package struct Totals: Sendable, Hashable {
         package private(set) var count: Int64 = 0
         /// Those that failed, or have a status from 400 up or of gRPC other than OK.
         package private(set) var errors: Int64 = 0
-        /// Bytes of both bodies together, as received.
-        package private(set) var bytes: Int64 = 0
+        /// Bytes of the requests' bodies, as received.
+        package private(set) var requestBytes: Int64 = 0
+        /// Bytes of the responses' bodies, as received.
+        package private(set) var responseBytes: Int64 = 0
         /// How long those took that have ended.
         package private(set) var times = TimeHistogram()
         package private(set) var slowest: Slowest?
@@ -19,19 +22,48 @@ package struct SessionStatistics: Sendable, Hashable {
             package var time: Int64
         }
 
+        /// Bytes of both bodies together, as received.
+        package var bytes: Int64 { requestBytes.addingClamped(responseBytes) }
+
+        /// The time that a part of all, from 0 to 1, did not exceed, in microseconds, at most 3.2 % off; `nil` where none has
+        /// ended.
+        package func percentile(_ part: Double) -> Int64? {
+            times.percentile(part).map { min($0, slowest?.time ?? $0) }
+        }
+
         package init() {}
+    }
+
+    /// What requests for things of one kind have in common.
+    package struct Endpoint: Sendable, Hashable {
+        package var method: String
+        package var host: String
+        /// The path as `PathShape` has it.
+        package var path: String
+
+        package init(method: String, host: String, path: String) {
+            (self.method, self.host, self.path) = (method, host, PathShape.of(path))
+        }
     }
 
     /// The hosts that have a row of their own; exchanges with further ones are counted together.
     package static let mostHosts = 1_000
+    /// The endpoints that have a row of their own, likewise.
+    package static let mostEndpoints = 5_000
 
     package private(set) var all = Totals()
     package private(set) var hosts: [String: Totals] = [:]
     /// The exchanges with hosts beyond ``mostHosts``.
     package private(set) var others = Totals()
+    /// Empty unless they are counted.
+    package private(set) var endpoints: [Endpoint: Totals] = [:]
+    /// The exchanges of endpoints beyond ``mostEndpoints``.
+    package private(set) var otherEndpoints = Totals()
     package private(set) var timeline = Timeline()
+    /// Whether exchanges are counted by endpoint, too.
+    package let countsEndpoints: Bool
 
-    package init() {}
+    package init(countsEndpoints: Bool = false) { self.countsEndpoints = countsEndpoints }
 }
 
 extension SessionStatistics {
@@ -42,9 +74,12 @@ extension SessionStatistics {
         package var host: String
         package var result: ResultClass
         package var isError: Bool
-        package var bytes: Int64
+        package var requestBytes: Int64
+        package var responseBytes: Int64
         /// In microseconds; `nil` while it has not ended.
         package var time: Int64?
+        /// `nil` where it is not asked for.
+        package var endpoint: Endpoint?
 
         package init(_ record: ExchangeRecord) {
             id = record.id
@@ -52,24 +87,30 @@ extension SessionStatistics {
             host = record.url.host
             result = ResultClass(status: Int64(record.status), hasFailed: record.hasFailed)
             isError = record.isError
-            bytes = record.sizes.requestBody &+ record.sizes.responseBody
+            requestBytes = record.sizes.requestBody
+            responseBytes = record.sizes.responseBody
             time = record.timings.total
+            endpoint = Endpoint(method: record.method, host: record.url.host, path: record.url.path)
         }
 
-        init(_ row: inout RowReader) throws {
+        init(_ row: inout RowReader, hasEndpoint: Bool) throws {
             id = ExchangeID(try row.number(in: RecordedRange.numbers))
             startedAt = try row.number(in: RecordedRange.moments)
             host = try row.text()
             result = ResultClass(status: try row.number(), hasFailed: try row.number() != 0)
             isError = try row.number() != 0
-            bytes = try row.number()
+            requestBytes = try row.number()
+            responseBytes = try row.number()
             time = try row.optionalNumber()
+            if hasEndpoint { endpoint = Endpoint(method: try row.text(), host: host, path: try row.text()) }
         }
 
-        static let columns = """
-            e.id, e.started_at, e.host, e.status, \(SQLCondition.failed), \(SQLCondition.error), \
-            e.request_body_size + e.response_body_size, e.total
+        static func columns(hasEndpoint: Bool) -> String {
             """
+            e.id, e.started_at, e.host, e.status, \(SQLCondition.failed), \(SQLCondition.error), \
+            e.request_body_size, e.response_body_size, e.total\(hasEndpoint ? ", e.method, e.path" : "")
+            """
+        }
     }
 
     package mutating func add(_ entry: Entry) {
@@ -80,6 +121,16 @@ extension SessionStatistics {
                 hosts[entry.host]?.add(entry)
             } else {
                 others.add(entry)
+            }
+        }
+        if countsEndpoints, let endpoint = entry.endpoint {
+            if endpoints[endpoint]?.add(entry) == nil {
+                if endpoints.count < Self.mostEndpoints {
+                    endpoints[endpoint] = Totals()
+                    endpoints[endpoint]?.add(entry)
+                } else {
+                    otherEndpoints.add(entry)
+                }
             }
         }
         timeline.add(entry.result, at: entry.startedAt)
@@ -95,6 +146,14 @@ extension SessionStatistics {
                 others.add(totals)
             }
         }
+        otherEndpoints.add(other.otherEndpoints)
+        for (endpoint, totals) in other.endpoints where countsEndpoints {
+            if endpoints.count < Self.mostEndpoints || endpoints[endpoint] != nil {
+                endpoints[endpoint, default: Totals()].add(totals)
+            } else {
+                otherEndpoints.add(totals)
+            }
+        }
         timeline.add(other.timeline)
     }
 }
@@ -103,7 +162,8 @@ extension SessionStatistics.Totals {
     fileprivate mutating func add(_ entry: SessionStatistics.Entry) {
         count &+= 1
         errors &+= entry.isError ? 1 : 0
-        bytes = bytes.addingClamped(entry.bytes)
+        requestBytes = requestBytes.addingClamped(entry.requestBytes)
+        responseBytes = responseBytes.addingClamped(entry.responseBytes)
         guard let time = entry.time else { return }
         times.add(time)
         if time > slowest?.time ?? -1 { slowest = Slowest(id: entry.id, time: time) }
@@ -112,7 +172,8 @@ extension SessionStatistics.Totals {
     fileprivate mutating func add(_ other: Self) {
         count &+= other.count
         errors &+= other.errors
-        bytes = bytes.addingClamped(other.bytes)
+        requestBytes = requestBytes.addingClamped(other.requestBytes)
+        responseBytes = responseBytes.addingClamped(other.responseBytes)
         times.add(other.times)
         if let other = other.slowest, other.time > slowest?.time ?? -1 { slowest = other }
     }

@@ -13,12 +13,7 @@ package struct SessionQuery {
     ///
     /// Throws `StartError` for a wrong filter, `SessionError` for a file that cannot be read.
     package init(session: String, filter: [String]) throws {
-        let expression = filter.joined(separator: " ")
-        do {
-            self.filter = try Filter(expression)
-        } catch {
-            throw StartError("The filter is wrong at \(error.description)\n\(error.pointing)", isUsage: true)
-        }
+        self.filter = try SessionQuery.filter(filter.joined(separator: " "))
         path = try SessionQuery.path(session)
         reader = try SessionQuery.open(path)
     }
@@ -38,7 +33,17 @@ package struct SessionQuery {
         return try SessionReader(path: path)
     }
 
-    private static func path(_ session: String) throws -> String {
+    /// Reads a filter. Throws `StartError` for a wrong one.
+    package static func filter(_ expression: String) throws -> Filter {
+        do {
+            return try Filter(expression)
+        } catch {
+            throw StartError("The filter is wrong at \(error.description)\n\(error.pointing)", isUsage: true)
+        }
+    }
+
+    /// The file that a command names: a path, or `last` for the newest session that was given no name.
+    package static func path(_ session: String) throws -> String {
         guard session == "last", !FileManager.default.fileExists(atPath: session) else { return session }
         guard let newest = StandardPaths.newestSession else {
             throw StartError(
@@ -47,6 +52,11 @@ package struct SessionQuery {
             )
         }
         return newest
+    }
+
+    /// What the exchanges that the filter chooses amount to, by host and, where that is asked for, by endpoint.
+    package func statistics(countsEndpoints: Bool) throws -> SessionStatistics {
+        try reader.statistics(matching: filter, countsEndpoints: countsEndpoints)
     }
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.

@@ -25,6 +25,9 @@ package enum StopSignals {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// Whether a signal came since ``prepare()``, or comes within so many milliseconds.
+    package static func hasCome(within milliseconds: Int) -> Bool { pipe.hasNext(within: milliseconds) }
+
     /// Waits for the first signal since ``prepare()``; a second SIGINT or SIGTERM ends the process at once.
     ///
     /// A terminal that is closed may send SIGHUP twice: to the leader of its session and to the foreground group.

@@ -46,10 +46,9 @@ struct Sluice: AsyncParsableCommand {
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
             ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
-            Export.self, ProfileCommand.self, ToolCommand.self, PresetsCommand.self, HoldCommand.self,
-            DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self, KeysCommand.self,
-            Import.self,
-            CA.self,
+            Stats.self, Diff.self, Trim.self, Export.self, ProfileCommand.self, ToolCommand.self, PresetsCommand.self,
+            HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
+            KeysCommand.self, Import.self, CA.self,
         ],
         defaultSubcommand: ConsoleCommand.self
     )

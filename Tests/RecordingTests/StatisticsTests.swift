@@ -83,6 +83,51 @@ struct StatisticsTests {
         #expect(some.all.count == Int64(records.filter { $0.url.host == "a.example" && $0.status == 404 }.count))
     }
 
+    @Test("count by endpoint where that is asked for: what differs in identifiers alone is one, in bounded memory")
+    func endpoints() throws {
+        let feed = try Feed(path: scratch.session)
+        for number in Int64(1)...30 {
+            var record = Samples.record(number)
+            record.url.path = number % 3 == 0 ? "/v1/items/\(number)/lines" : "/v1/items/\(number)"
+            record.method = number % 10 == 0 ? "DELETE" : "GET"
+            feed(.opened(record, ExchangeMessages()))
+            record.state = .complete
+            record.status = number == 7 ? 404 : 200
+            (record.sizes.requestBody, record.sizes.responseBody) = (number, 100 * number)
+            record.timings.total = number * 1_000
+            feed(.finished(record, ExchangeMessages()))
+        }
+        feed.recorder.close()
+        let reader = try SessionReader(path: scratch.session)
+        let statistics = try reader.statistics(matching: .everything, countsEndpoints: true)
+        func totals(_ method: String, _ path: String) throws -> SessionStatistics.Totals {
+            try #require(statistics.endpoints[.init(method: method, host: "api.example.com", path: path)])
+        }
+        #expect(statistics.endpoints.count == 4)
+        let items = try totals("GET", "/v1/items/99")
+        let numbers = (Int64(1)...30).filter { $0 % 3 != 0 && $0 % 10 != 0 }
+        #expect((items.count, items.errors) == (Int64(numbers.count), 1))
+        #expect((items.requestBytes, items.responseBytes) == (numbers.reduce(0, +), 100 * numbers.reduce(0, +)))
+        #expect(items.bytes == 101 * numbers.reduce(0, +))
+        #expect(items.slowest?.id.number == 29)
+        #expect(try totals("DELETE", "/v1/items/1/lines").count == 1)
+        #expect(try reader.statistics(matching: .everything).endpoints.isEmpty)
+        var (whole, first, second) = (
+            SessionStatistics(countsEndpoints: true), SessionStatistics(countsEndpoints: true),
+            SessionStatistics(countsEndpoints: true)
+        )
+        for number in Int64(1)...(Int64(SessionStatistics.mostEndpoints) + 10) {
+            var record = Samples.record(number, state: .complete)
+            record.url.host = "h\(number).example"
+            whole.add(.init(record))
+            if number % 2 == 0 { first.add(.init(record)) } else { second.add(.init(record)) }
+        }
+        #expect(whole.endpoints.count == SessionStatistics.mostEndpoints && whole.otherEndpoints.count == 10)
+        #expect(whole.otherEndpoints.count + whole.endpoints.values.reduce(0) { $0 + $1.count } == whole.all.count)
+        first.add(second)
+        #expect(first.otherEndpoints.count + first.endpoints.values.reduce(0) { $0 + $1.count } == whole.all.count)
+    }
+
     @Test("put every exchange into the bucket of its beginning and the class of its result")
     func timeline() throws {
         let (reader, records, feed) = try recorded(2_000)

@@ -54,6 +54,19 @@ extension Filter {
         return Filter(root: FilterNode.all([root, other.root]).ordered)
     }
 
+    /// The filter that an exchange passes if it does not pass this one.
+    package var negated: Filter { Filter(root: root.negated) }
+
+    /// The filter that an exchange passes if it passes one of these; with none of them nothing passes.
+    package static func any(of filters: [Filter]) -> Filter {
+        guard !filters.isEmpty else { return everything.negated }
+        guard !filters.contains(where: \.matchesEverything) else { return everything }
+        return Filter(root: FilterNode.any(filters.map(\.root)).ordered)
+    }
+
+    /// Reads a size as `size:` takes it, in bytes: `512kb`, `1.5gb`, `64mib`; `nil` where the text is none.
+    package static func bytes(of text: String) -> Int64? { Quantity.size.read(text) }
+
     /// The filter that exchanges with any of these hosts pass.
     package static func hosts(_ hosts: some Sequence<String>) -> Filter {
         let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }

@@ -41,7 +41,7 @@ package struct FilterClock: Sendable {
     ///
     /// `14:30` and `14:30:05` (the latest before now), `2026-11-21`, `2026-11-21T14:30:05` with `Z`, `+02:00` or local,
     /// and `10m` ago. Years before 1 are refused, so that each time can be written again.
-    func read(_ text: String) -> Int64? {
+    package func read(_ text: String) -> Int64? {
         if let ago = Quantity.time.read(text, requiresUnit: true) {
             let (time, overflows) = now.subtractingReportingOverflow(ago)
             return overflows || time < CivilDate.day(year: 1, month: 1, day: 1) * 86_400_000_000 ? nil : time

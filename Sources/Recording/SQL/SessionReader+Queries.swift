@@ -223,14 +223,16 @@ extension SessionReader {
         watch: StatementWatch? = nil
     ) throws {
         let state = isInFlight.map { "AND e.state \($0 ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)" } ?? ""
-        let statement = ExchangeStatement(SessionStatistics.Entry.columns, rows, filter, state)
-        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0)) }
+        let hasEndpoint = statistics.countsEndpoints
+        let columns = SessionStatistics.Entry.columns(hasEndpoint: hasEndpoint)
+        let statement = ExchangeStatement(columns, rows, filter, state)
+        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0, hasEndpoint: hasEndpoint)) }
     }
 
     /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
     /// Throws ``SessionError``.
-    package func statistics(matching filter: Filter) throws -> SessionStatistics {
-        var statistics = SessionStatistics()
+    package func statistics(matching filter: Filter, countsEndpoints: Bool = false) throws -> SessionStatistics {
+        var statistics = SessionStatistics(countsEndpoints: countsEndpoints)
         guard let bounds = try bounds() else { return statistics }
         try forEachBlock(of: bounds, for: filter) { block in
             try add(.range(block), matching: filter, to: &statistics)

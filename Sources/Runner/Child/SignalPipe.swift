@@ -21,6 +21,14 @@ struct SignalPipe: Sendable {
         errno = before
     }
 
+    /// Whether a signal was noted, or is within so many milliseconds; it stays for ``next()``.
+    func hasNext(within milliseconds: Int) -> Bool {
+        var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        // A signal that interrupts the waiting is in the pipe by then.
+        let count = poll(&entry, 1, CInt(clamping: milliseconds))
+        return count > 0 || count < 0 && errno == EINTR && poll(&entry, 1, 0) > 0
+    }
+
     /// Waits for the next signal that was noted; `nil` where the pipe cannot be read.
     func next() -> Int32? {
         var byte: UInt8 = 0

@@ -15,6 +15,10 @@ final class GRPCCursor {
     private var body: TimedBody
     private var reader: GRPCFrameReader
     private var isAtEnd = false
+    /// Whether more may come: then the end of what is there is no end.
+    var follows = false {
+        didSet { body.follows = follows }
+    }
     /// The frames that wait to be taken, from `first` on.
     private var frames: [TimedFrame] = []
     private var first = 0
@@ -36,8 +40,7 @@ final class GRPCCursor {
         while first == frames.count {
             frames.removeAll(keepingCapacity: true)
             first = 0
-            if isAtEnd { return nil }
-            try readSlice()
+            guard !isAtEnd, try readSlice() else { return nil }
         }
         return frames[first]
     }
@@ -49,15 +52,18 @@ final class GRPCCursor {
         return frames[first]
     }
 
-    private func readSlice() throws {
+    /// `false` where nothing came that may still come.
+    private func readSlice() throws -> Bool {
         var bytes = ByteBuffer()
         guard reader.problem == nil, try body.readSlice({ bytes.writeBytes($0) }) else {
+            if follows { return false }
             isAtEnd = true
             body.finish()
             gather { $0.finish(forEachFrame: $1) }
-            return
+            return true
         }
         gather { $0.read(bytes, forEachFrame: $1) }
+        return true
     }
 
     /// The frames are gathered apart, as the reader must not be touched while it hands them over.

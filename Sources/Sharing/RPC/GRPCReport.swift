@@ -1,6 +1,5 @@
 package import Content
 package import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -13,107 +12,30 @@ package struct GRPCReport {
     /// How many bytes of all messages are read.
     private static let contentLimit = 512 * 1024
     private static let labelWidth = 14
-    /// What a message says stands under its arrow.
-    private static let indent = String(repeating: " ", count: 13)
 
     /// How the bodies are framed; `nil` where one is not gRPC, so that it is better seen as it is. A call that failed
     /// on its way may have a gateway's error page, even under the media type of gRPC.
-    package private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?)
+    package var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) { call.framings }
 
     private let exchange: RecordedExchange
-    private let lookup: DescriptorSet.Lookup?
     private let descriptors: DescriptorSet?
-    private var directions: [Direction] = []
-    private var messages = FirstAndLast<Shown>()
+    private var call: GRPCCall
+    private var messages = FirstAndLast<GRPCCall.Message>()
     private var firstArrival: Int64?
-    private var webTrailers: FieldSection?
 
-    private struct Direction {
-        let isServer: Bool
-        let cursor: GRPCCursor
-        let text: GRPCMessageText
-        var messageCount = 0
-        var lastArrival: Int64?
-
-        var arrow: String { isServer ? "←" : "→" }
-        var name: String { isServer ? "server" : "client" }
-    }
-
-    private struct Shown {
-        var frame: GRPCFrame
-        var direction: Int
-        var at: Int64?
-        /// The time since the message before it from the same side.
-        var gap: Int64?
-    }
+    private var directions: [GRPCCall.Direction] { call.directions }
 
     /// Reads a call's messages; `nil` where neither body is gRPC. Throws the source's error.
     package init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
-        guard exchange.record.kind == .http else { return nil }
-        self.exchange = exchange
-        self.descriptors = descriptors
-        lookup = descriptors?.method(path: exchange.record.url.path)
-        framings = (nil, nil)
-        framings.fromClient = open(.requestReceived, source)
-        framings.fromServer = open(.responseReceived, source)
-        guard !directions.isEmpty else { return nil }
-        try readMessages()
-    }
-
-    // MARK: Reading
-
-    private mutating func open(_ side: BodySide, _ source: any ExchangeSource) -> GRPCFraming? {
-        let fields = exchange.messages.fields(of: side)
-        guard let mediaType = fields.value(of: .contentType).flatMap({ MediaType($0) }),
-            let framing = GRPCFraming(mediaType)
-        else { return nil }
-        let isServer = side == .responseReceived
-        var type: String?
-        if case .found(let method) = lookup { type = isServer ? method.output : method.input }
-        let cursor = GRPCCursor(
-            RecordedBody(source: source, id: exchange.record.id, side: side),
-            framing,
-            codings: source is MaskedSource
-                ? [] : fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
-            payloadLimit: GRPCReport.messageLimit
-        )
-        let text = GRPCMessageText(
-            encoding: fields.value(of: "grpc-encoding"),
-            form: GRPCMessageForm(mediaType),
-            type: type,
-            descriptors: descriptors
-        )
-        directions.append(Direction(isServer: isServer, cursor: cursor, text: text))
-        return framing
-    }
-
-    private mutating func readMessages() throws {
-        while let index = try earliest(), let (frame, at) = directions[index].cursor.take() {
-            if frame.kind == .trailers {
-                let encoding = directions[index].text.encoding
-                webTrailers = StoredHead.fields(frame.content(encoding: encoding, limit: GRPCReport.messageLimit).bytes)
-                continue
-            }
-            let gap = at.flatMap { at in directions[index].lastArrival.map { max(0, at - $0) } }
-            messages.append(Shown(frame: frame, direction: index, at: at, gap: gap))
-            directions[index].messageCount += 1
-            directions[index].lastArrival = at
-            if firstArrival == nil { firstArrival = at }
+        let limit = GRPCReport.messageLimit
+        guard let call = GRPCCall(exchange, source: source, descriptors: descriptors, messageLimit: limit) else {
+            return nil
         }
-        for direction in directions where direction.messageCount == 0 && direction.cursor.problem?.kind == .malformed {
-            if direction.isServer { framings.fromServer = nil } else { framings.fromClient = nil }
+        (self.exchange, self.descriptors, self.call) = (exchange, descriptors, call)
+        while let message = try self.call.next() {
+            messages.append(message)
+            if firstArrival == nil { firstArrival = message.at }
         }
-    }
-
-    /// The direction whose next frame arrived first.
-    private func earliest() throws -> Int? {
-        var earliest: (index: Int, moment: Int64)?
-        for index in directions.indices {
-            guard let (_, at) = try directions[index].cursor.peek() else { continue }
-            let moment = at ?? .min
-            if earliest.map({ moment < $0.moment }) ?? true { earliest = (index, moment) }
-        }
-        return earliest?.index
     }
 
     // MARK: Lines
@@ -134,7 +56,7 @@ package struct GRPCReport {
         var contentLeft = GRPCReport.contentLimit
         for message in messages.first { lines += self.lines(message, &contentLeft) }
         if messages.leftOut > 0 {
-            let hint = "`sluice show SESSION \(exchange.record.id) --body response --raw` has all"
+            let hint = "`sluice show SESSION \(exchange.record.id) --message N` prints each"
             lines.append("… \(messages.leftOut) more; \(hint)")
         }
         for message in messages.last { lines += self.lines(message, &contentLeft) }
@@ -150,7 +72,7 @@ package struct GRPCReport {
         var lines: [String] = []
         let segments = exchange.record.url.path.split(separator: "/").suffix(2)
         if segments.count == 2 { lines.append(labelled("method", segments.joined(separator: "/"))) }
-        switch lookup {
+        switch call.lookup {
         case nil:
             guard directions.contains(where: { $0.text.form == .protobuf }) else { break }
             lines.append(
@@ -168,35 +90,8 @@ package struct GRPCReport {
         return lines
     }
 
-    private func lines(_ message: Shown, _ contentLeft: inout Int) -> [String] {
-        let frame = message.frame
-        let direction = directions[message.direction]
-        var notes: [String] = []
-        var content: [String] = []
-        if contentLeft > 0 || frame.size == 0 {
-            let (lines, size) = direction.text.lines(frame, limit: min(GRPCReport.messageLimit, max(contentLeft, 1)))
-            content = lines
-            contentLeft -= min(contentLeft, size)
-            let sizes = size > 0 ? ", \(Measures.size(Int64(size))) decoded" : ""
-            if frame.isCompressed { notes.append((direction.text.encoding ?? "compressed") + sizes) }
-        } else {
-            if frame.isCompressed { notes.append(direction.text.encoding ?? "compressed") }
-            notes.append("not shown, as so many others are long")
-        }
-        return [line(message, notes)] + content.map { GRPCReport.indent + $0 }
-    }
-
-    /// Time, direction, gap, size and number of a message, in columns.
-    private func line(_ message: Shown, _ notes: [String]) -> String {
-        let direction = directions[message.direction]
-        let time = message.at.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
-        let gap = message.gap.map { "+" + Measures.duration($0) } ?? ""
-        let size = Measures.size(Int64(message.frame.size))
-        let columns = [
-            time.aligned(to: 11), direction.arrow, gap.aligned(to: 9), size.aligned(to: 7),
-            "message \(message.frame.number)",
-        ]
-        return (columns + (notes.isEmpty ? [] : ["[\(notes.joined(separator: "; "))]"])).joined(separator: "  ")
+    private func lines(_ message: GRPCCall.Message, _ contentLeft: inout Int) -> [String] {
+        call.lines(message, limit: GRPCReport.messageLimit, &contentLeft)
     }
 
     /// What there is to say of a direction at its end.
@@ -209,10 +104,11 @@ package struct GRPCReport {
             let part = "\(frame.received) of \(frame.size) bytes"
             let note =
                 "\(frame.kind == .trailers ? "the trailers, " : "")\(part)\(isInFlight ? " so far" : ", its end is missing")"
-            lines.append(line(Shown(frame: frame, direction: index, at: at, gap: gap), [note]))
+            let message = GRPCCall.Message(number: 0, frame: frame, direction: index, at: at, gap: gap)
+            lines.append(call.line(message, [note]))
             if frame.kind == .message, contentLeft > 0 {
                 let limit = min(GRPCReport.messageLimit, contentLeft)
-                lines += direction.text.lines(frame, limit: limit).lines.map { GRPCReport.indent + $0 }
+                lines += direction.text.lines(frame, limit: limit).lines.map { GRPCCall.indent + $0 }
             }
         } else if let problem = direction.cursor.problem, problem.kind == .malformed || !isInFlight {
             lines.append("What follows from the \(direction.name) cannot be read: \(problem).")
@@ -235,7 +131,7 @@ package struct GRPCReport {
     private var outcomeLines: [String] {
         let messages = exchange.messages
         let sections = [
-            messages.responseTrailers.map { StoredHead.fields($0) }, webTrailers,
+            messages.responseTrailers.map { StoredHead.fields($0) }, call.webTrailers,
             messages.fields(of: .responseReceived),
         ].compactMap { $0 }
         guard let outcome = sections.lazy.compactMap({ GRPCOutcome($0) }).first ?? exchange.record.grpc else {

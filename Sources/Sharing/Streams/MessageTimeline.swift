@@ -92,6 +92,12 @@ package final class MessageTimeline {
         return message.flatMap { message in masked?.masked(message, of: exchange) } ?? message
     }
 
+    /// From now on the end of what is there is no end: ``next()`` goes on where more has come.
+    func follow() { for cursor in cursors { cursor.follow() } }
+
+    /// Nothing more comes: the exchange has ended so.
+    func endFollowing(_ state: ExchangeRecord.State) { for cursor in cursors { cursor.endFollowing(state) } }
+
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
     package var remarks: [String] { cursors.flatMap(\.remarks) }
     /// How many comment lines the event streams had.

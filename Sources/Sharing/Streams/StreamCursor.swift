@@ -5,10 +5,12 @@ import NIOCore
 /// Reads one direction of a stream message by message, each with the time at which its last byte arrived.
 final class StreamCursor {
     private let side: BodySide
-    private let state: ExchangeRecord.State
+    private var state: ExchangeRecord.State
     private let reader: any StreamReader
     private var body: TimedBody
     private var isAtEnd = false
+    /// Whether more may come: then the end of what is there is no end.
+    private var follows = false
     /// The messages that wait to be taken, from `first` on.
     private var messages: [StreamedMessage] = []
     private var first = 0
@@ -26,10 +28,17 @@ final class StreamCursor {
         while first == messages.count {
             messages.removeAll(keepingCapacity: true)
             first = 0
-            if isAtEnd { return nil }
-            try readSlice()
+            guard !isAtEnd, try readSlice() else { return nil }
         }
         return messages[first].arrivedAt ?? .min
+    }
+
+    func follow() { (follows, body.follows) = (true, true) }
+
+    /// Nothing more comes: the exchange has ended so.
+    func endFollowing(_ state: ExchangeRecord.State) {
+        (follows, body.follows) = (false, false)
+        self.state = state
     }
 
     /// Takes the message that `nextArrival` told of.
@@ -53,13 +62,15 @@ final class StreamCursor {
     /// How many comment lines an event stream had.
     var commentCount: Int64 { (reader as? ServerSentEventReader)?.commentCount ?? 0 }
 
-    private func readSlice() throws {
+    /// `false` where nothing came that may still come.
+    private func readSlice() throws -> Bool {
         let reader = reader
         var messages: [StreamedMessage] = []
         swap(&messages, &self.messages)
         defer { swap(&messages, &self.messages) }
         let hasRead = try reader.problem == nil && body.readSlice { reader.feed($0) { messages.append($0) } }
         if !hasRead {
+            if follows { return false }
             isAtEnd = true
             if state != .inFlight { body.finish() }
             reader.finish { messages.append($0) }
@@ -69,5 +80,6 @@ final class StreamCursor {
             // Where the exchange came to its end, so did its last line, with or without a line feed.
             if !hasRead, state == .complete, messages[index].kind == .line { messages[index].isWhole = true }
         }
+        return true
     }
 }

@@ -18,6 +18,8 @@ struct TimedBody {
     /// The bytes that were read from the session and not yet handed over.
     private var unread = ByteBuffer()
     private var offset: Int64 = 0
+    /// Whether more may come, so that times are read again with each piece.
+    var follows = false
     /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
     private(set) var arrival: Int64?
 
@@ -37,6 +39,7 @@ struct TimedBody {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {
             unread = try body.source.body(of: body.id, side: body.side, offset: offset, limit: TimedBody.pieceSize)
+            if follows { clock = ArrivalClock(body) }
         }
         guard unread.readableBytes > 0 else { return false }
         let (arrival, end) = try clock.arrival(at: offset)

@@ -1,4 +1,4 @@
-import Content
+package import Content
 
 extension JSONWriter {
     /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
@@ -13,7 +13,7 @@ extension JSONWriter {
     }
 
     /// Writes a member in milliseconds unless the phase did not happen.
-    mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
+    package mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
         guard let microseconds else { return }
         key(name)
         milliseconds(microseconds)

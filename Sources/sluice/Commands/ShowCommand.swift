@@ -12,7 +12,14 @@ import Sharing
 import Tools
 
 struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show everything about one exchange.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show everything about one exchange, or follow it while it is in flight.",
+        discussion: """
+            Messages of a stream are counted from 1, those of both sides in the order in which they came. --follow prints \
+            them, or the response's body, as they come: it looks ten times a second what the session has, and ends with the \
+            exchange, or by ctrl-c with exit code 0.
+            """
+    )
 
     enum Message: String, ExpressibleByArgument, CaseIterable {
         case request, response
@@ -23,7 +30,12 @@ struct Show: ParsableCommand {
     @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
     @Argument(help: "The exchange's number.") var id: Int64
     @Option(help: "Print only this message's body, decoded.") var body: Message?
-    @Flag(help: "With --body: the bytes as received, without undoing the content coding.") var raw = false
+    @Option(help: .value("number", "Print only this message of a WebSocket, event stream or gRPC call, whole."))
+    var message: Int?
+    @Flag(help: "With --body: the bytes as received, without undoing the content coding. With --message: its bytes.")
+    var raw = false
+    @Flag(name: .shortAndLong, help: "Print messages, or the body, as they come, until the exchange ends.")
+    var follow = false
 
     @Option(
         help: .value(
@@ -36,11 +48,18 @@ struct Show: ParsableCommand {
     @Flag(help: "Replace passwords, tokens, cookies and keys.") var mask = false
 
     func validate() throws {
-        if mask, body != nil { throw ValidationError("--mask and --body exclude each other.") }
+        if body != nil, message != nil { throw ValidationError("--body and --message exclude each other.") }
+        if follow, message != nil { throw ValidationError("--follow and --message exclude each other.") }
+        if mask, body != nil || message != nil || follow {
+            throw ValidationError("--mask goes with none of --body, --message and --follow.")
+        }
         if protoDescriptor != nil, body != nil {
             throw ValidationError("--proto-descriptor and --body exclude each other.")
         }
-        if raw, body == nil { throw ValidationError("--raw goes with --body request or --body response.") }
+        if raw, body == nil, message == nil {
+            throw ValidationError("--raw goes with --body request, --body response or --message.")
+        }
+        if let message, message < 1 { throw ValidationError("--message counts from 1.") }
     }
 
     func run() throws {
@@ -53,6 +72,8 @@ struct Show: ParsableCommand {
             )
         }
         let output = try OutputFile(nil)
+        if follow { return try self.follow(exchange, reader, descriptors, output) }
+        if let message { return try show(message, of: exchange, reader, descriptors, output) }
         guard let body else {
             var (shown, source): (RecordedExchange, any ExchangeSource) = (exchange, reader)
             if mask {

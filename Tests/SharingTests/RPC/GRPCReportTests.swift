@@ -102,7 +102,7 @@ struct GRPCReportTests {
                 #"               "text": "hi","#,
                 #"               "count": "2""#,
                 "             }",
-                "    0.012 s  ←                 6 B  message 1",
+                "    0.012 s  ←                 6 B  message 2",
                 "             {",
                 #"               "text": "ho","#,
                 #"               "count": "4""#,
@@ -154,8 +154,8 @@ struct GRPCReportTests {
         let lines = try call.report(echo()).lines.filter { $0.contains("message ") }
         #expect(
             lines == [
-                "    0.001 s  →                 5 B  message 1", "    0.010 s  ←                 5 B  message 1",
-                "    0.030 s  →   +29.0 ms      5 B  message 2", "    1.950 s  ←     +1.9 s      5 B  message 2",
+                "    0.001 s  →                 5 B  message 1", "    0.010 s  ←                 5 B  message 2",
+                "    0.030 s  →   +29.0 ms      5 B  message 3", "    1.950 s  ←     +1.9 s      5 B  message 4",
             ]
         )
     }

@@ -40,6 +40,41 @@ struct JSONDifference {
         }
     }
 
+    /// A place where the two differ.
+    struct Place {
+        /// For example `$.items[2].name`.
+        var path: String
+        /// The name of the member that the place is, or that holds it as an element; `nil` at the top.
+        var member: String?
+        var old: Value?
+        var new: Value?
+    }
+
+    struct Value {
+        /// As it stands there, cut where it is long.
+        var text: String
+        /// What a string says, without quotes and escapes; another value as it stands there.
+        var plain: String
+    }
+
+    /// The places where the two differ, at most ``mostChanges`` and one.
+    func places() -> [Place] {
+        var compared = self
+        compared.compare(0, 0, "$")
+        func value(_ tree: JSONTree, _ node: Int) -> Value {
+            Value(text: text(tree, node), plain: tree.string(of: node) ?? tree.text(of: node))
+        }
+        return compared.changes.map { change in
+            let name = change.old.flatMap { old.name(of: $0) } ?? change.new.flatMap { new.name(of: $0) }
+            return Place(
+                path: change.path,
+                member: name,
+                old: change.old.map { value(old, $0) },
+                new: change.new.map { value(new, $0) }
+            )
+        }
+    }
+
     /// Compares two values; the reader's limit on nesting bounds the recursion.
     private mutating func compare(_ before: Int, _ after: Int, _ path: String) {
         guard changes.count <= JSONDifference.mostChanges else { return }

@@ -55,7 +55,7 @@ struct LineDifference {
         writer.add([Span(sign + " ", role), Span(VisibleText.expandingTabs(line), role)])
     }
 
-    private static func lines(_ text: String) -> [Substring] {
+    static func lines(_ text: String) -> [Substring] {
         var lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             Substring(line.last == 0x0D ? line.dropLast() : line)
         }
@@ -64,7 +64,7 @@ struct LineDifference {
     }
 
     /// The places where two lists of lines differ; each line is compared by a number that stands for it.
-    private static func hunks(_ before: [Substring], _ after: [Substring]) -> [EditScript.Hunk]? {
+    static func hunks(_ before: [Substring], _ after: [Substring]) -> [EditScript.Hunk]? {
         var numbers: [Substring: Int32] = [:]
         func numbered(_ lines: [Substring]) -> [Int32] {
             lines.map { line in

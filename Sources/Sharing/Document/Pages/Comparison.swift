@@ -13,11 +13,12 @@ package enum Comparison {
     ]
 
     /// Compares two exchanges as they were received, the first taken for the older one; what cannot be read is a line.
-    /// Of each body `bodyLimit` bytes are compared.
+    /// Of each body `bodyLimit` bytes are compared; those of the second are read from `secondSource` where there is one.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
         source: any ExchangeSource,
+        secondSource: (any ExchangeSource)? = nil,
         width: Int = 80,
         bodyLimit: Int = 1 << 20,
         budget: DetailBudget = DetailBudget()
@@ -26,7 +27,12 @@ package enum Comparison {
         options.width = width
         options.bodyLimit = bodyLimit
         var writer = DetailWriter(options, budget)
-        Pair(first: first, second: second, source: BudgetedSource(source: source, budget: budget)).write(into: &writer)
+        Pair(
+            first: first,
+            second: second,
+            source: BudgetedSource(source: source, budget: budget),
+            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget)
+        ).write(into: &writer)
         return writer.document()
     }
 
@@ -34,6 +40,7 @@ package enum Comparison {
         let first: RecordedExchange
         let second: RecordedExchange
         let source: any ExchangeSource
+        let secondSource: any ExchangeSource
 
         func write(into writer: inout DetailWriter) {
             writer.section("Exchanges \(first.record.id) and \(second.record.id)") { outcome(&$0) }
@@ -92,7 +99,7 @@ package enum Comparison {
         private func body(_ title: String, _ side: BodySide, _ writer: inout DetailWriter) {
             let limit = writer.options.bodyLimit
             let old = LoadedBody(first, side, source: source, limit: limit)
-            let new = LoadedBody(second, side, source: source, limit: limit)
+            let new = LoadedBody(second, side, source: secondSource, limit: limit)
             if old.isEmpty, new.isEmpty, old.failure == nil, new.failure == nil { return }
             let sizes = "\(Measures.size(old.recordedSize)) \(writer.arrow) \(Measures.size(new.recordedSize))"
             writer.section(title, notes: [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }

@@ -121,9 +121,10 @@ struct StreamPage {
         }
         guard rows.count > 0 || exchange.record.kind == .webSocket else { return }
         writer.section(title(tally)) { writer in
-            for row in rows.first { add(row, number: nil, &writer) }
+            for (index, row) in rows.first.enumerated() { add(row, number: index + 1, &writer) }
             if rows.leftOut > 0 { writer.add("… \(rows.leftOut.grouped) more; \(wayToAll(timeline))") }
-            for row in rows.last { add(row, number: nil, &writer) }
+            let last = rows.last
+            for (index, row) in last.enumerated() { add(row, number: rows.count - last.count + index + 1, &writer) }
             remarks(timeline, &writer)
         }
     }
@@ -131,10 +132,24 @@ struct StreamPage {
     private func wayToAll(_ timeline: MessageTimeline) -> String {
         let id = exchange.record.id
         guard exchange.record.kind != .webSocket else {
-            return "`sluice export SESSION id:\(id) --format json` has all"
+            return
+                "`sluice show SESSION \(id) --message N` prints each, `sluice export SESSION id:\(id) --format json` all"
         }
         return
             "`sluice show SESSION \(id) --body \(timeline.formats.fromServer != nil ? "response" : "request")` prints all"
+    }
+
+    /// A message on a line of its own, for whoever follows the stream.
+    func printed(
+        _ message: StreamedMessage,
+        number: Int,
+        _ lastArrival: inout [StreamedMessage.Direction: Int64]
+    ) -> String {
+        var options = DetailOptions(page: .messages)
+        options.isPrinted = true
+        var writer = DetailWriter(options)
+        add(Row(message, &lastArrival), number: number, &writer)
+        return writer.lines.map { $0.plain + "\n" }.joined()
     }
 
     private func remarks(_ timeline: MessageTimeline, _ writer: inout DetailWriter) {
@@ -163,7 +178,9 @@ struct StreamPage {
         ]
         let content = beginning(message, writer)
         spans.append(Span(content.text, .string))
-        let notes = notes(message)
+        var notes = notes(message)
+        // Whoever has more than one line of it needs no number.
+        if writer.options.isPrinted, !content.isWhole, let number { notes.append("--message \(number) has all") }
         if !notes.isEmpty { spans.append(Span("  [\(notes.joined(separator: "; "))]", .warning)) }
         // What is not whole, or has a form, is below.
         let isAll = writer.options.isPrinted || content.isWhole && !content.isJSON

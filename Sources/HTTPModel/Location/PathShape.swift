@@ -1,0 +1,138 @@
+/// A path with its identifiers replaced by `{id}`, so that requests for different things of one kind are of one endpoint:
+/// `/users/17/posts/9f1c2ab4` is of the shape `/users/{id}/posts/{id}`.
+///
+/// Which segments are identifiers is told by their look alone: numbers and dates, UUIDs, hexadecimal of eight digits or
+/// more, and what looks made by chance; each also behind one word (`user_17`) and before a file's ending (`17.json`).
+package enum PathShape {
+    /// Longer paths end in `…`.
+    package static let mostSegments = 24
+
+    private static let placeholder = Array("{id}".utf8)
+    private static let slash = UInt8(ascii: "/")
+
+    /// The shape of a path, which is without its query.
+    package static func of(_ path: String) -> String {
+        var path = path
+        return path.withUTF8 { String(decoding: shape($0), as: UTF8.self) }
+    }
+
+    private static func shape(_ path: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var shape: [UInt8] = []
+        shape.reserveCapacity(path.count + 8)
+        var start = 0
+        var segments = 0
+        while start <= path.count {
+            var end = start
+            while end < path.count, path[end] != slash { end += 1 }
+            if start > 0 { shape.append(slash) }
+            if segments >= mostSegments {
+                shape += Array("…".utf8)
+                return shape
+            }
+            append(UnsafeBufferPointer(rebasing: path[start..<end]), to: &shape)
+            segments += 1
+            start = end + 1
+        }
+        return shape
+    }
+
+    private static func append(_ segment: UnsafeBufferPointer<UInt8>, to shape: inout [UInt8]) {
+        // Most segments are words.
+        guard segment.contains(where: { $0 &- 0x30 < 10 }) || segment.count >= 16 else {
+            shape += segment
+            return
+        }
+        let stem = UnsafeBufferPointer(rebasing: segment[..<stemEnd(segment)])
+        if let mark = onlyMark(stem), isWord(UnsafeBufferPointer(rebasing: stem[..<mark])),
+            isIdentifier(UnsafeBufferPointer(rebasing: stem[(mark + 1)...]))
+        {
+            shape += stem[...mark]
+            shape += placeholder
+        } else if isIdentifier(stem) {
+            shape += placeholder
+        } else {
+            shape += stem
+        }
+        shape += segment[stem.count...]
+    }
+
+    /// Where a file's ending of at most five letters and digits begins, its dot included; the end where there is none.
+    private static func stemEnd(_ segment: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > 0, segment.count - dot - 1 <= 5,
+            segment.count - dot > 1, isLetter(segment[dot + 1])
+        else { return segment.count }
+        return dot
+    }
+
+    /// The place of the only `_` or `-`; `nil` where there are none or several.
+    private static func onlyMark(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let mark = text.firstIndex(where: isMark), !text[(mark + 1)...].contains(where: isMark) else {
+            return nil
+        }
+        return mark
+    }
+
+    /// Letters that are all small or all large.
+    private static func isWord(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = text.first else { return false }
+        return text.allSatisfy { isLetter($0) && $0 & 0x20 == first & 0x20 }
+    }
+
+    private static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+    private static func isHex(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- 0x61 < 6 }
+
+    /// Whether a text looks like what names one thing among many: a number, a date, a UUID, hexadecimal, or random letters
+    /// and digits.
+    package static func isIdentifier(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isIdentifier($0) }
+    }
+
+    private static func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = text.first else { return false }
+        var (digits, hexes, letters, changes) = (0, 0, 0, 0)
+        var last = 0
+        var isPlain = true
+        for byte in text {
+            let kind: Int
+            if isDigit(byte) {
+                (digits, hexes, kind) = (digits + 1, hexes + 1, 1)
+            } else if isLetter(byte) {
+                letters += 1
+                if isHex(byte) { hexes += 1 }
+                kind = byte & 0x20 == 0 ? 2 : 3
+            } else {
+                kind = 4
+                // Of what is neither letter nor digit, tokens have these.
+                if !isMark(byte), byte != UInt8(ascii: "="), byte != UInt8(ascii: "~") { isPlain = false }
+            }
+            if kind != last, last != 0 { changes += 1 }
+            last = kind
+        }
+        if digits == text.count { return true }
+        if isDate(text, digits: digits, first: first) || isUUID(text) { return true }
+        if hexes == text.count, digits > 0 ? text.count >= 8 : text.count >= 24 { return true }
+        // Letters and digits that change as often as words never do.
+        guard isPlain, digits > 0, letters > 0, text.count >= 10 else { return false }
+        let marks = text.count - digits - letters
+        if marks == 0, text.count >= 32 { return true }
+        return marks * 8 <= text.count && changes * 3 >= text.count && digits * 20 >= text.count
+    }
+
+    /// Digits with `-`, `:`, `_` or `,` between them: a date, a list, a range.
+    private static func isDate(_ text: UnsafeBufferPointer<UInt8>, digits: Int, first: UInt8) -> Bool {
+        guard isDigit(first), digits * 2 >= text.count else { return false }
+        return text.allSatisfy { isDigit($0) || [0x2D, 0x3A, 0x5F, 0x2C].contains($0) }
+    }
+
+    private static func isUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count == 36 else { return false }
+        for (index, byte) in text.enumerated() {
+            let isDash = index == 8 || index == 13 || index == 18 || index == 23
+            guard isDash ? byte == UInt8(ascii: "-") : isHex(byte) else { return false }
+        }
+        return true
+    }
+}

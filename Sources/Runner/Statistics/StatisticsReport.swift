@@ -1,0 +1,216 @@
+import Content
+import HTTPModel
+package import Masking
+import NIOCore
+package import Recording
+import Sharing
+import Text
+
+/// What the exchanges of a session amount to, by host and by endpoint, as tables for people and as JSON.
+package struct StatisticsReport {
+    package enum Grouping: String, CaseIterable, Sendable, Hashable {
+        case host, endpoint
+    }
+
+    /// A terminal that it is written to.
+    package struct Screen: Sendable, Hashable {
+        /// In columns.
+        package var width: Int
+        /// Whether it shows more than ASCII.
+        package var isUnicode: Bool
+
+        package init(width: Int, isUnicode: Bool) { (self.width, self.isUnicode) = (width, isUnicode) }
+    }
+
+    /// Of each table so many rows are shown where both are.
+    private static let shownOfEach = 20
+    private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
+    private static let widths = [8, 7, 9, 9, 9, 10]
+    private static let bars = 8...30
+    private static let shortestName = 20
+
+    private let statistics: SessionStatistics
+    /// `nil` for both.
+    private let grouping: Grouping?
+
+    package init(_ statistics: SessionStatistics, by grouping: Grouping? = nil) {
+        (self.statistics, self.grouping) = (statistics, grouping)
+    }
+
+    private struct Row {
+        var name: String
+        var totals: SessionStatistics.Totals
+        var endpoint: SessionStatistics.Endpoint?
+    }
+
+    private func rows(_ grouping: Grouping) -> [Row] {
+        var rows: [Row]
+        switch grouping {
+        case .host: rows = statistics.hosts.map { Row(name: $0.key.isEmpty ? "(no host)" : $0.key, totals: $0.value) }
+        case .endpoint:
+            rows = statistics.endpoints.map { endpoint, totals in
+                let method = endpoint.method.isEmpty ? "(no request)" : endpoint.method
+                return Row(name: "\(method) \(endpoint.host)\(endpoint.path)", totals: totals, endpoint: endpoint)
+            }
+        }
+        rows.sort { ($1.totals.count, $0.name) < ($0.totals.count, $1.name) }
+        return rows
+    }
+
+    /// What is counted together, since there are so many.
+    private func further(_ grouping: Grouping) -> Row? {
+        let totals = grouping == .host ? statistics.others : statistics.otherEndpoints
+        return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
+    }
+
+    // MARK: - For people
+
+    /// Tables, the rows with the most exchanges first; with bars, and names cut, where there is a screen.
+    package func text(on screen: Screen? = nil) -> String {
+        guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
+        var text = heading + "\n"
+        for grouping in Grouping.allCases where self.grouping ?? grouping == grouping {
+            text += "\n" + table(grouping, screen)
+        }
+        return text + """
+
+            An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2 % off. Sent and received are
+            the bodies of requests and responses, as received by Sluice.
+
+            """
+    }
+
+    private var heading: String {
+        let all = statistics.all
+        let errors = all.errors > 0 ? "\(all.errors.of("error")) (\(percent(all)))" : "no errors"
+        let ends = statistics.timeline.span.map { [$0.lowerBound, $0.upperBound].map(Timestamp.readable) } ?? []
+        return "\(all.count.of("exchange")), \(errors), from \(ends.joined(separator: " to "))"
+    }
+
+    private func table(_ grouping: Grouping, _ screen: Screen?) -> String {
+        let all = rows(grouping)
+        guard let most = all.first?.totals.count else { return "" }
+        let shown = self.grouping == nil ? Array(all.prefix(StatisticsReport.shownOfEach)) : all
+        let numbers = StatisticsReport.widths.reduce(2, +)
+        let longest = shown.map { TextWidth.columns(VisibleText.of($0.name)) }.max() ?? 0
+        let bar = screen.map { StatisticsReport.barWidth($0.width - numbers - 2, longest) } ?? 0
+        let room = screen.map { max(StatisticsReport.shortestName, $0.width - numbers - (bar > 0 ? bar + 2 : 0)) }
+        func line(_ cells: [String], _ chart: String, _ name: String) -> String {
+            var line = zip(cells, StatisticsReport.widths).map { $0.aligned(to: $1) }.joined() + "  "
+            if bar > 0 { line += chart.filled(to: bar) + "  " }
+            let name = VisibleText.of(name)
+            return line + (room.map { TextWidth.cutMiddle(name, to: $0, ellipsis: ellipsis(screen)) } ?? name) + "\n"
+        }
+        var text = line(StatisticsReport.titles, "", grouping.rawValue.uppercased())
+        text += line(cells(statistics.all), "", "all")
+        for row in shown + [further(grouping)].compactMap(\.self) {
+            text += line(cells(row.totals), chart(row.totals, most, bar, screen), row.name)
+        }
+        if shown.count < all.count {
+            text += "and \((all.count - shown.count).grouped) more; --by \(grouping.rawValue) shows all\n"
+        }
+        return text
+    }
+
+    /// The columns of bars: what names leave of the room, which are cut before there are none; 0 where that is too little.
+    private static func barWidth(_ room: Int, _ longestName: Int) -> Int {
+        let name = min(longestName, max(0, room - bars.lowerBound))
+        guard name >= min(longestName, shortestName), room - name >= bars.lowerBound else { return 0 }
+        return min(bars.upperBound, room - name)
+    }
+
+    private func ellipsis(_ screen: Screen?) -> String { screen?.isUnicode == false ? "..." : "…" }
+
+    private func cells(_ totals: SessionStatistics.Totals) -> [String] {
+        [
+            String(totals.count), totals.errors > 0 ? percent(totals) : "-",
+            Measures.duration(totals.percentile(0.5)), Measures.duration(totals.percentile(0.95)),
+            Measures.size(totals.requestBytes), Measures.size(totals.responseBytes),
+        ]
+    }
+
+    /// The errors among them, to a tenth of a percent; never 0 where there are some.
+    private func percent(_ totals: SessionStatistics.Totals) -> String {
+        guard totals.count > 0, totals.errors > 0 else { return "0 %" }
+        let tenths = max(1, Int64((Double(totals.errors) / Double(totals.count) * 1_000).rounded()))
+        return tenths >= 1_000 ? "100 %" : "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// A bar of the row's exchanges, as long as all of `columns` for the row with most; errors are its lighter end.
+    private func chart(_ totals: SessionStatistics.Totals, _ most: Int64, _ columns: Int, _ screen: Screen?) -> String {
+        guard columns > 0, most > 0, totals.count > 0 else { return "" }
+        func part(_ count: Int64, of whole: Int64, in columns: Int) -> Int {
+            min(columns, Int((Double(count) / Double(whole) * Double(columns)).rounded()))
+        }
+        let length = max(1, part(totals.count, of: most, in: columns))
+        var bad = part(totals.errors, of: totals.count, in: length)
+        if totals.errors > 0 { bad = max(1, bad) }
+        let isUnicode = screen?.isUnicode ?? false
+        return String(repeating: isUnicode ? "█" : "=", count: length - bad)
+            + String(repeating: isUnicode ? "▒" : "x", count: bad)
+    }
+
+    // MARK: - For programs
+
+    /// One JSON object and a line feed: `exchanges`, `errors`, `requestBytes`, `responseBytes`, and milliseconds `p50`, `p95` and
+    /// `slowest` with the number of its exchange; `from` and `to`; then `hosts` and `endpoints`, arrays of the same with
+    /// `host`, and `method` and `path`. With a mask, secrets of hosts and paths are replaced.
+    package func json(_ mask: RecordMask? = nil) throws -> String {
+        var writer = JSONWriter()
+        try writer.object { json in
+            json.members(of: statistics.all)
+            if let span = statistics.timeline.span {
+                json.member("from", Timestamp.iso8601(span.lowerBound))
+                json.member("to", Timestamp.iso8601(span.upperBound))
+            }
+            for grouping in Grouping.allCases where self.grouping ?? grouping == grouping {
+                try json.objects("\(grouping.rawValue)s", rows(grouping)) { json, row in
+                    if let endpoint = row.endpoint {
+                        json.member("method", endpoint.method)
+                        let url = masked(endpoint, mask)
+                        json.member("host", url.host)
+                        json.member("path", url.path)
+                    } else {
+                        json.member("host", row.name)
+                    }
+                    json.members(of: row.totals)
+                }
+                if let further = further(grouping) {
+                    try json.object("further\(grouping == .host ? "Hosts" : "Endpoints")") {
+                        $0.members(of: further.totals)
+                    }
+                }
+            }
+        }
+        return String(buffer: writer.buffer) + "\n"
+    }
+
+    private func masked(_ endpoint: SessionStatistics.Endpoint, _ mask: RecordMask?) -> RequestURL {
+        let url = RequestURL(scheme: "https", host: endpoint.host, port: 443, path: endpoint.path)
+        guard let mask else { return url }
+        let record = ExchangeRecord(
+            id: ExchangeID(1),
+            kind: .http,
+            startedAt: 0,
+            method: endpoint.method,
+            url: url,
+            clientConnection: ConnectionID(1)
+        )
+        return mask.masked(record).url
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of totals: SessionStatistics.Totals) {
+        member("exchanges", totals.count)
+        member("errors", totals.errors)
+        member("requestBytes", totals.requestBytes)
+        member("responseBytes", totals.responseBytes)
+        optionalMilliseconds("p50", totals.percentile(0.5))
+        optionalMilliseconds("p95", totals.percentile(0.95))
+        if let slowest = totals.slowest {
+            optionalMilliseconds("slowest", slowest.time)
+            member("slowestExchange", slowest.id.number)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Content
+import HTTPModel
+import Masking
+import NIOCore
+import Text
+
+/// The messages of a gRPC call, of both directions in the order in which they arrived; without recorded arrivals the
+/// client's come first.
+struct GRPCCall {
+    /// What a message says stands under its arrow.
+    static let indent = String(repeating: " ", count: 13)
+
+    struct Direction {
+        let isServer: Bool
+        let cursor: GRPCCursor
+        let text: GRPCMessageText
+        var messageCount = 0
+        var lastArrival: Int64?
+
+        var arrow: String { isServer ? "←" : "→" }
+        var name: String { isServer ? "server" : "client" }
+    }
+
+    struct Message {
+        /// Its place among the messages of both directions, from 1; 0 for what is not one yet.
+        var number: Int
+        var frame: GRPCFrame
+        var direction: Int
+        var at: Int64?
+        /// The time since the message before it from the same side.
+        var gap: Int64?
+    }
+
+    /// How the bodies are framed; `nil` where one is not gRPC.
+    private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) = (nil, nil)
+    let lookup: DescriptorSet.Lookup?
+    var directions: [Direction] = []
+    /// The fields of the trailers that gRPC-Web has as a frame.
+    private(set) var webTrailers: FieldSection?
+    private var count = 0
+    private let exchange: RecordedExchange
+    private let descriptors: DescriptorSet?
+    private let messageLimit: Int
+
+    /// Prepares to read from the first messages, of each at most `messageLimit` bytes; `nil` where neither body is gRPC.
+    init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet?, messageLimit: Int) {
+        guard exchange.record.kind == .http else { return nil }
+        (self.exchange, self.descriptors, self.messageLimit) = (exchange, descriptors, messageLimit)
+        lookup = descriptors?.method(path: exchange.record.url.path)
+        framings.fromClient = open(.requestReceived, source)
+        framings.fromServer = open(.responseReceived, source)
+        guard !directions.isEmpty else { return nil }
+    }
+
+    private mutating func open(_ side: BodySide, _ source: any ExchangeSource) -> GRPCFraming? {
+        let fields = exchange.messages.fields(of: side)
+        guard let mediaType = fields.value(of: .contentType).flatMap({ MediaType($0) }),
+            let framing = GRPCFraming(mediaType)
+        else { return nil }
+        let isServer = side == .responseReceived
+        var type: String?
+        if case .found(let method) = lookup { type = isServer ? method.output : method.input }
+        let cursor = GRPCCursor(
+            RecordedBody(source: source, id: exchange.record.id, side: side),
+            framing,
+            codings: source is MaskedSource
+                ? [] : fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
+            payloadLimit: messageLimit
+        )
+        let text = GRPCMessageText(
+            encoding: fields.value(of: "grpc-encoding"),
+            form: GRPCMessageForm(mediaType),
+            type: type,
+            descriptors: descriptors
+        )
+        directions.append(Direction(isServer: isServer, cursor: cursor, text: text))
+        return framing
+    }
+
+    /// Takes the next message; `nil` at the end of what is there. Throws the source's error.
+    mutating func next() throws -> Message? {
+        while let index = try earliest(), let (frame, at) = directions[index].cursor.take() {
+            if frame.kind == .trailers {
+                let encoding = directions[index].text.encoding
+                webTrailers = StoredHead.fields(frame.content(encoding: encoding, limit: messageLimit).bytes)
+                continue
+            }
+            let gap = at.flatMap { at in directions[index].lastArrival.map { max(0, at - $0) } }
+            directions[index].messageCount += 1
+            directions[index].lastArrival = at
+            count += 1
+            return Message(number: count, frame: frame, direction: index, at: at, gap: gap)
+        }
+        for direction in directions where direction.messageCount == 0 && direction.cursor.problem?.kind == .malformed {
+            if direction.isServer { framings.fromServer = nil } else { framings.fromClient = nil }
+        }
+        return nil
+    }
+
+    /// The direction whose next frame arrived first.
+    private func earliest() throws -> Int? {
+        var earliest: (index: Int, moment: Int64)?
+        for index in directions.indices {
+            guard let (_, at) = try directions[index].cursor.peek() else { continue }
+            let moment = at ?? .min
+            if earliest.map({ moment < $0.moment }) ?? true { earliest = (index, moment) }
+        }
+        return earliest?.index
+    }
+
+    /// From now on the end of what is there is no end: ``next()`` goes on where more has come.
+    func follow() { for direction in directions { direction.cursor.follows = true } }
+
+    /// Nothing more comes.
+    func endFollowing() { for direction in directions { direction.cursor.follows = false } }
+
+    // MARK: Lines
+
+    /// A message in columns, and what it says, of which at most `limit` bytes are read; takes those off `contentLeft`.
+    func lines(_ message: Message, limit: Int, _ contentLeft: inout Int) -> [String] {
+        let frame = message.frame
+        let direction = directions[message.direction]
+        var notes: [String] = []
+        var content: [String] = []
+        if contentLeft > 0 || frame.size == 0 {
+            let (lines, size) = direction.text.lines(frame, limit: min(limit, max(contentLeft, 1)))
+            content = lines
+            contentLeft -= min(contentLeft, size)
+            let sizes = size > 0 ? ", \(Measures.size(Int64(size))) decoded" : ""
+            if frame.isCompressed { notes.append((direction.text.encoding ?? "compressed") + sizes) }
+        } else {
+            if frame.isCompressed { notes.append(direction.text.encoding ?? "compressed") }
+            notes.append("not shown, as so many others are long")
+        }
+        return [line(message, notes)] + content.map { GRPCCall.indent + $0 }
+    }
+
+    /// Time, direction, gap, size and number of a message, in columns.
+    func line(_ message: Message, _ notes: [String]) -> String {
+        let direction = directions[message.direction]
+        let time = message.at.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
+        let gap = message.gap.map { "+" + Measures.duration($0) } ?? ""
+        let size = Measures.size(Int64(message.frame.size))
+        let name = message.number > 0 ? "message \(message.number)" : "message"
+        let columns = [time.aligned(to: 11), direction.arrow, gap.aligned(to: 9), size.aligned(to: 7), name]
+        return (columns + (notes.isEmpty ? [] : ["[\(notes.joined(separator: "; "))]"])).joined(separator: "  ")
+    }
+}

@@ -1,0 +1,116 @@
+package import Content
+package import HTTPModel
+package import NIOCore
+
+/// Writes what an exchange in flight carries, as it comes: a line for each message of a stream, or a body's bytes.
+///
+/// Nothing is read twice, so that following a long stream costs what has come since.
+package final class ExchangeFollower {
+    private static let pieceSize = 256 << 10
+    private static let messageLimit = 64 << 10
+
+    private enum Way {
+        case messages(MessageTimeline, StreamPage)
+        case call(GRPCCall)
+        case body(BodySide)
+    }
+
+    private let exchange: RecordedExchange
+    private let source: any ExchangeSource
+    private var way: Way
+    private var offset: Int64 = 0
+    /// Takes the content coding off a body; `nil` where it stays.
+    private let decoder: ContentDecoder?
+    private var count = 0
+    private var lastArrival: [StreamedMessage.Direction: Int64] = [:]
+
+    /// Prepares to follow an exchange whose response has begun, or has ended. With a `side`, its body is written whatever
+    /// it is, `raw` with its content coding; else messages where the exchange carries any, and the response's body where not.
+    package init(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        side: BodySide? = nil,
+        raw: Bool = false,
+        descriptors: DescriptorSet? = nil
+    ) {
+        (self.exchange, self.source) = (exchange, source)
+        if side == nil,
+            let call = GRPCCall(
+                exchange,
+                source: source,
+                descriptors: descriptors,
+                messageLimit: ExchangeFollower.messageLimit
+            )
+        {
+            call.follow()
+            (way, decoder) = (.call(call), nil)
+        } else if side == nil,
+            let timeline = MessageTimeline(
+                exchange,
+                source: source,
+                payloadLimit: ExchangeFollower.messageLimit,
+                decodedLimit: .max
+            )
+        {
+            timeline.follow()
+            (way, decoder) = (.messages(timeline, StreamPage(exchange: exchange, source: source)), nil)
+        } else {
+            let side = side ?? .responseReceived
+            way = .body(side)
+            let isMessage = exchange.record.kind == .http
+            let coding = isMessage ? exchange.messages.fields(of: side).combinedValue(of: .contentEncoding) : nil
+            decoder = raw ? nil : coding.map { ContentDecoder(codings: ContentCoding.list($0), limit: .max) }
+        }
+    }
+
+    /// Whether lines are written, and not the bytes of a body.
+    package var writesLines: Bool { if case .body = way { false } else { true } }
+
+    /// Writes what has come since the last call; with a `state` that is not in flight, to the end. Throws the source's error
+    /// or the sink's.
+    package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
+        switch way {
+        case .messages(let timeline, let page):
+            if state != .inFlight { timeline.endFollowing(state) }
+            while let message = try timeline.next() {
+                count += 1
+                try sink(ByteBuffer(string: page.printed(message, number: count, &lastArrival)))
+            }
+            if state != .inFlight { try finish(timeline.remarks, sink) }
+        case .call(var call):
+            if state != .inFlight { call.endFollowing() }
+            while let message = try call.next() {
+                var contentLeft = ExchangeFollower.messageLimit
+                let lines = call.lines(message, limit: contentLeft, &contentLeft)
+                try sink(ByteBuffer(string: lines.map { "\($0)\n" }.joined()))
+            }
+            way = .call(call)
+            if state != .inFlight {
+                try finish(call.directions.compactMap { $0.cursor.problem.map { "\($0)" } }, sink)
+            }
+        case .body(let side):
+            while true {
+                let piece = try source.body(
+                    of: exchange.record.id,
+                    side: side,
+                    offset: offset,
+                    limit: ExchangeFollower.pieceSize
+                )
+                guard piece.readableBytes > 0 else { break }
+                offset += Int64(piece.readableBytes)
+                guard let decoder else {
+                    try sink(piece)
+                    continue
+                }
+                try decoder.decode(piece) { try sink(ByteBuffer(bytes: $0)) }
+            }
+        }
+    }
+
+    /// What stopped the decoding of a body.
+    package var problem: DecodingProblem? { decoder?.problem }
+
+    private func finish(_ remarks: [String], _ sink: ExportSink) throws {
+        for remark in remarks { try sink(ByteBuffer(string: remark + "\n")) }
+    }
+}

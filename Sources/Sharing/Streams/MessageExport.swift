@@ -1,0 +1,72 @@
+package import Content
+package import HTTPModel
+package import NIOCore
+
+/// One message of a stream by itself: what `sluice show --message` prints.
+package enum MessageExport {
+    /// More of a message is not read, in bytes.
+    package static let longest = 256 << 20
+
+    package struct Message: Sendable {
+        /// The payload, without framing and compression.
+        package var bytes: ByteBuffer
+        /// What a gRPC message says, in lines; `nil` where the bytes say it themselves.
+        package var text: String?
+        package var isText: Bool
+        /// What is wrong with it, or not there, in words.
+        package var remarks: [String] = []
+    }
+
+    package enum Outcome: Sendable {
+        case found(Message)
+        /// There are only so many.
+        case missing(count: Int)
+        /// The exchange carries no messages.
+        case noStream
+    }
+
+    /// Reads a message by its place among those of both directions in the order in which they arrived, from 1. Throws the
+    /// source's error.
+    package static func message(
+        _ number: Int,
+        of exchange: RecordedExchange,
+        from source: any ExchangeSource,
+        descriptors: DescriptorSet? = nil,
+        limit: Int = longest
+    ) throws -> Outcome {
+        if var call = GRPCCall(exchange, source: source, descriptors: descriptors, messageLimit: limit) {
+            var count = 0
+            while let message = try call.next() {
+                count = message.number
+                guard count == number else { continue }
+                return .found(describe(message.frame, call.directions[message.direction].text, limit))
+            }
+            return .missing(count: count)
+        }
+        guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: limit, decodedLimit: .max) else {
+            return .noStream
+        }
+        var count = 0
+        while let message = try timeline.next() {
+            count += 1
+            guard count == number else { continue }
+            var found = Message(bytes: message.payload, text: nil, isText: message.isText, remarks: message.notes)
+            if !message.isWhole {
+                let soFar = exchange.record.state == .inFlight
+                found.remarks.append(soFar ? "it is not whole yet" : "its end is missing")
+            }
+            if message.leftOut > 0 { found.remarks.append("its last \(message.leftOut) bytes are left out") }
+            return .found(found)
+        }
+        return .missing(count: count)
+    }
+
+    private static func describe(_ frame: GRPCFrame, _ text: GRPCMessageText, _ limit: Int) -> Message {
+        let content = frame.content(encoding: text.encoding, limit: limit)
+        let lines = text.lines(frame, limit: limit).lines
+        var message = Message(bytes: content.bytes, text: lines.joined(separator: "\n") + "\n", isText: true)
+        if let problem = content.problem { message.remarks.append("\(problem)") }
+        if frame.leftOut > 0 { message.remarks.append("its last \(frame.leftOut) bytes are left out") }
+        return message
+    }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import Files
+import Foundation
+import HTTPModel
+import Recording
+import Runner
+import Sharing
+
+struct Diff: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what differs between two exchanges, or between two sessions.",
+        discussion: """
+            sluice diff SESSION 12 14                  two exchanges of a session
+            sluice diff a.sluice:12 b.sluice:14        two exchanges of two sessions
+            sluice diff a.sluice b.sluice              two sessions
+
+            Exchanges of two sessions are paired by method, host and path, where numbers, UUIDs and other identifiers of a path \
+            are one, in their order; how many could be, and how surely, is said. JSON is compared by what it means. Left out \
+            are moments, identifiers and fields such as Date, which differ each time; --ignore NAME leaves out a field, a \
+            parameter, a JSON member of any place, or 'port', 'scheme', 'status', --ignore '.items[].price' a place in JSON.
+
+            Exit codes: 0 they behave the same, 1 the behaviour changed (or the command failed), 2 wrong usage.
+
+            \(FilterHelp.text)
+            """
+    )
+
+    @Argument(help: .value("session", "Two sessions or HARs, two of SESSION:ID, or one session and two numbers."))
+    var sessions: [String]
+    @Option(help: .value("filter", "Of two sessions: only the exchanges that fit, as one argument.")) var filter:
+        String?
+    @Option(help: .value("name|path", "A field, parameter, JSON member or place in JSON to leave out. Repeatable."))
+    var ignore: [String] = []
+    @Flag(help: "Leave out nothing but what --ignore names.") var exact = false
+    @Flag(help: "Print one JSON object, with secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+
+    func validate() throws {
+        if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
+        if sessions.count == 3 {
+            guard sessions[1...].allSatisfy({ Int64($0) != nil }) else {
+                throw ValidationError("Three arguments are a session and two numbers of exchanges.")
+            }
+        } else if sessions.count != 2 {
+            throw ValidationError("Give two sessions, two of SESSION:ID, or a session and two numbers.")
+        }
+        if let place = ignore.first(where: { $0.allSatisfy(\.isWhitespace) }) {
+            throw ValidationError("--ignore '\(place)' names nothing.")
+        }
+    }
+
+    private struct Place {
+        var session: String
+        var id: Int64?
+
+        init(_ text: String) {
+            (session, id) = (text, nil)
+            guard !FileManager.default.fileExists(atPath: text), let colon = text.lastIndex(of: ":"),
+                let number = Int64(text[text.index(after: colon)...])
+            else { return }
+            (session, id) = (String(text[..<colon]), number)
+        }
+
+        init(_ session: String, _ id: Int64?) { (self.session, self.id) = (session, id) }
+    }
+
+    func run() throws {
+        let places =
+            sessions.count == 3
+            ? [Place(sessions[0], Int64(sessions[1])), Place(sessions[0], Int64(sessions[2]))]
+            : sessions.map { Place($0) }
+        let rules = ComparisonRules(ignoring: ignore, isExact: exact)
+        let old = try SessionQuery.open(places[0].session)
+        let new = sessions.count == 3 ? old : try SessionQuery.open(places[1].session)
+        let output = try OutputFile(nil)
+        let isSame: Bool
+        switch (places[0].id, places[1].id) {
+        case (let first?, let second?):
+            if filter != nil { throw StartError("--filter is for two sessions.", isUsage: true) }
+            let sides = [try side(places[0].session, first, old), try side(places[1].session, second, new)]
+            let result =
+                json
+                ? try DifferenceReport.json(
+                    sides[0],
+                    sides[1],
+                    names: (places[0].session, places[1].session),
+                    rules,
+                    named: ignore,
+                    mask: secrets ? nil : SessionMask.rules(of: old)
+                ) : try DifferenceReport.text(sides[0], sides[1], rules, named: ignore)
+            try output.write(result.text)
+            isSame = result.isSame
+        case (nil, nil):
+            let difference = try SessionDifference(
+                old,
+                new,
+                matching: try SessionQuery.filter(filter ?? ""),
+                rules: rules
+            )
+            guard difference.old + difference.new > 0 else {
+                throw StartError("There is nothing to compare: no exchange of either session fits.")
+            }
+            let names = (
+                DifferenceReport.Named(places[0].session, old), DifferenceReport.Named(places[1].session, new)
+            )
+            let text =
+                json
+                ? try DifferenceReport.json(
+                    difference,
+                    names.0,
+                    names.1,
+                    rules,
+                    named: ignore,
+                    mask: secrets ? nil : SessionMask.rules(of: old)
+                ) : DifferenceReport.text(difference, names.0, names.1, rules, named: ignore)
+            try output.write(text)
+            isSame = difference.isSame
+        default:
+            throw StartError("Give an exchange of both sessions, as SESSION:ID, or of neither.", isUsage: true)
+        }
+        if !isSame { throw ExitCode(1) }
+    }
+
+    private func side(_ session: String, _ id: Int64, _ reader: SessionReader) throws -> ExchangeDifference.Side {
+        guard let exchange = try reader.exchange(ExchangeID(id)) else {
+            throw StartError(
+                "\(session) has no exchange \(id).",
+                hint: "sluice list \(session) prints the numbers there are."
+            )
+        }
+        return ExchangeDifference.Side(exchange, reader)
+    }
+}

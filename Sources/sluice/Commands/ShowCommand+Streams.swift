@@ -1,0 +1,112 @@
+import ArgumentParser
+import Content
+import Files
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Sharing
+
+/// One message whole, and what comes while an exchange is in flight.
+extension Show {
+    func show(
+        _ number: Int,
+        of exchange: RecordedExchange,
+        _ reader: SessionReader,
+        _ descriptors: DescriptorSet?,
+        _ output: OutputFile
+    ) throws {
+        let found: MessageExport.Message
+        switch try MessageExport.message(number, of: exchange, from: reader, descriptors: descriptors) {
+        case .found(let message): found = message
+        case .missing(let count):
+            let soFar = exchange.record.state == .inFlight ? " so far" : ""
+            throw StartError("Exchange \(id) has \(count == 1 ? "1 message" : "\(count) messages")\(soFar).")
+        case .noStream:
+            throw StartError(
+                "Exchange \(id) carries no messages.",
+                hint: "sluice show \(session) \(id) --body response prints its body."
+            )
+        }
+        let bytes = raw ? found.bytes : found.text.map { ByteBuffer(string: $0) } ?? found.bytes
+        let way = "For the bytes: sluice show \(session) \(id) --message \(number)\(raw ? " --raw" : "") > file"
+        if isatty(STDOUT_FILENO) == 1 {
+            guard bytes.readableBytes == 0 || TextDecoder.isText(bytes) else {
+                throw StartError("The message is no text, and would garble the terminal.", hint: way)
+            }
+            var visible = VisiblePieces()
+            try output.write(visible.add(bytes))
+            try output.write(visible.finish())
+            if visible.hasChanged {
+                StandardStreams.error(
+                    "\nsluice: What a terminal would obey or hide is shown as ^[ or <U+202E>. \(way)\n"
+                )
+            }
+        } else {
+            try output.write(bytes)
+        }
+        for remark in found.remarks { StandardStreams.error("sluice: message \(number): \(remark)\n") }
+    }
+
+    /// Between two looks at the session, in milliseconds.
+    private static let interval = 100
+    /// After so many looks it is asked whether anybody still records the session.
+    private static let looks = 20
+
+    func follow(
+        _ exchange: RecordedExchange,
+        _ reader: SessionReader,
+        _ descriptors: DescriptorSet?,
+        _ output: OutputFile
+    ) throws {
+        StopSignals.prepare()
+        let recording = RecordingWatch(path: reader.path)
+        var exchange = exchange
+        var follower: ExchangeFollower?
+        var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
+        var isChecked = visible == nil
+        var look = 0
+        func write(_ piece: ByteBuffer) throws {
+            if !isChecked, follower?.writesLines == false {
+                isChecked = true
+                guard TextDecoder.isText(piece) else {
+                    throw StartError(
+                        "The body is no text, and would garble the terminal.",
+                        hint: "For the bytes: sluice show \(session) \(id) --follow > file"
+                    )
+                }
+            }
+            try output.write(visible?.add(piece) ?? piece)
+        }
+        while true {
+            // The state is read before the bytes: with the end all of them are there.
+            guard let now = try reader.exchange(exchange.record.id) else { return }
+            exchange = now
+            let isOver = now.record.state != .inFlight
+            if follower == nil, isOver || now.messages.responseHead != nil || body == .request {
+                follower = ExchangeFollower(
+                    now,
+                    source: reader,
+                    side: body?.side,
+                    raw: raw,
+                    descriptors: descriptors
+                )
+            }
+            try follower?.advance(now.record.state, write)
+            if isOver { break }
+            guard !StopSignals.hasCome(within: Show.interval) else { break }
+            look += 1
+            if look % Show.looks == 0, recording?.isRecorded == false,
+                try reader.record(exchange.record.id)?.state == .inFlight
+            {
+                StandardStreams.error("sluice: nobody records \(reader.path) any more; the exchange was cut there.\n")
+                break
+            }
+        }
+        if let end = visible?.finish() { try output.write(end) }
+        if let problem = follower?.problem {
+            StandardStreams.error("sluice: the body could not be decoded further: \(problem)\n")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Files
+import Foundation
+import HTTPModel
+import Masking
+import Recording
+import Runner
+import Terminal
+
+struct Stats: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Count the exchanges of a session by host and by endpoint: errors, times, bytes.",
+        discussion: """
+            An endpoint is a method, a host and a path whose numbers, UUIDs and other identifiers are one: /users/{id}. An \
+            error is an exchange without a whole answer or with a status from 400 up. On a terminal there are bars, the \
+            lighter end of which are errors; in a pipe names are whole.
+
+            \(FilterHelp.text)
+            """
+    )
+
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?
+    @Flag(help: "Print one JSON object, with secrets in paths masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+
+    func validate() throws {
+        if secrets, !json { throw ValidationError("--secrets goes with --json; tables for people are never masked.") }
+    }
+
+    func run() throws {
+        let query = try SessionQuery(session: session, filter: filter)
+        let report = StatisticsReport(try query.statistics(countsEndpoints: by != .host), by: by)
+        let output = try OutputFile(nil)
+        guard !json else {
+            let mask = try secrets ? nil : RecordMask(SessionMask.rules(of: query.reader))
+            return try output.write(try report.json(mask))
+        }
+        try output.write(report.text(on: TerminalScreen.current))
+    }
+}
+
+extension StatisticsReport.Grouping: ExpressibleByArgument {}
+
+/// The terminal that standard output is.
+enum TerminalScreen {
+    /// `nil` where it is none.
+    static var current: StatisticsReport.Screen? {
+        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        let terminal = SystemTerminal(
+            input: STDIN_FILENO,
+            output: STDOUT_FILENO,
+            environment: ProcessInfo.processInfo.environment
+        )
+        return StatisticsReport.Screen(width: terminal.size.width, isUnicode: terminal.capabilities.isUnicode)
+    }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import Foundation
+import Support
+import Testing
+
+extension EndToEnd {
+    @Suite("Working with sessions: stats, trim, diff, one message, following")
+    struct SessionToolStories {
+        @Test("A stream is followed as it comes, one of its messages is printed whole, and ctrl-c ends with 0")
+        func following() async throws {
+            let long = String(repeating: "0123456789", count: 5_000)
+            let go = DispatchSemaphore(value: 0)
+            let origin = try Origin { origin, socket in
+                _ = try origin.head(socket)
+                try socket.send(
+                    latin1Bytes("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: first\n\n")
+                )
+                _ = go.wait(timeout: .now() + 60)
+                try socket.send(latin1Bytes("data: \(long)\n\n"))
+                _ = go.wait(timeout: .now() + 60)
+                try socket.send(latin1Bytes("data: last\n\n"))
+            }
+            let sluice = try await SluiceProcess()
+            let client = try Program("curl", ["-sN", "--proxy", sluice.url, "http://127.0.0.1:\(origin.port)/events"])
+            try await eventually("the exchange is recorded") { try sluice.records().count == 1 }
+            let arguments = ["show", sluice.session, "1", "--follow"]
+            let environment = SluiceProcess.environment(sluice.scratch)
+            let follower = try Program(try SluiceProcess.executable(), arguments, environment: environment)
+            let other = try Program(try SluiceProcess.executable(), arguments, environment: environment)
+            try await eventually("the first message is followed: \(follower.errors)") {
+                follower.output.contains("5 B  first") && other.output.contains("first")
+            }
+            #expect(follower.status == nil)
+            go.signal()
+            try await eventually("the second message follows") { follower.output.contains("[--message 2 has all]") }
+            let message = try await sluice.command(["show", sluice.session, "1", "--message", "2"])
+            #expect(message.status == 0 && message.text == long && message.errors.isEmpty)
+            let none = try await sluice.command(["show", sluice.session, "1", "--message", "9"])
+            #expect(none.status == 1 && none.errors.contains("has 2 messages so far"), "\(none.errors)")
+            other.signal(SIGINT)
+            #expect(try await other.outcome(within: 30).status == 0)
+            #expect(!other.output.contains("last"))
+            go.signal()
+            #expect(try await client.outcome(within: 30).status == 0)
+            let end = try await follower.outcome(within: 30)
+            #expect(end.status == 0 && end.errors.isEmpty, "\(end.errors)")
+            let lines = end.text.split(separator: "\n")
+            #expect(lines.count == 3 && lines.last?.hasSuffix("4 B  last") == true, "\(end.text.suffix(200))")
+            #expect(try await sluice.stop().status == 0)
+        }
+
+        @Test("A session is counted, compared and trimmed; what runs is refused, what changed has exit code 1")
+        func session() async throws {
+            let origin = try Origin { origin, socket in
+                while true {
+                    let head = try origin.head(socket)
+                    let isBad = head.contains("/bad/")
+                    let text = "{\"path\":\"\(isBad ? "bad" : "good")\"}"
+                    try socket.send(
+                        latin1Bytes(
+                            "HTTP/1.1 \(isBad ? "500 X" : "200 OK")\r\nContent-Type: application/json\r\n"
+                                + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
+                        )
+                    )
+                }
+            }
+            let sluice = try await SluiceProcess()
+            let base = "http://127.0.0.1:\(origin.port)"
+            for path in ["/items/1", "/items/2", "/items/3", "/bad/secret-mark"] {
+                _ = try await sluice.get(base + path)
+            }
+            _ = try await sluice.exchange(path: "/bad/secret-mark")
+            let refused = try await sluice.command(["trim", sluice.session, "--keep", "status:200", "--in-place"])
+            #expect(refused.status == 1 && refused.errors.contains("in use by another Sluice"), "\(refused.errors)")
+            #expect(try await sluice.stop().status == 0)
+
+            let stats = try await sluice.told("stats", sluice.session)
+            #expect(stats.hasPrefix("4 exchanges, 1 error (25.0 %), from "), "\(stats)")
+            #expect(stats.contains("  GET 127.0.0.1/items/{id}\n") && stats.contains("  127.0.0.1\n"))
+            let hosts = try object(
+                try await sluice.told("stats", sluice.session, "status:200", "--by", "host", "--json")
+            )
+            #expect(hosts["exchanges"] as? Int == 3 && hosts["endpoints"] == nil)
+            #expect((hosts["hosts"] as? [[String: Any]])?.first?["responseBytes"] as? Int == 3 * 15)
+
+            let copy = sluice.scratch.path("copy.sluice")
+            let trimmed = try await sluice.told("trim", sluice.session, "--keep", "status:200", "-o", copy)
+            #expect(trimmed.hasPrefix("1 exchange went, 3 stay.\n"), "\(trimmed)")
+            #expect(try await sluice.told("list", copy, "status:500").split(separator: "\n").count == 1)
+            #expect(try Data(contentsOf: URL(filePath: copy)).firstRange(of: Data("secret-mark".utf8)) == nil)
+            #expect(try await sluice.command(["trim", sluice.session, "--keep", "*", "-o", copy]).status == 1)
+            let dry = try await sluice.told("trim", sluice.session, "--before", "2099-01-01", "--dry-run")
+            #expect(dry.contains("4 exchanges would go, 0 would stay. Nothing was changed."), "\(dry)")
+            #expect(try await sluice.command(["trim", sluice.session, "--dry-run"]).status == 2)
+            #expect(try await sluice.command(["trim", sluice.session, "--after", "soon", "--in-place"]).status == 2)
+
+            let same = try await sluice.command(["diff", sluice.session, sluice.session])
+            #expect(same.status == 0 && same.text.hasSuffix("They behave the same.\n"), "\(same.text)")
+            let less = try await sluice.command(["diff", sluice.session, copy])
+            #expect(less.status == 1 && less.text.contains("only in the first: #4"), "\(less.text)")
+            let pair = try await sluice.command(["diff", sluice.session, "1", "4", "--json"])
+            #expect(pair.status == 1)
+            let places = (try object(pair.text)["differences"] as? [[String: Any]])?.compactMap {
+                $0["place"] as? String
+            }
+            #expect(places == ["path", "status", "response $.path"], "\(pair.text)")
+            let two = try await sluice.command(["diff", sluice.session + ":1", copy + ":2"])
+            #expect(two.status == 0 && two.text.contains("Exchanges 1 and 2"), "\(two.text)\(two.errors)")
+            #expect(try await sluice.command(["diff", sluice.session, "1", "99"]).status == 1)
+            #expect(try await sluice.command(["diff", sluice.session]).status == 2)
+
+            let inPlace = try await sluice.told("trim", sluice.session, "--keep", "status:200", "--in-place")
+            #expect(inPlace.hasPrefix("1 exchange went, 3 stay.\n"))
+            #expect(try await sluice.command(["diff", sluice.session, copy]).status == 0)
+        }
+    }
+}

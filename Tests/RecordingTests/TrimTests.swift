@@ -1,0 +1,157 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@testable import Recording
+
+@Suite("Trimming a session")
+struct TrimTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private static let secret = "hunter2-SECRET"
+
+    /// Exchanges 1 to `count`, those with an even number with a body that holds the secret.
+    private func record(_ count: Int64, length: Int = 200) throws {
+        let feed = try Feed(path: scratch.session)
+        for id in 1...count {
+            var messages = ExchangeMessages()
+            let field = id % 2 == 0 ? "Authorization: \(Self.secret)\r\n" : ""
+            messages.requestHead = ByteBuffer(string: "GET /\(id) HTTP/1.1\r\n\(field)\r\n")
+            let text = id % 2 == 0 ? Self.secret : "ordinary-text-"
+            let body = ByteBuffer(string: String(repeating: text, count: length))
+            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, body)], messages: messages))
+        }
+        feed.recorder.close()
+    }
+
+    private func numbers(_ path: String) throws -> [Int64] {
+        try SessionReader(path: path).numbers(matching: .everything)
+    }
+
+    private func size(_ path: String) throws -> Int64 {
+        try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64 ?? 0
+    }
+
+    private func holdsSecret(_ path: String) throws -> Bool {
+        try Data(contentsOf: URL(filePath: path)).firstRange(of: Data(Self.secret.utf8)) != nil
+    }
+
+    private static let odd = (1...60).map { Int64($0) }.filter { $0 % 2 == 1 }
+    private static let even = try? Filter("header:authorization")
+
+    @Test("in place removes and overwrites what a filter chooses, gives pages back, and keeps numbers and counts")
+    func inPlace() throws {
+        try record(60)
+        let outcome = try SessionTrim(removed: Self.even).inPlace(scratch.session)
+        #expect((outcome.removed, outcome.kept) == (30, 30))
+        #expect(try outcome.sizeAfter == size(scratch.session) && outcome.sizeAfter < outcome.sizeBefore)
+        #expect(try numbers(scratch.session) == Self.odd)
+        #expect(try !holdsSecret(scratch.session))
+        #expect(try sqlite(scratch.session, "PRAGMA freelist_count; PRAGMA integrity_check") == "0\nok")
+        #expect(try sqlite(scratch.session, "PRAGMA journal_mode") == "delete")
+        for end in ["-wal", "-shm", "-journal"] {
+            #expect(!FileManager.default.fileExists(atPath: scratch.session + end))
+        }
+        let summary = try SessionReader(path: scratch.session).summary()
+        #expect((summary.exchanges, summary.responseBodyBytes) == (30, 30 * 200 * 14))
+        let next = try Recorder(RecorderConfiguration(path: scratch.session))
+        #expect(next.nextExchangeID == 61)
+        next.close()
+    }
+
+    @Test("to a copy leaves the session alone, records or not, and writes over nothing")
+    func copy() throws {
+        try record(60)
+        let feed = try Feed(path: scratch.session)
+        let copy = scratch.path("copy.sluice")
+        let outcome = try SessionTrim(removed: Self.even).copy(scratch.session, to: copy)
+        #expect((outcome.removed, outcome.kept) == (30, 30))
+        #expect(try numbers(copy) == Self.odd && numbers(scratch.session).count == 60)
+        #expect(try !holdsSecret(copy) && holdsSecret(scratch.session))
+        let again = sessionError { try SessionTrim(removed: nil).copy(scratch.session, to: copy) }
+        #expect(again?.code == .exists)
+        #expect(sessionError { try SessionTrim(removed: Self.even).inPlace(scratch.session) }?.code == .locked)
+        feed.recorder.close()
+        #expect(try numbers(scratch.session).count == 60)
+        let files = try FileManager.default.contentsOfDirectory(atPath: scratch.path(""))
+        #expect(files.sorted() == ["copy.sluice", "test.sluice"])
+    }
+
+    @Test("to a size removes the oldest, and no more than has to go")
+    func toSize() throws {
+        try record(200, length: 2_000)
+        let before = try size(scratch.session)
+        let trim = SessionTrim(removed: nil, largestSize: before / 2)
+        let estimate = try trim.rehearsal(try SessionReader(path: scratch.session))
+        #expect(estimate.isEstimate)
+        let outcome = try trim.inPlace(scratch.session)
+        #expect(outcome.sizeAfter <= before / 2)
+        #expect(outcome.sizeAfter > before / 3, "\(outcome)")
+        #expect((outcome.removed - estimate.removed).magnitude < 20, "\(outcome) \(estimate)")
+        let rest = try numbers(scratch.session)
+        #expect(rest == Array(outcome.removed + 1...200))
+        let small = SessionTrim(removed: nil, largestSize: 1_000)
+        #expect(sessionError { try small.inPlace(scratch.session) }?.message.contains("without any exchange") == true)
+        #expect(try numbers(scratch.session) == rest)
+    }
+
+    @Test("that ends in the middle leaves the session whole, and one that ends later a trimmed one")
+    func interrupted() throws {
+        struct Killed: Error {}
+        try record(60)
+        for (stage, expected) in [(SessionTrim.Stage.removed, Array(1...60)), (.committed, Self.odd)] {
+            let copy = scratch.path("killed-\(stage).sluice")
+            var seen = false
+            do {
+                _ = try SessionTrim(removed: Self.even).inPlace(scratch.session) { now in
+                    guard now == stage else { return }
+                    seen = true
+                    // What is left of the file and its log where the process is killed now.
+                    for end in ["", "-wal"] {
+                        try FileManager.default.copyItem(atPath: scratch.session + end, toPath: copy + end)
+                    }
+                    throw Killed()
+                }
+            } catch is Killed {}
+            #expect(seen)
+            #expect(try numbers(copy) == expected, "\(stage)")
+            #expect(try numbers(scratch.session) == expected, "\(stage)")
+            #expect(try SessionReader(path: copy).count() == Int64(expected.count))
+            let recorder = try Recorder(RecorderConfiguration(path: copy))
+            #expect(recorder.nextExchangeID == 61)
+            recorder.close()
+            #expect(try sqlite(copy, "PRAGMA integrity_check") == "ok")
+        }
+    }
+
+    @Test("only looked at changes nothing, and counts the same")
+    func rehearsal() throws {
+        try record(60)
+        let bytes = try Data(contentsOf: URL(filePath: scratch.session))
+        let outcome = try SessionTrim(removed: Self.even).rehearsal(try SessionReader(path: scratch.session))
+        #expect((outcome.removed, outcome.kept, outcome.isEstimate) == (30, 30, false))
+        #expect(try Data(contentsOf: URL(filePath: scratch.session)) == bytes)
+    }
+
+    @Test("of all and of nothing, and of what was marked before, comes out right")
+    func ends() throws {
+        try record(10)
+        #expect(try SessionTrim(removed: nil).inPlace(scratch.session).removed == 0)
+        #expect(try numbers(scratch.session).count == 10)
+        #expect(try SessionTrim(removed: .everything).inPlace(scratch.session).removed == 10)
+        #expect(try SessionReader(path: scratch.session).count() == 0)
+        #expect(try sqlite(scratch.session, "SELECT count(*) FROM connection") == "0")
+        let next = try Recorder(RecorderConfiguration(path: scratch.session))
+        #expect(next.nextExchangeID == 11)
+        next.close()
+        #expect(sessionError { try SessionTrim(removed: nil).inPlace(scratch.path("none.sluice")) }?.code == .missing)
+        let other = try scratch.write("text", "no session")
+        #expect(sessionError { try SessionTrim(removed: nil).inPlace(other) }?.code == .notASession)
+    }
+}

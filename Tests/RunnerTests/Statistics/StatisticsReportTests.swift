@@ -1,0 +1,113 @@
+import Foundation
+import HTTPModel
+import Masking
+import Recording
+import Support
+import Testing
+import Text
+
+@testable import Runner
+
+@Suite("The report of statistics")
+struct StatisticsReportTests {
+    private static func statistics(_ hosts: Int = 2) -> SessionStatistics {
+        var statistics = SessionStatistics(countsEndpoints: true)
+        for number in Int64(1)...40 {
+            var record = ExchangeRecord(
+                id: ExchangeID(number),
+                kind: .http,
+                startedAt: 1_795_000_000_000_000 + number * 1_000_000,
+                method: "GET",
+                url: RequestURL(
+                    scheme: "https",
+                    host: number % 4 == 0 ? "b.example" : "h\(Int(number) % max(1, hosts - 1)).example",
+                    port: 443,
+                    path: "/orders/\(number)"
+                ),
+                clientConnection: ConnectionID(1)
+            )
+            record.state = .complete
+            record.status = number % 8 == 0 ? 500 : 200
+            record.sizes.requestBody = 10
+            record.sizes.responseBody = 1_000
+            record.timings.total = 2_000
+            statistics.add(.init(record))
+        }
+        return statistics
+    }
+
+    @Test("has both tables in a pipe, plain, whole and without bars")
+    func pipe() {
+        let text = StatisticsReport(Self.statistics()).text()
+        #expect(text.hasPrefix("40 exchanges, 5 errors (12.5 %), from "))
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.contains("   COUNT ERRORS      P50      P95     SENT  RECEIVED  HOST"))
+        #expect(lines.contains { $0.hasPrefix("      40 12.5 %") && $0.hasSuffix("  all") })
+        let host = lines.firstIndex { $0.hasSuffix("  h0.example") } ?? -1
+        let other = lines.firstIndex { $0.hasSuffix("  b.example") } ?? -1
+        #expect(host >= 0 && other == host + 1, "the one with more comes first: \(text)")
+        #expect(lines[other] == "      10 50.0 %   2.0 ms   2.0 ms    100 B   10.0 KB  b.example", "\(lines[other])")
+        #expect(lines.contains { $0.hasSuffix("  GET b.example/orders/{id}") })
+        #expect(!text.contains("█") && !text.contains("="))
+    }
+
+    @Test("fits a screen of any width, with bars whose lighter end are errors", arguments: [20, 60, 80, 82, 120, 200])
+    func screen(width: Int) {
+        for isUnicode in [true, false] {
+            let screen = StatisticsReport.Screen(width: width, isUnicode: isUnicode)
+            let text = StatisticsReport(Self.statistics(), by: .endpoint).text(on: screen)
+            let rows = text.split(separator: "\n").dropFirst().prefix { !$0.hasPrefix("An error") }
+            let least = 54 + 20
+            #expect(rows.allSatisfy { TextWidth.columns($0) <= max(width, least) }, "\(text)")
+            #expect(isUnicode || text.allSatisfy(\.isASCII))
+            let row = rows.first { $0.contains("GET b") } ?? ""
+            if width >= 120 {
+                let (full, bad): (Character, Character) = isUnicode ? ("█", "▒") : ("=", "x")
+                let bar = row.drop { $0 != full }.prefix { $0 != " " }
+                let longest = (rows.first { $0.contains("GET h0") } ?? "").filter { $0 == full }.count
+                #expect(longest >= 8 && (bar.count * 3 - longest).magnitude <= 3, "\(text)")
+                #expect(bar.filter { $0 == bad }.count == max(1, (bar.count + 1) / 2), "half are errors: \(row)")
+            }
+        }
+    }
+
+    @Test("shows the first of many where both tables are, and all of one")
+    func many() {
+        let statistics = Self.statistics(30)
+        let both = StatisticsReport(statistics).text()
+        #expect(both.contains("more; --by host shows all"))
+        let hosts = StatisticsReport(statistics, by: .host).text()
+        #expect(!hosts.contains("--by") && !hosts.contains("ENDPOINT"))
+        #expect(hosts.split(separator: "\n").filter { $0.hasSuffix(".example") }.count == statistics.hosts.count)
+        #expect(StatisticsReport(SessionStatistics()).text() == "There are no exchanges.\n")
+    }
+
+    @Test("is one JSON object, whose paths are masked on demand")
+    func json() throws {
+        var statistics = SessionStatistics(countsEndpoints: true)
+        var record = ExchangeRecord(
+            id: ExchangeID(7),
+            kind: .http,
+            startedAt: 1_795_000_000_000_000,
+            method: "GET",
+            url: RequestURL(
+                scheme: "https",
+                host: "a.example",
+                port: 443,
+                path: "/bot/ghp_abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+            ),
+            clientConnection: ConnectionID(1)
+        )
+        record.timings.total = 1_500
+        record.status = 404
+        statistics.add(.init(record))
+        let plain = try StatisticsReport(statistics).json()
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(plain.utf8)) as? [String: Any])
+        #expect(object["exchanges"] as? Int == 1 && object["errors"] as? Int == 1)
+        #expect(object["slowest"] as? Double == 1.5 && object["slowestExchange"] as? Int == 7)
+        let endpoint = try #require((object["endpoints"] as? [[String: Any]])?.first)
+        #expect(endpoint["method"] as? String == "GET" && endpoint["host"] as? String == "a.example")
+        #expect((object["hosts"] as? [[String: Any]])?.first?["host"] as? String == "a.example")
+        #expect(try !StatisticsReport(statistics).json(RecordMask(MaskRules())).contains("ghp_abc"))
+    }
+}
