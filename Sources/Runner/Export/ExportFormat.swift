@@ -5,7 +5,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json
+    case curl, har, json, html
 
     /// What a list of formats calls it.
     package var title: String {
@@ -13,6 +13,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl: "cURL script"
         case .har: "HAR"
         case .json: "JSON"
+        case .html: "page (HTML)"
         }
     }
 
@@ -30,6 +31,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
+        case .html: return PageExport(source: source, facts: SessionFacts(reader), sink: sink)
         }
     }
 }
