@@ -36,7 +36,9 @@ struct PageBody {
         let room = max(0, limits.all - totals.written)
         var notes: [String] = []
         if let text = loaded.text, bytes.readableBytes > 0 {
-            let part = PageBody.beginning(text.text, min(limits.text, room))
+            var part = PageBody.beginning(text.text, min(limits.text, room))
+            // What was read may end within a character.
+            if loaded.isCut, part.unicodeScalars.last == "\u{FFFD}" { part.unicodeScalars.removeLast() }
             (form, shown) = (.text(part), ByteBuffer(string: part))
             notes += text.notes
         } else if let header = PageBody.drawable(loaded, min(limits.image, room)) {

@@ -31,7 +31,8 @@ struct PageEnvironment {
             writer.member("at", Timestamp.iso8601(rules.at))
             try writer.strings("off", rules.switchedOff)
             try writer.objects("files", rules.sources) { writer, source in
-                writer.member("name", source.file)
+                // Where it lay says who its user is.
+                writer.member("name", source.file.split(separator: "/").last.map { String($0) } ?? source.file)
                 if source.isUnsaved { writer.member("unsaved", true) }
                 let beginning = String(decoding: source.text.utf8.prefix(PageEnvironment.longestRules), as: UTF8.self)
                 if source.text.utf8.count > PageEnvironment.longestRules { writer.member("cut", true) }
@@ -40,7 +41,7 @@ struct PageEnvironment {
         }
     }
 
-    private func text(_ text: String) -> String { masked?.masked(shown: text) ?? text }
+    private func text(_ text: String) -> String { masked?.masked(text: text) ?? text }
 
     /// Writes what stands for the secrets, and where each was found first.
     static func masked(_ source: MaskedSource, into writer: inout JSONWriter) throws {

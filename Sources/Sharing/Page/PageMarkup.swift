@@ -4,8 +4,8 @@ import Text
 enum PageMarkup {
     /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64), by which the page's policy admits them and
     /// nothing else; a test compares them.
-    static let scriptDigest = "XBPYqk5sWnIl8PeyYC/Jef7jz/ESNUNIpBACDV1yYms="
-    static let styleDigest = "HRCFrq7lKesZWc36iQvLheqzHDM3MGIKCvJKTn5l2SI="
+    static let scriptDigest = "gLo9jTLmWO0YTXhz9PAkcaO6Y9smYyrWA9oRheRVwwM="
+    static let styleDigest = "SGFI0eHGxQSGNChjUCYWjgpemuFU5z/x11IRHFiu9nc="
 
     /// What the page may do (Content Security Policy Level 3): run our script, use our style, show images it holds.
     static let policy = """
@@ -66,7 +66,7 @@ enum PageMarkup {
         <main>
         <section id="listing" aria-labelledby="listing-title">
         <h2 id="listing-title" class="vh">Exchanges</h2>
-        <div id="list" role="grid" tabindex="0" aria-labelledby="listing-title" aria-colcount="10" aria-rowcount="1">
+        <div id="list" role="grid" tabindex="0" aria-labelledby="listing-title" aria-rowcount="1">
         <div id="head" role="rowgroup"><div role="row" class="row" aria-rowindex="1">
         <span role="columnheader" class="c-id">#</span><span role="columnheader" class="c-method">Method</span>
         <span role="columnheader" class="c-status">Status</span><span role="columnheader" class="c-marks"><span
@@ -98,6 +98,15 @@ enum PageMarkup {
         <dt><kbd>e</kbd></dt><dd>errors only, or all</dd>
         <dt><kbd>i</kbd></dt><dd>about this session: who recorded it, the rules, what is masked</dd>
         <dt><kbd>?</kbd></dt><dd>these keys</dd>
+        </dl>
+        <h3>Words of the filter</h3>
+        <dl class="keys">
+        <dt><kbd>login</kbd> <kbd>"a b"</kbd></dt><dd>in URL, method, status, type or comment</dd>
+        <dt><kbd>status:5xx</kbd></dt><dd>also <kbd>status:404</kbd>, <kbd>status:&gt;=400</kbd></dd>
+        <dt><kbd>method:POST</kbd></dt><dd>also <kbd>host:</kbd>, <kbd>path:</kbd>, <kbd>type:</kbd>, <kbd>id:</kbd></dd>
+        <dt><kbd>is:error</kbd></dt><dd>also <kbd>is:changed</kbd>, <kbd>is:masked</kbd>, <kbd>is:failed</kbd>,
+        <kbd>is:websocket</kbd></dd>
+        <dt><kbd>-word</kbd></dt><dd>whatever does not have it</dd>
         </dl>
         <h3>Signs in the list</h3>
         <dl class="keys">

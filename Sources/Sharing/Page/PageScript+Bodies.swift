@@ -39,7 +39,7 @@ extension PageScript {
             const part = Array.from(bytes.subarray(at, at + 16));
             const digits = part.map((byte) => two(byte.toString(16))).join(' ');
             const signs = part.map((byte) => byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.').join('');
-            lines.push(two(at.toString(16), 6) + '  ' + digits.padEnd(47) + '  ' + signs);
+            lines.push(two(at.toString(16), 6) + '  ' + digits.padEnd(bytes.length > 16 ? 47 : 0) + '  ' + signs);
           }
           return lines.join('\n');
         }

@@ -12,10 +12,10 @@ extension PageScript {
           }
           return list;
         }
-        function table(title, pairs, columns) {
+        function table(title, pairs, columns, level) {
           if (!pairs || !pairs.length) return null;
           const names = columns || [['name', 'Name'], ['value', 'Value']];
-          return make('div', { class: 'block' }, make('h4', {}, title + ' ', make('span', { class: 'faint' },
+          return make('div', { class: 'block' }, make(level || 'h4', {}, title + ' ', make('span', { class: 'faint' },
             '(' + grouped(pairs.length) + ')')),
           make('table', {}, make('caption', { class: 'vh' }, title),
             make('thead', { class: 'vh' }, make('tr', {}, names.map((name) => make('th', { scope: 'col' }, name[1])))),
@@ -124,8 +124,11 @@ extension PageScript {
             make('span', { class: 'faint' }, '#' + row.id), ' ',
             make('span', { class: 'method' }, visible(row.method)), ' ',
             make('span', { class: 'tone-' + tone }, status), ' ', make('span', { class: 'url' }, visible(row.url)));
-          const parts = [overview(row, data), rules(data), changes(data), timing(row), request(row, data),
-            response(row, data), streamed(row, data), call(data), connections(row, data)].filter(Boolean);
+          // What only the proxy changed, as proxies must, says least.
+          const isRuled = tests.is(row, 'changed');
+          const parts = [overview(row, data), rules(data), isRuled && changes(data), timing(row), request(row, data),
+            response(row, data), streamed(row, data), call(data), !isRuled && changes(data), connections(row, data)]
+            .filter(Boolean);
           const jumps = make('nav', { 'aria-label': 'Parts of the exchange' }, parts.map((part) => make('button', {
             click: () => {
               part.scrollIntoView();

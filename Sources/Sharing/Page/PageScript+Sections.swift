@@ -52,7 +52,7 @@ extension PageScript {
             const isSent = message.direction === 'send';
             const note = said(message);
             const content = message.text != null ? make('code', {}, visible(message.text))
-              : message.base64 ? make('code', {}, hexadecimal(message.base64)) : null;
+              : message.base64 && message.code == null ? make('code', {}, hexadecimal(message.base64)) : null;
             return make('tr', { class: isSent ? 'sent' : 'got' },
               make('td', { class: 'number' }, message.time
                 ? time(Math.max(0, Date.parse(message.time) - start)) : '–'),
@@ -112,7 +112,7 @@ extension PageScript {
             ...facts.labels.map((label) => [label.name, label.value]), ['Masked', masked],
             ['Look like secrets', totals.suspects ? plural(totals.suspects, 'text') + ', not masked' : ''],
             ['Left out', totals.remark || 'nothing']
-          ]), table('Placeholders', placeholders) || '', ...profiles());
+          ]), table('Placeholders', placeholders, null, 'h3') || '', ...profiles());
         }
         function ends(value) {
           return [all.reduce((best, row) => Math.min(best, value(row)), Infinity),

@@ -223,7 +223,7 @@ enum PageScript {
               make('span', { class: 'vh' }, signs.map((sign) => sign[1]).join(', '))] : '',
           { title: signs.map((sign) => sign[1]).join(', ') || null }),
           cell('host', visible(row.host), { title: plain(row.host) }),
-          cell('path', [make('span', { class: 'p-host' }, visible(row.host), ' '), ...visible(shownPath(row))],
+          cell('path', [...visible(shownPath(row)), make('span', { class: 'p-host' }, ' ', visible(row.host))],
             { title: plain(row.url) }),
           cell('type', visible(kind(row))),
           cell('size', size(row.sizes.responseBody || row.sizes.responseWire)),

@@ -78,6 +78,7 @@ enum PageStyle {
     private static let list = #"""
         #list { flex: 1; min-height: 0; overflow: auto; overflow-anchor: none; font-size: 13px; }
         #list:focus-visible { outline-offset: -2px; }
+        #list:focus-visible:has([aria-selected="true"]) { outline: none; }
         #head { position: sticky; top: 0; z-index: 2; background: var(--raised); border-bottom: 1px solid var(--rule); }
         #head .row { cursor: default; }
         #head .row > span { font-weight: 600; }
@@ -130,7 +131,8 @@ enum PageStyle {
         """#
 
     private static let details = #"""
-        #details { position: relative; flex: 1.3 1 0; min-width: 0; overflow: auto; border-left: 1px solid var(--rule); }
+        #details { position: relative; flex: 1.3 1 0; min-width: 0; overflow: auto;
+          border-left: 1px solid var(--rule); }
         #details[hidden] { display: none; }
         .detail-head { position: sticky; top: 0; z-index: 1; background: var(--back);
           border-bottom: 1px solid var(--rule);
@@ -187,7 +189,7 @@ enum PageStyle {
         .r-added { color: var(--good); background: var(--added); } .r-removed { color: var(--bad);
           background: var(--removed); }
         @media (max-width: 1000px) {
-          .has-details #listing { display: none; }
+          .has-details #listing, .has-details #remark { display: none; }
           #details { border-left: 0; }
         }
         @media (max-width: 700px) {
