@@ -16,6 +16,8 @@ struct PageBody {
     }
 
     let loaded: LoadedBody
+    /// Whether there is more than the page has.
+    let isCut: Bool
     private let form: Form
     private let shown: ByteBuffer
     private let notes: [String]
@@ -35,11 +37,13 @@ struct PageBody {
         let bytes = loaded.bytes
         let room = max(0, limits.all - totals.written)
         var notes: [String] = []
+        var isPart = loaded.isCut
         if let text = loaded.text, bytes.readableBytes > 0 {
             var part = PageBody.beginning(text.text, min(limits.text, room))
             // What was read may end within a character.
             if loaded.isCut, part.unicodeScalars.last == "\u{FFFD}" { part.unicodeScalars.removeLast() }
             (form, shown) = (.text(part), ByteBuffer(string: part))
+            isPart = isPart || part.utf8.count < text.text.utf8.count
             notes += text.notes
         } else if let header = PageBody.drawable(loaded, min(limits.image, room)) {
             (form, shown) = (.image(header), bytes)
@@ -47,28 +51,27 @@ struct PageBody {
             form = .bytes
             let length = min(bytes.readableBytes, limits.binary, room)
             shown = bytes.getSlice(at: bytes.readerIndex, length: length) ?? bytes
+            isPart = isPart || length < bytes.readableBytes
         }
         totals.written += shown.readableBytes
         let problem = loaded.problem ?? (source as? MaskedSource)?.problem(of: exchange.record.id, side: side)
         if let problem { notes.append("not decoded in whole: \(problem)") }
         if let failure = loaded.failure { notes.append("it cannot be read: \(failure)") }
+        if bytes.readableBytes == 0, problem == nil, loaded.failure == nil {
+            notes.append("its bytes were not recorded")
+        }
         if room == 0 { notes.append("the page has as many bodies as it can hold") }
-        self.notes = notes
+        (self.notes, isCut) = (notes, isPart)
         guard isCut else { return }
         totals.cutBodies += 1
         totals.cutBytes += max(0, loaded.recordedSize - Int64(shown.readableBytes))
     }
 
-    /// Whether there is more than the page has.
-    var isCut: Bool {
-        if loaded.isCut { return true }
-        if case .text(let text) = form { return text.utf8.count < (loaded.text?.text.utf8.count ?? 0) }
-        return shown.readableBytes < loaded.bytes.readableBytes
-    }
-
     func write(into writer: inout JSONWriter) throws {
         writer.member("size", loaded.recordedSize)
-        if !loaded.isCut { writer.member("decodedSize", loaded.bytes.readableBytes) }
+        if !loaded.isCut, loaded.bytes.readableBytes > 0 {
+            writer.member("decodedSize", loaded.bytes.readableBytes)
+        }
         writer.optionalMember("mediaType", loaded.mediaType?.essence)
         switch form {
         case .text(let text):
@@ -81,7 +84,10 @@ struct PageBody {
             writer.member("base64", base64)
         case .bytes: writer.member("base64", base64)
         }
-        if case .text = form {} else { writer.member("description", loaded.binaryDescription) }
+        if case .text = form {
+        } else if loaded.bytes.readableBytes > 0 {
+            writer.member("description", loaded.binaryDescription)
+        }
         if isCut {
             writer.member("cut", true)
             writer.member("shown", shown.readableBytes)

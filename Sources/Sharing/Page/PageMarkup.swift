@@ -4,7 +4,7 @@ import Text
 enum PageMarkup {
     /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64), by which the page's policy admits them and
     /// nothing else; a test compares them.
-    static let scriptDigest = "gLo9jTLmWO0YTXhz9PAkcaO6Y9smYyrWA9oRheRVwwM="
+    static let scriptDigest = "2g3pUPOyN2h05Sc/lJjkAQ/3ww1Hb+go08QLGUBk6g8="
     static let styleDigest = "SGFI0eHGxQSGNChjUCYWjgpemuFU5z/x11IRHFiu9nc="
 
     /// What the page may do (Content Security Policy Level 3): run our script, use our style, show images it holds.
@@ -103,7 +103,8 @@ enum PageMarkup {
         <dl class="keys">
         <dt><kbd>login</kbd> <kbd>"a b"</kbd></dt><dd>in URL, method, status, type or comment</dd>
         <dt><kbd>status:5xx</kbd></dt><dd>also <kbd>status:404</kbd>, <kbd>status:&gt;=400</kbd></dd>
-        <dt><kbd>method:POST</kbd></dt><dd>also <kbd>host:</kbd>, <kbd>path:</kbd>, <kbd>type:</kbd>, <kbd>id:</kbd></dd>
+        <dt><kbd>method:POST</kbd></dt><dd>also <kbd>host:</kbd>, <kbd>path:</kbd>, <kbd>type:</kbd>,
+        <kbd>id:</kbd></dd>
         <dt><kbd>is:error</kbd></dt><dd>also <kbd>is:changed</kbd>, <kbd>is:masked</kbd>, <kbd>is:failed</kbd>,
         <kbd>is:websocket</kbd></dd>
         <dt><kbd>-word</kbd></dt><dd>whatever does not have it</dd>

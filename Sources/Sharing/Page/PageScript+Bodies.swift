@@ -31,6 +31,15 @@ extension PageScript {
           });
           return lines;
         }
+        function isJSON(text) {
+          if (!/^\s*[[{]/.test(text)) return false;
+          try {
+            JSON.parse(text);
+            return true;
+          } catch (error) {
+            return false;
+          }
+        }
         function bytesOf(base64) { return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)); }
         function hexadecimal(base64) {
           const bytes = bytesOf(base64);
@@ -68,7 +77,7 @@ extension PageScript {
             make('span', { class: 'faint' }, visible(parts.filter(Boolean).join(' · '))), tools));
           const area = make('pre', { tabindex: '0', role: 'region', 'aria-label': title });
           if (data.text != null) {
-            let isLaidOut = Boolean(data.isJSON) || /^\s*[[{]/.test(data.text);
+            let isLaidOut = Boolean(data.isJSON) || isJSON(data.text);
             const fill = () => area.replaceChildren(isLaidOut ? laidOut(data.text)
               : make('code', {}, visible(data.text)));
             fill();

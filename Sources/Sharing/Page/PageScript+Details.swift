@@ -3,7 +3,7 @@ extension PageScript {
     static let details = #"""
         const panel = find('details');
 
-        function facts2(pairs) {
+        function factList(pairs) {
           const list = make('dl', {});
           for (const [name, value] of pairs) {
             if (value == null || value === '' || (Array.isArray(value) && !value.length)) continue;
@@ -54,7 +54,7 @@ extension PageScript {
             ' on the wire';
           const tally = row.tally && plural(row.tally.fromClient, 'message') + ' from the client, ' +
             grouped(row.tally.fromServer) + ' from the server';
-          return section('overview', 'Overview', facts2([
+          return section('overview', 'Overview', factList([
             ['Status', row.status ? [make('strong', { class: 'tone-' + tone }, status), ' ', ...visible(data.reason)]
               : ''],
             ['State', states[row.state] || row.state], ['Failure', failure],

@@ -48,7 +48,8 @@ extension PageScript {
             return;
           }
           if (target.closest('select')) return;
-          if (target === grid && listKey(event)) event.preventDefault();
+          const isList = target === grid || target === document.body;
+          if (isList && listKey(event)) event.preventDefault();
           else if (anyKey(event)) event.preventDefault();
         });
         function showAbout() {

@@ -3,7 +3,7 @@ extension PageScript {
     static let sections = #"""
         function rules(data) {
           if (!data.trace || !data.trace.length) return null;
-          const items = data.trace.map((entry) => make('li', { class: entry.outcome },
+          const items = data.trace.map((entry) => make('li', { class: entry.outcome === 'fired' ? 'fired' : 'own' },
             make('span', { class: 'tool' }, entry.stage === 'sluice' ? 'Sluice' : visible(entry.stage)),
             entry.rule ? [' ', make('span', { class: 'rule' }, visible(entry.rule))] : null, ' ',
             make('span', {}, visible(entry.text))));
@@ -75,11 +75,11 @@ extension PageScript {
           if (!leg) return null;
           const tls = leg.tls;
           const certificates = ((tls && tls.certificates) || []).map((certificate) => make('details', {},
-            make('summary', {}, 'Certificate ', ...visible(certificate.subject)), facts2([
+            make('summary', {}, 'Certificate ', ...visible(certificate.subject)), factList([
               ['Issued by', certificate.issuer],
               ['Valid', moment(certificate.notBefore) + ' to ' + moment(certificate.notAfter)],
               ['Names', certificate.alternativeNames.slice(0, 50).join(', ')], ['SHA-256', certificate.sha256]])));
-          return make('div', { class: 'block' }, make('h4', {}, title), facts2([
+          return make('div', { class: 'block' }, make('h4', {}, title), factList([
             ['Address', leg.peerAddress + (leg.localAddress ? ', here ' + leg.localAddress : '')],
             ['Connection', leg.connection + more], ['Opened', moment(leg.openedAt)],
             ['TLS', tls ? tls.protocol + ', ' + tls.cipher + (tls.resumed ? ', resumed' : '') : 'none: plain text'],
@@ -105,7 +105,7 @@ extension PageScript {
           const placeholders = (totals.placeholders || []).map((entry) => ({
             name: entry.text, value: (entry.name || 'a value') + (entry.host ? ', first at ' + entry.host : '')
           }));
-          find('about-content').replaceChildren(facts2([
+          find('about-content').replaceChildren(factList([
             ['Session', facts.name], ['Exchanges', grouped(all.length)],
             ['Time', all.length ? moment(new Date(from / 1000)) + ' to ' + moment(new Date(to / 1000)) : ''],
             ['Recorded', runs], ['Exported by', 'Sluice ' + facts.version + ' on ' + facts.system],

@@ -327,6 +327,7 @@ struct PageExportTests {
             $0.record.kind = .tunnel
             $0.record.url = RequestURL(scheme: "tunnel", host: "h", port: 443, path: "")
             $0.record.flags = [.tunnelledTLS, .notIntercepted]
+            $0.record.sizes.responseBody = 5_000
         }
         try source.add("http://h/", request: "GET / HTTP/1.1\r\n\r\n") {
             $0.record.state = .failed
@@ -339,6 +340,8 @@ struct PageExportTests {
         let page = try page(source)
         #expect(page.details[0]["kindText"] as? String == "tunnel: the bytes passed through unread")
         #expect((page.details[0]["remarks"] as? [String])?.count == 2 && page.rows[0]["host"] as? String == "h:443")
+        #expect(body(page, 0)?["notes"] as? [String] == ["its bytes were not recorded"])
+        #expect(page.remark == nil)
         #expect((page.rows[1]["failure"] as? Object)?["hint"] as? String == "Look at the name.")
         #expect(page.rows[1]["isError"] as? Bool == true && page.rows[2]["isError"] == nil)
         #expect(page.rows[2]["state"] as? String == "in-flight" && page.rows[2]["path"] as? String == "/a?b=c%20d")
