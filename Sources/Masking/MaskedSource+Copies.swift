@@ -27,6 +27,10 @@ extension MaskedSource {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// A text that belongs to the session, such as its rules, with its secrets replaced: those that are named as such
+    /// there, and those that were found elsewhere.
+    package func masked(text: String) -> String { mask.masked(text, .text) ?? text }
+
     private static func isBetweenWords(_ byte: UInt8) -> Bool {
         byte <= 0x20 || "\"'`,;:=&()[]{}<>".utf8.contains(byte)
     }

@@ -79,7 +79,10 @@ package struct DetailBuilder {
             MessagePage(exchange: exchange, source: source, isRequest: isRequest, labels: labels, isLive: now != nil)
                 .write(into: &writer)
         case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
-        case .difference: DifferencePage(exchange: exchange, source: source, labels: labels).write(into: &writer)
+        case .difference:
+            DifferencePage(exchange: exchange, labels: labels) {
+                LoadedBody(exchange, $0, source: source, limit: options.bodyLimit)
+            }.write(into: &writer)
         }
         var document = writer.document()
         document.isUnfinished = exchange.record.state == .inFlight

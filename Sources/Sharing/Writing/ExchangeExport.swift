@@ -9,6 +9,13 @@ package typealias ExportSink = (ByteBuffer) throws -> Void
 package protocol ExchangeExport {
     mutating func add(_ exchange: RecordedExchange) throws
     mutating func finish() throws
+    /// What whoever exports is to know of what was written, in a sentence without its end; `nil` for nothing. It is whole after
+    /// `finish`.
+    var remark: String? { get }
+}
+
+extension ExchangeExport {
+    package var remark: String? { nil }
 }
 
 /// An export of commands or programs, which read masked secrets from variables and say at their beginning which.

@@ -21,7 +21,7 @@ struct Export: ParsableCommand {
 
     @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
     @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
-    @Option(help: "The form: curl commands, HAR 1.2, or JSON.") var format: ExportFormat
+    @Option(help: "The form: curl commands, HAR 1.2, JSON, or a page for a browser (html).") var format: ExportFormat
     @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
@@ -51,6 +51,7 @@ struct Export: ParsableCommand {
         try file.finish()
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
         if let summary { StandardStreams.error("sluice: \(summary)\n") }
+        if let remark = export.remark { StandardStreams.error("sluice: \(remark)\n") }
         if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"
             if output == nil || output == "-", FileManager.default.fileExists(atPath: bodies) {

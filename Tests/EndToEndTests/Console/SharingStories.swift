@@ -54,7 +54,7 @@ extension EndToEnd.Consoles {
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             let token = "tok-5f4dcc3b5aa765d6"
             try await console.visit(nginx, "/masked", ["-H", "Authorization: Bearer \(token)"])
-            for form in ["har", "json", "curl"] {
+            for form in ["har", "json", "curl", "html"] {
                 try await console.screen.send("E", waitFor: "the selected exchange")
                 try await console.screen.send("\(form) sel" + Keys.enter, waitFor: "masked; 'secrets FILE' keeps")
                 try await console.screen.send("masked.\(form)" + Keys.enter, waitFor: "in masked.\(form)")

@@ -356,6 +356,10 @@ check("json", rows, True)
 check("list", run("list", session, "--json"))
 script = run("export", session, "--format", "curl")
 check("curl", script)
+page = run("export", session, "--format", "html")
+for escape, sign in ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&")):
+    page = page.replace(escape, sign)
+check("html", page, True)
 
 # With --secrets all is there.
 text = unfolded(whole_har)

@@ -5,8 +5,9 @@ import NIOCore
 /// What was changed between receiving a message and sending it on, each change with the rule that made it.
 struct DifferencePage {
     let exchange: RecordedExchange
-    let source: any ExchangeSource
     let labels: RuleLabels
+    /// Reads the beginning of a body, as far as the page looks at it.
+    let load: (BodySide) -> LoadedBody
 
     func write(into writer: inout DetailWriter) {
         writer.section("Request, as received and as sent") { request(&$0) }
@@ -73,8 +74,7 @@ struct DifferencePage {
     ) {
         guard exchange.record.flags.contains(flag) else { return }
         let limit = writer.options.bodyLimit
-        let old = LoadedBody(exchange, received, source: source, limit: limit)
-        let new = LoadedBody(exchange, sent, source: source, limit: limit)
+        let (old, new) = (load(received), load(sent))
         let sizes = [old, new].map {
             $0.isCut ? "more than \(Measures.size(Int64(limit)))" : Measures.size($0.recordedSize)
         }

@@ -42,7 +42,7 @@ struct OverviewPage {
             ]
         )
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
-        if record.kind != .http { writer.fact("kind", kind) }
+        if record.kind != .http { writer.fact("kind", record.kind.sentence) }
         if record.status > 0 { writer.fact("status", statusSpans) }
         let state = state(writer.options)
         writer.fact("state", [Span(state.text, state.role)])
@@ -84,18 +84,6 @@ struct OverviewPage {
         return [Span(String(record.status), .status(record.status)), Span(reason.isEmpty ? "" : " \(reason)")]
     }
 
-    private var kind: String {
-        switch record.kind {
-        case .http: "HTTP"
-        case .tunnel: "tunnel: the bytes passed through unread"
-        case .decryptedTunnel: "tunnel inside TLS: decrypted bytes that are no HTTP"
-        case .failedHandshake: "a TLS handshake with the client that failed"
-        case .upgraded: "upgraded: HTTP that became a tunnel for another protocol"
-        case .malformed: "bytes from the client that are no request"
-        case .webSocket: "WebSocket"
-        }
-    }
-
     private func state(_ options: DetailOptions) -> (text: String, role: Role) {
         switch record.state {
         case .inFlight where !options.isLive: ("cut: the recording ended before the exchange did", .failure)
@@ -127,27 +115,7 @@ struct OverviewPage {
     }
 
     private func flagWords(_ options: DetailOptions) -> [String] {
-        let words: [(ExchangeRecord.Flags, String)] = [
-            (.requestChanged, "the request was changed before it was sent"),
-            (.responseChanged, "the response was changed before it was sent"),
-            (.answeredLocally, "the response is Sluice's own, or a rule's; no server gave it"),
-            (.held, "it was held at a breakpoint"),
-            (.retried, "the request was sent a second time, on a fresh connection"),
-            (
-                .endedWithoutCloseNotify,
-                "the server ended TLS without close_notify, so the end of what it sent may be missing"
-            ),
-            (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
-            (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
-            (.tunnelledTLS, "the tunnelled bytes are TLS"),
-            (
-                .certificateRefused,
-                "not decrypted: its client refused Sluice's certificate; the command 'decrypt' has the host read again"
-            ),
-            (.notIntercepted, "not decrypted: the profile's 'intercept' leaves this host out"),
-        ]
-        let flags = options.held == nil ? record.flags : record.flags.subtracting(.held)
-        return words.filter { flags.contains($0.0) }.map(\.1)
+        (options.held == nil ? record.flags : record.flags.subtracting(.held)).sentences
     }
 
     // MARK: Sizes

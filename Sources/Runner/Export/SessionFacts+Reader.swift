@@ -1,0 +1,33 @@
+import Foundation
+import HTTPModel
+package import Recording
+import Rules
+package import Sharing
+import Tools
+
+extension SessionFacts {
+    /// What a session tells of itself. What cannot be read of it is left out: the exchanges count.
+    package init(_ reader: SessionReader) {
+        let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""
+        self.init(name: name, version: SluiceVersion.current, system: SessionFacts.systemName)
+        labels = (try? reader.identity().labels) ?? [:]
+        runs = ((try? reader.runs()) ?? []).map {
+            Run(sluiceVersion: $0.sluiceVersion, startedAt: $0.startedAt, endedAt: $0.endedAt)
+        }
+        rules = ((try? reader.rules()) ?? []).map {
+            Rules(at: $0.at, sources: $0.sources, switchedOff: $0.switchedOff)
+        }
+        for tool in ToolRegistry.standard.tools where tool.change != nil { changes[tool.key] = tool.change }
+    }
+
+    private static var systemName: String {
+        #if arch(arm64)
+        let processor = "arm64"
+        #elseif arch(x86_64)
+        let processor = "x86-64"
+        #else
+        let processor = "another processor"
+        #endif
+        return "\(ProcessInfo.processInfo.operatingSystemVersionString), \(processor)"
+    }
+}

@@ -1,0 +1,41 @@
+import HTTPModel
+
+extension ExchangeRecord.Kind {
+    /// What it is, to people.
+    var sentence: String {
+        switch self {
+        case .http: "HTTP"
+        case .tunnel: "tunnel: the bytes passed through unread"
+        case .decryptedTunnel: "tunnel inside TLS: decrypted bytes that are no HTTP"
+        case .failedHandshake: "a TLS handshake with the client that failed"
+        case .upgraded: "upgraded: HTTP that became a tunnel for another protocol"
+        case .malformed: "bytes from the client that are no request"
+        case .webSocket: "WebSocket"
+        }
+    }
+}
+
+extension ExchangeRecord.Flags {
+    private static let meanings: [(ExchangeRecord.Flags, String)] = [
+        (.requestChanged, "the request was changed before it was sent"),
+        (.responseChanged, "the response was changed before it was sent"),
+        (.answeredLocally, "the response is Sluice's own, or a rule's; no server gave it"),
+        (.held, "it was held at a breakpoint"),
+        (.retried, "the request was sent a second time, on a fresh connection"),
+        (
+            .endedWithoutCloseNotify,
+            "the server ended TLS without close_notify, so the end of what it sent may be missing"
+        ),
+        (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
+        (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
+        (.tunnelledTLS, "the tunnelled bytes are TLS"),
+        (
+            .certificateRefused,
+            "not decrypted: its client refused Sluice's certificate; the command 'decrypt' has the host read again"
+        ),
+        (.notIntercepted, "not decrypted: the profile's 'intercept' leaves this host out"),
+    ]
+
+    /// What is to be known of the exchange, a sentence for each flag that means something to people.
+    var sentences: [String] { ExchangeRecord.Flags.meanings.filter { contains($0.0) }.map(\.1) }
+}

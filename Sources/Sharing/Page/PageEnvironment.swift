@@ -1,0 +1,58 @@
+import Content
+import HTTPModel
+import Masking
+
+/// What a page tells of the session as a whole: who recorded and exported it, by which rules, and what is masked.
+struct PageEnvironment {
+    /// More sets of rules than these, the latest ones, are only counted.
+    private static let mostSets = 10
+    /// The bytes of a profile's file that are written.
+    private static let longestRules = 128 << 10
+    /// So many secrets are listed.
+    private static let mostSecrets = 200
+
+    let facts: SessionFacts
+    let masked: MaskedSource?
+
+    func write(into writer: inout JSONWriter) throws {
+        writer.member("name", facts.name)
+        writer.member("version", facts.version)
+        writer.member("system", facts.system)
+        writer.member("isMasked", masked != nil)
+        try writer.pairs("labels", facts.labels.sorted { $0.key < $1.key }.map { ($0.key, text($0.value)) })
+        try writer.objects("runs", facts.runs) { writer, run in
+            writer.member("version", run.sluiceVersion)
+            writer.member("startedAt", Timestamp.iso8601(run.startedAt))
+            writer.optionalMember("endedAt", run.endedAt.map { Timestamp.iso8601($0) })
+        }
+        let earlier = max(0, facts.rules.count - PageEnvironment.mostSets)
+        if earlier > 0 { writer.member("earlierRules", earlier) }
+        try writer.objects("rules", facts.rules.suffix(PageEnvironment.mostSets)) { writer, rules in
+            writer.member("at", Timestamp.iso8601(rules.at))
+            try writer.strings("off", rules.switchedOff)
+            try writer.objects("files", rules.sources) { writer, source in
+                // Where it lay says who its user is.
+                writer.member("name", source.file.split(separator: "/").last.map { String($0) } ?? source.file)
+                if source.isUnsaved { writer.member("unsaved", true) }
+                let beginning = String(decoding: source.text.utf8.prefix(PageEnvironment.longestRules), as: UTF8.self)
+                if source.text.utf8.count > PageEnvironment.longestRules { writer.member("cut", true) }
+                writer.member("text", text(beginning))
+            }
+        }
+    }
+
+    private func text(_ text: String) -> String { masked?.masked(text: text) ?? text }
+
+    /// Writes what stands for the secrets, and where each was found first.
+    static func masked(_ source: MaskedSource, into writer: inout JSONWriter) throws {
+        let entries = source.mask.book.entries
+        writer.member("secrets", entries.count)
+        writer.member("places", source.replacedCount)
+        writer.member("suspects", source.mask.suspects.count)
+        try writer.objects("placeholders", entries.prefix(mostSecrets)) { writer, entry in
+            writer.member("text", entry.placeholder.text)
+            writer.member("name", entry.name)
+            writer.member("host", entry.host)
+        }
+    }
+}

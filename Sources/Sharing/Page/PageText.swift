@@ -1,0 +1,22 @@
+import NIOCore
+import Text
+
+/// Text on its way into a page: nothing from traffic may end an element or begin one.
+enum PageText {
+    /// Writes JSON so that it can stand in a `script` element: `<`, `>` and `&` are escaped, which JSON has in strings
+    /// only. What else could end a line or hide, `JSONWriter` has escaped already.
+    static func write(json: ByteBuffer, into output: inout ByteBuffer) {
+        json.withUnsafeReadableBytes { bytes in
+            var start = 0
+            for (index, byte) in bytes.enumerated() where byte == 0x3C || byte == 0x3E || byte == 0x26 {
+                output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
+                output.writeString(byte == 0x3C ? "\\u003c" : byte == 0x3E ? "\\u003e" : "\\u0026")
+                start = index + 1
+            }
+            output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        }
+    }
+
+    /// A text as the content of an element.
+    static func escaped(_ text: String) -> String { VisibleText.of(text).markupEscaped }
+}
