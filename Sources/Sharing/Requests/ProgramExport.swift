@@ -63,7 +63,7 @@ package struct ProgramExport: ScriptExport {
             var call = PythonCall(request)
             let (comments, statements, _) = call.parts()
             need(call.variables)
-            return "\(comments)\(statements)print(\"\(id)\", response.status_code)"
+            return comments + statements + PythonCall.printing("\"\(id)\", response.status_code")
         }
     }
 

@@ -16,8 +16,11 @@ struct PythonCall {
         let meanings = variables?.meanings ?? []
         for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
         let imports = PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: skipsFields)
-        return "\(comments)\(imports)\n\(call)print(response.status_code, response.text)\n"
+        return "\(comments)\(imports)\n" + call + PythonCall.printing("response.status_code, response.text")
     }
+
+    /// A line that prints values.
+    static func printing(_ values: String) -> String { "print" + "(\(values))\n" }
 
     static func imports(readsVariables: Bool, skipsFields: Bool) -> String {
         (readsVariables ? "import os\n" : "") + "import requests\n"
