@@ -383,7 +383,9 @@ struct FieldScanner {
     func has(_ text: StaticString, endingAt end: Int) -> Bool {
         let count = text.utf8CodeUnitCount
         guard end >= count, end <= bytes.count else { return false }
-        return bytes[(end - count)..<end].elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: count))
+        // A loop, as most differ in their first byte.
+        for place in 0..<count where bytes[end - count + place] != text.utf8Start[place] { return false }
+        return true
     }
 
     func has(_ text: String, endingAt end: Int) -> Bool {

@@ -68,7 +68,10 @@ struct FollowingTests {
         let note: [UInt8] = [0x0A, 2, 0x68, 0x69]
         source.setStream(exchange, .requestReceived, [(1, Self.frame(note)), (30, Self.frame([0x10, 7]))])
         source.setStream(exchange, .responseReceived, [(20, Self.frame([0x10, 9]))])
-        let expected: [(String, [UInt8])] = [("1: \"hi\"\n", note), ("2: 9\n", [0x10, 9]), ("2: 7\n", [0x10, 7])]
+        let expected: [(String, [UInt8])] = [
+            ("1: \"hi\"\n", note), ("2: 9  # or -5 as sint\n", [0x10, 9]),
+            ("2: 7  # or -4 as sint\n", [0x10, 7]),
+        ]
         for (index, (text, bytes)) in expected.enumerated() {
             guard case .found(let found) = try MessageExport.message(index + 1, of: exchange, from: source) else {
                 Issue.record("message \(index + 1) is there")
@@ -108,7 +111,7 @@ struct FollowingTests {
         )
         source.setStream(grpc, .responseReceived, [(1_000, Self.frame([0x10, 7]) + [0, 0])])
         let call = ExchangeFollower(grpc, source: source)
-        #expect(try text(call, .inFlight).hasSuffix("message 1\n             2: 7\n"))
+        #expect(try text(call, .inFlight).hasSuffix("message 1\n             2: 7  # or -4 as sint\n"))
         source.setStream(
             grpc,
             .responseReceived,

@@ -116,13 +116,23 @@ package struct ExportPipeline {
         _ makeWork: @escaping @Sendable (SessionPages) -> (ExportPage<Made>) throws -> Void
     ) {
         Thread.detachNewThread { [reader] in
-            // A file that lost its name, as an imported archive's, is read by all threads in turn.
-            let own = isFirst ? reader : reader.another() ?? reader
-            let pages = SessionPages(own) { if queue.isClosed { throw CancellationError() } }
-            let work = makeWork(pages)
-            while let page = queue.next() { page.end(Result { try work(page) }) }
+            ExportPipeline.serve(queue, reader, isFirst: isFirst, makeWork)
+            // Not before: whoever waits for this may remove the file then.
             queue.ended.signal()
         }
+    }
+
+    private static func serve<Made: Sendable>(
+        _ queue: PageQueue<Made>,
+        _ reader: SessionReader,
+        isFirst: Bool,
+        _ makeWork: (SessionPages) -> (ExportPage<Made>) throws -> Void
+    ) {
+        // A file that lost its name, as an imported archive's, is read by all threads in turn.
+        let own = isFirst ? reader : reader.another() ?? reader
+        let pages = SessionPages(own) { if queue.isClosed { throw CancellationError() } }
+        let work = makeWork(pages)
+        while let page = queue.next() { page.end(Result { try work(page) }) }
     }
 }
 

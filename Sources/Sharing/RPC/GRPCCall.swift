@@ -22,7 +22,7 @@ struct GRPCCall {
     }
 
     struct Message {
-        /// Its place among the messages of both directions, from 1; 0 for what is not one yet.
+        /// Its place among the messages of both directions, from 1.
         var number: Int
         var frame: GRPCFrame
         var direction: Int
@@ -141,7 +141,7 @@ struct GRPCCall {
         let time = message.at.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
         let gap = message.gap.map { "+" + Measures.duration($0) } ?? ""
         let size = Measures.size(Int64(message.frame.size))
-        let name = message.number > 0 ? "message \(message.number)" : "message"
+        let name = "message \(message.number)"
         let columns = [time.aligned(to: 11), direction.arrow, gap.aligned(to: 9), size.aligned(to: 7), name]
         return (columns + (notes.isEmpty ? [] : ["[\(notes.joined(separator: "; "))]"])).joined(separator: "  ")
     }

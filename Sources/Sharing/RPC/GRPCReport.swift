@@ -104,7 +104,14 @@ package struct GRPCReport {
             let part = "\(frame.received) of \(frame.size) bytes"
             let note =
                 "\(frame.kind == .trailers ? "the trailers, " : "")\(part)\(isInFlight ? " so far" : ", its end is missing")"
-            let message = GRPCCall.Message(number: 0, frame: frame, direction: index, at: at, gap: gap)
+            let before = directions[..<index].count { $0.cursor.unfinished != nil }
+            let message = GRPCCall.Message(
+                number: messages.count + before + 1,
+                frame: frame,
+                direction: index,
+                at: at,
+                gap: gap
+            )
             lines.append(call.line(message, [note]))
             if frame.kind == .message, contentLeft > 0 {
                 let limit = min(GRPCReport.messageLimit, contentLeft)

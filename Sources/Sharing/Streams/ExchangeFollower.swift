@@ -70,8 +70,13 @@ package final class ExchangeFollower {
     /// or the sink's.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
-        case .messages(let timeline, let page):
-            if state != .inFlight { timeline.endFollowing(state) }
+        case .messages(let timeline, var page):
+            if state != .inFlight {
+                timeline.endFollowing(state)
+                var ended = exchange
+                ended.record.state = state
+                page = StreamPage(exchange: ended, source: source)
+            }
             while let message = try timeline.next() {
                 count += 1
                 try sink(ByteBuffer(string: page.printed(message, number: count, &lastArrival)))

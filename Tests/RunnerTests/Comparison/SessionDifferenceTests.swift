@@ -26,7 +26,8 @@ struct SessionDifferenceTests {
     }
 
     private func session(_ name: String, _ requests: [Request]) throws -> SessionReader {
-        let path = scratch.path(name)
+        // Each one is a file of its own.
+        let path = scratch.path("\(UUID().uuidString)-\(name)")
         let recorder = try Recorder(RecorderConfiguration(path: path))
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }

@@ -273,12 +273,12 @@ struct GRPCReportTests {
         }
         let report = try call.report()
         #expect(report.title.contains("5000 from the server"))
-        let shown = report.lines.filter { $0.contains("message ") }
+        let shown = report.lines.filter { $0.contains("B  message ") }
         #expect(shown.count == 100)
         #expect(shown.first == "    0.000 s  ←                 2 B  message 1")
         #expect(shown[50] == "    4.950 s  ←    +1.0 ms      3 B  message 4951")
         #expect(shown.last == "    4.999 s  ←    +1.0 ms      3 B  message 5000")
-        #expect(report.lines.contains("… 4900 more; `sluice show SESSION 7 --body response --raw` has all"))
+        #expect(report.lines.contains("… 4900 more; `sluice show SESSION 7 --message N` prints each"))
     }
 
     private static func varint(_ number: Int) -> [UInt8] {

@@ -179,8 +179,9 @@ struct StreamPage {
         let content = beginning(message, writer)
         spans.append(Span(content.text, .string))
         var notes = notes(message)
-        // Whoever has more than one line of it needs no number.
-        if writer.options.isPrinted, !content.isWhole, let number { notes.append("--message \(number) has all") }
+        if writer.options.isPrinted, !content.isWhole, StreamPage.isLong(message), let number {
+            notes.append("--message \(number) has all")
+        }
         if !notes.isEmpty { spans.append(Span("  [\(notes.joined(separator: "; "))]", .warning)) }
         // What is not whole, or has a form, is below.
         let isAll = writer.options.isPrinted || content.isWhole && !content.isJSON
@@ -235,6 +236,11 @@ struct StreamPage {
         let isCut = beginning.endIndex < text.endIndex || message.leftOut > 0
         let hasLines = beginning.contains { $0.isNewline }
         return (VisibleText.expandingTabs(line) + (isCut ? writer.sign("…", "...") : ""), !isCut && !hasLines, isJSON)
+    }
+
+    /// Whether a message has more than a line shows of it.
+    private static func isLong(_ message: StreamedMessage) -> Bool {
+        message.leftOut > 0 || message.text.map { $0.count > beginning } ?? (message.size > 16)
     }
 
     private func notes(_ message: StreamedMessage) -> [String] {
