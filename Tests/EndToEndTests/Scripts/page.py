@@ -185,6 +185,21 @@ def record():
                     await peer.recv()
 
     asyncio.run(asyncio.wait_for(sockets(), 30))
+
+    # Bytes of no protocol that Sluice reads.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def answer():
+            with listener.accept()[0] as peer:
+                while data := peer.recv(1000):
+                    peer.sendall(data)
+
+        threading.Thread(target=answer, daemon=True).start()
+        with socket.create_connection(("127.0.0.1", proxy_port), 20) as peer, peer.makefile("rb") as answers:
+            peer.sendall(f"CONNECT localhost:{listener.getsockname()[1]} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            while answers.readline() not in (b"\r\n", b""):
+                pass
+            peer.sendall(b"\x00\x01\x02 no HTTP")
+            answers.read(3)
     proxy.send_signal(signal.SIGINT)
     proxy.wait(30)
 
@@ -309,8 +324,8 @@ def stories():
     browser.open(url)
     browser.settle()
     state = browser.run(SNAPSHOT)
-    expect("count", state["count"], "20 exchanges, 4 errors")
-    expect("rows", state["rows"], 20)
+    expect("count", state["count"], "21 exchanges, 4 errors")
+    expect("rows", state["rows"], 21)
     look_through(state, url)
     accessible("list")
     contrast("list, light")
@@ -325,9 +340,9 @@ def stories():
 
     # The filter, from the keyboard.
     for words, wanted in (
-        ("status:5xx", "2 of 20 exchanges, 2 errors"), ("method:POST", "2 of 20 exchanges, 0 errors"), ("host:tracker", "1 of 20 exchanges, 1 error"),
-        ("type:json -hostile", "2 of 20 exchanges, 0 errors"), ("is:websocket", "1 of 20 exchanges, 0 errors"), ("hostile", "2 of 20 exchanges, 0 errors"),
-        ("is:changed -status:4xx orders.json", "1 of 20 exchanges, 0 errors"), ("status:>=400", "4 of 20 exchanges, 4 errors"), ("nothing-has-this", "0 of 20 exchanges, 0 errors"),
+        ("status:5xx", "2 of 21 exchanges, 2 errors"), ("method:POST", "2 of 21 exchanges, 0 errors"), ("host:tracker", "1 of 21 exchanges, 1 error"),
+        ("type:json -hostile", "2 of 21 exchanges, 0 errors"), ("is:websocket", "1 of 21 exchanges, 0 errors"), ("is:tunnel", "1 of 21 exchanges, 0 errors"), ("hostile", "2 of 21 exchanges, 0 errors"),
+        ("is:changed -status:4xx orders.json", "1 of 21 exchanges, 0 errors"), ("status:>=400", "4 of 21 exchanges, 4 errors"), ("nothing-has-this", "0 of 21 exchanges, 0 errors"),
     ):
         browser.run("document.getElementById('list').focus()")
         browser.press("/")
@@ -336,9 +351,9 @@ def stories():
         browser.press("Escape")
     browser.press("Escape")
     browser.press("e")
-    expect("errors only", browser.run("document.getElementById('count').textContent"), "4 of 20 exchanges, 4 errors")
+    expect("errors only", browser.run("document.getElementById('count').textContent"), "4 of 21 exchanges, 4 errors")
     browser.press("e")
-    expect("all again", browser.run("document.getElementById('count').textContent"), "20 exchanges, 4 errors")
+    expect("all again", browser.run("document.getElementById('count').textContent"), "21 exchanges, 4 errors")
 
     # The list, from the keyboard: selection, opening, closing, help.
     browser.run("document.getElementById('list').focus()")
@@ -381,8 +396,9 @@ def stories():
         10: ["Cut: the page has the first 65.5 KB"], 11: ["100 more messages left out", "tick", "</script><b>"],
         12: ["name", "Ada", "sluice-password-1", "U+202E"], 13: ["file picture.png, image/png"], 14: ["500", "broken"],
         17: ["a file", "map-local"], 18: ["403", "blocked by a rule", "block"], 19: ["connect", "What to try"], 20: ["WebSocket", "client", "00 01 ff", "U+202E"],
+        21: ["tunnel: the bytes passed through unread", "CONNECT", "Connections"],
     }
-    for number in range(1, 21):
+    for number in range(1, 22):
         browser.run(f"location.hash = '#{number}'; 1")
         browser.settle()
         shown = browser.run("document.getElementById('details').textContent")
@@ -392,7 +408,7 @@ def stories():
         state = browser.run(SNAPSHOT)
         expect(f"images of {number}", len(state["images"]), 1 if number == 6 else 0)
         look_through(state, url)
-        if number in (1, 6, 11, 19, 20):
+        if number in (1, 6, 11, 19, 20, 21):
             accessible(f"exchange {number}")
             contrast(f"exchange {number}, light")
             browser.screenshot(f"{directory}/exchange-{number}.png")
