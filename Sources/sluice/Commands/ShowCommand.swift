@@ -20,7 +20,7 @@ struct Show: ParsableCommand {
         var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
     @Argument(help: "The exchange's number.") var id: Int64
     @Option(help: "Print only this message's body, decoded.") var body: Message?
     @Flag(help: "With --body: the bytes as received, without undoing the content coding.") var raw = false
