@@ -5,7 +5,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json
+    case curl, har, json, bundle
 
     /// What a list of formats calls it.
     package var title: String {
@@ -13,10 +13,17 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl: "cURL script"
         case .har: "HAR"
         case .json: "JSON"
+        case .bundle: "bundle (zip)"
         }
     }
 
-    package var fileExtension: String { self == .curl ? "sh" : rawValue }
+    package var fileExtension: String {
+        switch self {
+        case .curl: "sh"
+        case .bundle: "zip"
+        case .har, .json: rawValue
+        }
+    }
 
     /// The writer of this format; `source` is `reader` itself, or the same without its secrets.
     package func export(
@@ -30,6 +37,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
+        case .bundle: return BundleExport(source: source, of: reader, sink: sink)
         }
     }
 }
