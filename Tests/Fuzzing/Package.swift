@@ -98,7 +98,7 @@ let package = Package(
         fuzzer("Charles", "CharlesFiles", "Tools", "Rules"),
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
-        fuzzer("Archives", "Runner", "Recording", "Sharing"),
+        fuzzer("Archives", "Runner", "Recording", "Sharing", "Files"),
         fuzzer("Pages", "Content", "Sharing"),
         fuzzer("Paths", "Content"),
         fuzzer("Commands", "Content", "Sharing"),
