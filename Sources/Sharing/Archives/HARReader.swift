@@ -38,7 +38,13 @@ package struct HARReader {
             try reader.members { reader, name, first in
                 guard name == "entries", first.kind == .arrayBegin else { return try reader.json.skip(first) }
                 hasEntries = true
-                try reader.elements { reader in try body(reader.entry()) }
+                try reader.elements { reader in
+                    let entry = try reader.entry()
+                    if RequestURL(entry.url) == nil {
+                        reader.losses.add(.init("URL that cannot be read", "URLs that cannot be read"))
+                    }
+                    try body(entry)
+                }
             }
         }
         guard hasEntries else { throw json.error("it has no 'log' with 'entries'") }

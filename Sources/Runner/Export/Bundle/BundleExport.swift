@@ -90,12 +90,13 @@ private final class BundleWork {
             for index in parts.indices { try parts[index].export.add(exchange) }
             return
         }
-        // As it was recorded: each part masks what it reads.
+        // As it was recorded: the slice and further parts mask what they read.
         guard let recorded = try masked.original.exchange(exchange.record.id) else { return }
         try slice.add(recorded)
         for index in parts.indices {
-            guard let own = parts[index].masked else { continue }
-            try parts[index].export.add(own.masked(recorded))
+            // The first part has the source that was given, which has masked it already, and counted.
+            let own = index == 0 ? nil : parts[index].masked
+            try parts[index].export.add(own?.masked(recorded) ?? exchange)
         }
     }
 
