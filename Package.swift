@@ -60,6 +60,7 @@ let package = Package(
         system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
         system("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev", brew: "webp"),
+        system("CZip", pkgConfig: "libzip", apt: "libzip-dev", brew: "libzip"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
 
         // The C library's allocator, which no module of the toolchain shows.
@@ -69,7 +70,7 @@ let package = Package(
         module("Text"),
         module("Expressions", ["CPCRE2"]),
         module("HTTPModel", ["Expressions", nioCore]),
-        module("Files", [nioCore]),
+        module("Files", ["CZip", nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
@@ -152,7 +153,11 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
-        tests("SharingTests", ["Sharing", "Masking", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix]),
+        tests(
+            "SharingTests",
+            ["Sharing", "Masking", "Files", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix],
+            exclude: ["Archives/Fixtures"]
+        ),
         tests(
             "ConsoleTests",
             [
@@ -165,8 +170,8 @@ let package = Package(
         tests(
             "RunnerTests",
             [
-                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "ExchangeCore", "Content",
-                "Wire", "Text", "HTTPModel", "Support",
+                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Files", "ExchangeCore",
+                "Content", "Wire", "Text", "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),

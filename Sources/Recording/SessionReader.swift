@@ -15,6 +15,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         case newestFirst
     }
 
+    /// The version of the tables that are read and written.
+    package static var schemaVersion: Int64 { Schema.version }
+
     /// The session's file.
     package let path: String
     private let database: DatabaseQueue

@@ -5,7 +5,7 @@ package import Recording
 /// The exchanges of a session that a filter chooses.
 package struct SessionQuery {
     package let reader: SessionReader
-    /// The session or the HAR.
+    /// The session or the archive.
     package let path: String
     private let filter: Filter
 
@@ -18,12 +18,12 @@ package struct SessionQuery {
         reader = try SessionQuery.open(path)
     }
 
-    /// Opens a session: a file, `last` for the newest one that was given no name, or a HAR.
+    /// Opens a session: a file, `last` for the newest one that was given no name, or an archive.
     ///
     /// Throws `StartError` for another file, `SessionError` for a session that cannot be read.
     package static func open(_ session: String) throws -> SessionReader {
         let path = try path(session)
-        guard try !RequestArchive.isHAR(path) else {
+        guard try !ArchiveFile.isArchive(path) else {
             let archive = try ImportedArchive(path)
             // The reader has it open, so it can be removed now, and is not left behind if the process is killed.
             defer { archive.remove() }

@@ -15,7 +15,7 @@ package enum StandardPaths {
     package static var sessions: String { directory("XDG_STATE_HOME", ".local/state") + "/sessions" }
 
     /// An unused name for a session that begins now.
-    static func newSession() -> String {
+    package static func newSession() -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"

@@ -50,6 +50,7 @@ extension EffectRunner {
         if outcome.isStopped { words[0] = "Stopped: \(words[0])" }
         words[0] += "."
         if outcome.unfinished > 0 { words.append("\(outcome.unfinished) still in flight there left out.") }
+        if !outcome.losses.isEmpty { words.append("Left out: \(outcome.losses.joined(separator: "; ")).") }
         if count > 0 { words.append("Filter is:imported shows what was imported.") }
         if let problem = outcome.problem { words.append("The rest could not be read: \(problem)") }
         return words.joined(separator: " ")

@@ -5,14 +5,14 @@ import Synchronization
 
 /// Sessions that are opened within the console, in place of its own.
 extension EffectRunner {
-    /// Shows another session, or a HAR; the proxy goes on, and records, behind it.
+    /// Shows another session, or an archive; the proxy goes on, and records, behind it.
     func openSession(_ path: String) {
         start(on: passes) { [self] in
             do {
                 let file = ExportFile.expanded(path)
                 var archive: ImportedArchive?
                 let session: String
-                if try RequestArchive.isHAR(file) {
+                if try ArchiveFile.isArchive(file) {
                     let imported = try ImportedArchive(file)
                     (archive, session) = (imported, imported.session)
                 } else {

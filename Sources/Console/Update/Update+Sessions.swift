@@ -14,11 +14,11 @@ struct HomeState: Sendable {
 }
 
 extension ConsoleModel {
-    /// Opens a session or a HAR in place of what is shown; nothing named goes back.
+    /// Opens a session or an archive in place of what is shown; nothing named goes back.
     mutating func openSession(_ path: String) -> [Effect] {
         guard path.isEmpty else { return [.openSession(path)] }
         return home == nil
-            ? refuse("Name the file of a session, or of a HAR; last is the newest session.") : [.backToLive]
+            ? refuse("Name the file of a session, or of an archive; last is the newest session.") : [.backToLive]
     }
 
     /// Takes over that another session is shown, or the console's own again.
@@ -87,7 +87,7 @@ extension ConsoleModel {
 
     mutating func importSession(_ file: String) -> [Effect] {
         guard let path = fileName(file) else { return [] }
-        guard !path.isEmpty else { return refuse("An import needs the name of a file: a HAR, or a session.") }
+        guard !path.isEmpty else { return refuse("An import needs the name of a file: a session or an archive.") }
         hasImported = true
         return [.importSession(path)]
     }

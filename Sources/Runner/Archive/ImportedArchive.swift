@@ -1,28 +1,32 @@
-import Content
 import Dispatch
 import Files
-import Foundation
 import HTTPModel
 import Recording
 import Sharing
 
-/// A HAR that was written into a temporary session, so that every function for sessions can be used.
+/// An archive that was written into a temporary session, so that every function for sessions can be used: a bundle, a
+/// HAR, or what another program recorded (``ArchiveFile``).
 package struct ImportedArchive: Sendable {
     /// The session's file, in a directory that only the user can read.
     package let session: String
-    /// How many entries the archive had.
+    /// How many exchanges the archive had.
     package let count: Int
     private let directory: TemporaryDirectory
 
-    /// Reads a HAR 1.2 of any size; throws ``StartError`` where it cannot be read, with the position, or the session
-    /// cannot be written.
+    /// Reads an archive of any size; throws ``StartError`` where it cannot be read, with the position, `FileError` where a
+    /// zip is refused, `SessionError` where a session cannot be read or written.
     ///
     /// A HAR has bodies without content coding; where a field names one, it is applied again.
     package init(_ path: String) throws {
-        directory = try TemporaryDirectory("har")
+        directory = try TemporaryDirectory("archive")
         session = directory.path + "/archive.sluice"
         do {
-            count = try ImportedArchive.read(path, into: session)
+            if try ArchiveFile.format(of: path) == .zip, let (zip, entry) = try ArchiveFile.bundle(path) {
+                try zip.extract(entry, to: session)
+                count = try Int(clamping: SessionReader(path: session).count())
+            } else {
+                count = try ImportedArchive.read(path, into: session)
+            }
         } catch {
             directory.remove()
             throw error
@@ -36,10 +40,10 @@ package struct ImportedArchive: Sendable {
         let recorder = try Recorder(RecorderConfiguration(path: session, sluiceVersion: version))
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }
-        var recording = HARRecording()
+        var recording = ArchiveRecording()
         do {
             defer { recorder.close() }
-            try forEachEntry(of: path) { entry in
+            try ArchiveFile.forEachEntry(of: path) { entry in
                 // The caller may have been cancelled.
                 try Task.checkCancellation()
                 let events = recording.events(entry)
@@ -49,30 +53,5 @@ package struct ImportedArchive: Sendable {
         }
         if let error = recorder.close().error { throw error }
         return recording.count
-    }
-
-    /// Calls `body` with each entry of a HAR, of which texts and bodies have at most `textLimit` bytes.
-    ///
-    /// `onRead` gets how many bytes were read in all. Throws ``StartError`` where it cannot be read, with the position.
-    static func forEachEntry(
-        of path: String,
-        textLimit: Int = 64 << 20,
-        onRead: @escaping (Int) -> Void = { _ in },
-        _ body: (HAREntry) throws -> Void
-    ) throws {
-        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
-        var count = 0
-        var reader = HARReader(textLimit: textLimit) {
-            let piece = Array(try file.read(upToCount: 1 << 20) ?? Data())
-            count += piece.count
-            onRead(count)
-            return piece
-        }
-        do {
-            try reader.forEach(body)
-        } catch let error as JSONSyntaxError {
-            let place = "\(path):\(error.line):\(error.column)"
-            throw StartError("\(place): no HAR that can be read: \(error.message)", isPositioned: true)
-        }
     }
 }

@@ -5,7 +5,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json, html, httpie, fetch, python, csv
+    case curl, har, json, html, bundle, httpie, fetch, python, csv
 
     /// What a list of formats calls it.
     package var title: String {
@@ -14,6 +14,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .har: "HAR"
         case .json: "JSON"
         case .html: "page (HTML)"
+        case .bundle: "bundle (zip)"
         case .httpie: "HTTPie script"
         case .fetch: "fetch, for Node"
         case .python: "Python's requests"
@@ -26,6 +27,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl, .httpie: "sh"
         case .fetch: "mjs"
         case .python: "py"
+        case .bundle: "zip"
         case .har, .json, .html, .csv: rawValue
         }
     }
@@ -46,6 +48,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
         case .html: return PageExport(source: source, facts: SessionFacts(reader), sink: sink)
+        case .bundle: return BundleExport(source: source, of: reader, sink: sink)
         case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)

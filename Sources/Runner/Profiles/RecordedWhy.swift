@@ -13,7 +13,7 @@ package enum RecordedWhy {
     /// The most bytes of a body in a dry run.
     private static let bodyLimit = 1 << 20
 
-    /// Explains an exchange of a session (a file, `last`, or a HAR) by the rules that were in force when it began.
+    /// Explains an exchange of a session (a file, `last`, or an archive) by the rules that were in force when it began.
     ///
     /// With `profiles`, the recorded request is played through these instead, and the server answers with the recorded
     /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws

@@ -5,10 +5,10 @@ import Recording
 package import Rules
 import Sharing
 
-/// Recorded requests, from a session or a HAR: just methods, URLs and fields.
+/// Recorded requests, from a session or an archive: just methods, URLs and fields.
 package enum RequestArchive {
     struct Request: Sendable {
-        /// The exchange's number, or its position in the HAR, from 1.
+        /// The exchange's number, or its position in the archive, from 1.
         var name: String
         var method: String
         var url: RequestURL
@@ -16,9 +16,10 @@ package enum RequestArchive {
         var fields: [(name: String, value: String)] = []
     }
 
-    /// Calls `body` with each request of a session (a file, or `last`) or a HAR, in order.
+    /// Calls `body` with each request of a session (a file, or `last`) or an archive, in order.
     static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
-        guard try isHAR(path) else {
+        let format = try ArchiveFile.format(of: path)
+        guard let format, try format != .zip || ArchiveFile.bundle(path) == nil else {
             try SessionQuery.open(path).forEachRecord { record in
                 if record.kind != .malformed, record.kind != .failedHandshake {
                     try body(Request(name: "\(record.id)", method: record.method, url: record.url))
@@ -28,37 +29,27 @@ package enum RequestArchive {
             return
         }
         var count = 0
-        try ImportedArchive.forEachEntry(of: path, textLimit: 1 << 16) { entry in
+        try ArchiveFile.forEachEntry(of: path, textLimit: 1 << 16) { entry in
             count += 1
-            guard let url = RequestURL(entry.url) else { return }
+            guard let url = entry.target ?? RequestURL(entry.url) else { return }
             try body(Request(name: "\(count)", method: entry.method, url: url, fields: entry.request.fields))
         }
     }
 
-    /// Refuses a file that begins neither as a session nor as a HAR.
+    /// Refuses a file that begins neither as a session nor as an archive.
     static func requireSession(_ path: String) throws(StartError) {
         // A file that cannot be read is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
-        throw StartError("\(path) is neither a Sluice session nor a HAR.")
-    }
-
-    /// Whether a file begins like JSON; a session begins with SQLite's header.
-    package static func isHAR(_ path: String) throws -> Bool {
-        let start: [UInt8]
-        do throws(FileError) {
-            start = try InputFile.contents(of: path, atMost: 64)
-        } catch {
-            // A missing file may be 'last', and another one that cannot be read is reported when it is opened.
-            if error.cause == .noFile { throw error }
-            return false
-        }
-        return start.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }.first == UInt8(ascii: "{")
+        throw StartError(
+            "\(path) is neither a Sluice session nor an archive that can be read.",
+            hint: "These are: bundles, HAR, sessions of Charles, flows of mitmproxy, files of cURL commands."
+        )
     }
 }
 
 extension RuleUsage {
-    /// Counts all requests of a session or a HAR; throws `StartError` or `SessionError` where it cannot be read.
+    /// Counts all requests of a session or an archive; throws `StartError` or `SessionError` where it cannot be read.
     package mutating func add(archive path: String) throws {
         try RequestArchive.forEach(path) { request in
             let (method, url, fields) = (request.method, request.url, request.fields.map { ($0.name, $0.value) })

@@ -48,9 +48,27 @@ package struct CurlCommandReader {
     /// Reads the first command of a text. Throws `CurlReadError` where it is none, has no URL, or a quote is not closed.
     package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
 
+    /// Reads all commands of a text, and passes over those of other programs. Throws `CurlReadError` where a quote is not
+    /// closed, and what `body` throws.
+    static func forEach(in bytes: [UInt8], _ body: (Result<CurlRequest, CurlReadError>) throws -> Void) throws {
+        let isPrompt = PromptReader.isWritten(bytes)
+        var place = 0
+        while place < bytes.count {
+            var command =
+                try isPrompt
+                ? PromptReader.command(bytes, from: place) : ShellReader.command(bytes, from: place)
+            // Nothing is read twice, whatever there is.
+            place = max(command.end, place + 1)
+            command.remarks.removeAll { $0 == ShellCommand.othersFollow }
+            guard arguments(command.words) != nil else { continue }
+            try body(Result { () throws(CurlReadError) in try read(command) })
+        }
+    }
+
     /// The same for a command that is not UTF-8.
-    package static func read(bytes: [UInt8]) throws(CurlReadError) -> CurlRequest {
-        let command = try command(bytes)
+    package static func read(bytes: [UInt8]) throws(CurlReadError) -> CurlRequest { try read(command(bytes)) }
+
+    private static func read(_ command: ShellCommand) throws(CurlReadError) -> CurlRequest {
         guard let words = arguments(command.words) else {
             let first = command.words.first.map {
                 "it begins with '\(VisibleText.of(String(fieldBytes: $0.prefix(40))))'"

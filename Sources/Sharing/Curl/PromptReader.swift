@@ -17,18 +17,20 @@ enum PromptReader {
         return false
     }
 
-    static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
+    /// Reads the first command from a place on.
+    static func command(_ bytes: [UInt8], from start: Int = 0) throws(CurlReadError) -> ShellCommand {
         var command = ShellCommand()
-        let line = unescaped(bytes, &command)
+        let line = unescaped(bytes, from: start, &command)
         try split(line, into: &command)
         return command
     }
 
     /// Undoes `^` up to the end of the command.
-    private static func unescaped(_ bytes: [UInt8], _ command: inout ShellCommand) -> [UInt8] {
+    private static func unescaped(_ bytes: [UInt8], from start: Int, _ command: inout ShellCommand) -> [UInt8] {
         var line: [UInt8] = []
         var isQuoted = false
-        var rest = bytes[...]
+        var rest = bytes[start...]
+        defer { command.end = rest.startIndex }
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "^"), !isQuoted {
                 if rest.first == 0x0D { rest.removeFirst() }
@@ -45,7 +47,7 @@ enum PromptReader {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if !isQuoted, byte == UInt8(ascii: "&") || byte == UInt8(ascii: "|") || byte == 0x0A {
                 if rest.contains(where: { $0 > 0x20 && $0 != byte }) {
-                    command.remarks.append("the commands after the first one")
+                    command.remarks.append(ShellCommand.othersFollow)
                 }
                 return line
             }

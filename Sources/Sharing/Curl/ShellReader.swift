@@ -13,10 +13,15 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
 
 /// One command of a line, with what a `printf` before a `|` hands to it.
 struct ShellCommand: Equatable {
+    /// The remark about commands that follow it.
+    static let othersFollow = "the commands after the first one"
+
     var words: [[UInt8]] = []
     var input: [UInt8]?
     /// What was not taken over, in words.
     var remarks: [String] = []
+    /// Where what follows it begins.
+    var end = 0
 }
 
 /// Reads the first command of a POSIX shell's line as bash reads it: quotes, `$'…'`, `\`, comments, and of expansions
@@ -27,11 +32,14 @@ struct ShellReader {
     private var command = ShellCommand()
     private var word: [UInt8]?
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], from start: Int) { (self.bytes, place) = (bytes, start) }
 
-    static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
-        var reader = ShellReader(bytes)
-        return try reader.read()
+    /// Reads the first command from a place on.
+    static func command(_ bytes: [UInt8], from start: Int = 0) throws(CurlReadError) -> ShellCommand {
+        var reader = ShellReader(bytes, from: start)
+        var command = try reader.read()
+        command.end = reader.place
+        return command
     }
 
     private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
@@ -65,7 +73,7 @@ struct ShellReader {
                 if command.words.isEmpty { continue }
                 if bytes[place...].contains(where: { $0 > 0x20 && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") })
                 {
-                    remark("the commands after the first one")
+                    remark(ShellCommand.othersFollow)
                 }
                 return command
             case UInt8(ascii: "|"):

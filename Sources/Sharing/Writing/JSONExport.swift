@@ -34,7 +34,7 @@ package struct JSONExport: PartedExport {
     }
 
     /// More of a message's payload is never in memory.
-    static let longestPayload = 16 << 20
+    package static let longestPayload = 16 << 20
 
     private let source: any ExchangeSource
     private let options: Options

@@ -41,11 +41,11 @@ struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
 
     @OptionGroup var linear: LinearOptions
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
 
     func run() async throws {
         try Screen.require(linear)
-        let isArchive = try RequestArchive.isHAR(session)
+        let isArchive = try ArchiveFile.isArchive(session)
         let path = isArchive ? session : try SessionQuery.open(session).path
         try await Screen.run(.recorded(name: path), linear) { stopping in
             guard isArchive else {

@@ -15,13 +15,17 @@ struct Export: ParsableCommand {
             stands; in a cURL script it is a variable of the shell. 'mask:' of the profile that was in force, or of \
             --profile, says what is masked besides and what is not.
 
+            A bundle is a zip for a bug report: these exchanges as a session, as HAR and in the profile that was in force, \
+            with a README.txt that tells what failed. sluice open takes it again.
+
             \(FilterHelp.text)
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
     @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
-    @Option(help: "The form: curl commands, HAR 1.2, JSON, or a page for a browser (html).") var format: ExportFormat
+    @Option(help: "What is written: commands, programs, data, a table, a page, or a zip with all.")
+    var format: ExportFormat
     @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
@@ -41,6 +45,13 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
+        if format == .bundle, output == nil, isatty(STDOUT_FILENO) == 1 {
+            throw StartError(
+                "A bundle is a zip, which no terminal shows.",
+                hint: "Name a file: -o bug.zip",
+                isUsage: true
+            )
+        }
         let query = try SessionQuery(session: session, filter: filter)
         let pipeline = ExportPipeline(query.reader) { try query.forEachNumbers($0) }
         let masked = try secrets ? nil : masked(query, pipeline)

@@ -5,12 +5,13 @@ import Foundation
 import NIOCore
 import Rules
 import Runner
+import Sharing
 import Tools
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a rule profile of another program's settings.",
-        subcommands: [Charles.self]
+        abstract: "Bring in what other programs recorded, or their settings.",
+        subcommands: [Session.self, Charles.self]
     )
 
     struct Charles: ParsableCommand {
@@ -56,6 +57,7 @@ struct Import: ParsableCommand {
             // A profile that was edited is worth more than the one that is made here.
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
+            try checkForExchanges(bytes)
             let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
             let report: FidelityReport
             let profile: CharlesImport
@@ -80,6 +82,18 @@ struct Import: ParsableCommand {
                 throw StartError("There is no rule in \(name) that a profile can have.")
             }
             try OutputFile(output).writeAll(.init(string: profile.text))
+        }
+
+        /// Refuses what has exchanges and no settings.
+        private func checkForExchanges(_ bytes: [UInt8]) throws(StartError) {
+            switch ArchiveFormat(beginning: Array(bytes.prefix(ArchiveFormat.tellingBytes))) {
+            case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .curl, .javaObjects:
+                throw StartError(
+                    "\(file == "-" ? "Standard input" : file) has exchanges and no settings of Charles.",
+                    hint: "sluice import session FILE -o SESSION makes a session of it."
+                )
+            case .charlesSettings, .otherXML, nil: return
+            }
         }
 
         /// Reads at most one byte more than is accepted.

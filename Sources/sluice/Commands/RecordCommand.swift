@@ -40,7 +40,7 @@ struct DeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let query = try SessionQuery(session: session, filter: filter == ["*"] ? [] : filter)
-        guard try !RequestArchive.isHAR(query.path) else {
+        guard try !ArchiveFile.isArchive(query.path) else {
             throw StartError("\(query.path) is an archive, which is only read.", isUsage: true)
         }
         var numbers: [Int64] = []

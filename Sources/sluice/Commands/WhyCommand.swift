@@ -11,7 +11,7 @@ struct Why: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
     @Argument(help: "The exchange's number.") var id: Int64
 
     @Option(help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."))

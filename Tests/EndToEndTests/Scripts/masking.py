@@ -14,11 +14,13 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
 import threading
 import urllib.parse
+import zipfile
 import zlib
 
 sluice, directory = sys.argv[1:3]
@@ -136,7 +138,23 @@ threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
 # The proxy, with a profile that says what else is masked.
 
 profile = directory + "/mask.yaml"
+# What rules put into messages, none of which passes.
+rule_secrets = [hashlib.sha256(f"rule {number}".encode()).hexdigest()[:22] + "Qz" for number in range(4)]
 with open(profile, "w") as file:
+    file.write(f"""\
+# {rule_secrets[0]} was the key of last year
+rewrite:
+  - name: keys
+    at: "http://nowhere.example/*"
+    rules:
+      - {{ add: header, on: request, name: Authorization, to: "Bearer {rule_secrets[1]}" }}
+      - {{ add: header, on: request, name: X-Color, to: "a green colour" }}
+      - add: query
+        name: api_key
+        to: '{rule_secrets[2]}'
+      - {{ add: header, on: response, name: X-Plain-Token, to: word{rule_secrets[3][:6]} }}
+""")
+    rule_secrets[3] = "word" + rule_secrets[3][:6]
     file.write("version: 1\nmask: { also: [ x-tenant, '*codeword' ], except: [ csrfmiddlewaretoken ], patterns: [ email, card ] }\n")
 proxy = subprocess.Popen(
     [sluice, "run", "--listen", "127.0.0.1:0", "--session", session, "--profile", profile, "--json"], env=environment,
@@ -446,6 +464,93 @@ for path in first:
         continue
     if kept.get(path) != first[path]:
         wrong(f"{path}: cURL sent\n{kept.get(path)}\nand the client\n{first[path]}")
+
+# The bundle: what is in the zip, each value of each table of its session, and the session as it opens again.
+
+
+def values_of(path):
+    """Each value of a session, bodies put together and without gzip."""
+    base, found = sqlite3.connect(path), []
+    for (table,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        for row in base.execute(f"SELECT * FROM {table}"):
+            found += [cell.encode() if isinstance(cell, str) else cell for cell in row if isinstance(cell, (str, bytes))]
+    bodies = {}
+    for exchange, side, data in base.execute("SELECT exchange, side, data FROM chunk ORDER BY exchange, side, offset"):
+        bodies[exchange, side] = bodies.get((exchange, side), b"") + data
+    found += bodies.values()
+    for cell in list(found):
+        if cell[:2] == b"\x1f\x8b":
+            found.append(zlib.decompressobj(31).decompress(cell))
+        # The client's frames, whatever their mask.
+        for place in range(len(cell) - 6) if len(cell) < 4096 else ():
+            if cell[place] & 0x7F in (1, 2, 8, 0x41) and cell[place + 1] & 0x80:
+                key, start = cell[place + 2:place + 6], place + 6
+                if cell[place + 1] == 0xFE:
+                    key, start = cell[place + 4:place + 8], place + 8
+                if len(key) == 4:
+                    found.append(bytes(byte ^ key[index % 4] for index, byte in enumerate(cell[start:start + 300])))
+                    try:
+                        found.append(zlib.decompressobj(-15).decompress(found[-1]))
+                    except zlib.error:
+                        pass
+    base.close()
+    return found
+
+
+bundle = directory + "/bug.zip"
+run("export", session, "--format", "bundle", "-o", bundle)
+if os.stat(bundle).st_mode & 0o777 != 0o600:
+    wrong(f"the bundle's mode is {os.stat(bundle).st_mode & 0o777:o}")
+if subprocess.run(["unzip", "-tq", bundle], capture_output=True).returncode != 0:
+    wrong("unzip does not take the bundle")
+secrets += rule_secrets
+with zipfile.ZipFile(bundle) as archive:
+    names = archive.namelist()
+    for name in names:
+        check(f"bundle: {name}", archive.read(name), name.endswith(".har"))
+    archive.extract("session.sluice", directory)
+    story = archive.read("README.txt").decode()
+    rules = [archive.read(name).decode() for name in names if name.startswith("profile/")]
+if not {"README.txt", "session.sluice", "exchanges.har", "versions", "profile/1-mask.yaml"} <= set(names):
+    wrong(f"the bundle has {names}")
+if "Exchanges:  %d\n" % len(row_list) not in story or "are masked" not in story or "sluice open" not in story:
+    wrong(f"the story is {story}")
+for part in ("name: Authorization", "a green colour", "add: query", "also: [ x-tenant"):
+    if not any(part in rule for rule in rules):
+        wrong(f"the bundle's profile has no {part}: {rules}")
+cells = values_of(directory + "/session.sluice")
+check("bundle: tables", b"\0".join(cells))
+seen_in_original = b"\0".join(values_of(session))
+if sum(value.encode() in seen_in_original for value in secrets) < 50:
+    wrong("the look into the tables sees no secrets where there are some")
+# What opens again has all of it that is no secret, and the numbers, sizes and bodies that were recorded.
+again = run("export", bundle, "--format", "har", "--secrets")
+check("bundle: opened", again, True)
+again_rows = json.loads(run("export", bundle, "--format", "json", "--secrets"))
+again_rows = again_rows["exchanges"] if isinstance(again_rows, dict) else again_rows
+for row, other in zip(row_list, again_rows):
+    if bool(row.get("masked")) != bool(other.get("masked")):
+        wrong(f"bundle: {row['url']}: masked is {other.get('masked')}, exported {row.get('masked')}")
+    for name in ("id", "method", "status", "started", "sizes", "timings", "kind", "client", "server"):
+        if row.get(name) != other.get(name):
+            wrong(f"bundle: {row['url']}: {name} is {other.get(name)}, exported {row[name]}")
+if len(row_list) != len(again_rows):
+    wrong(f"bundle: {len(again_rows)} exchanges of {len(row_list)}")
+once, twice = entries(har), entries(again)
+for path, entry in once.items():
+    if entry["response"]["content"].get("text") != twice[path]["response"]["content"].get("text"):
+        wrong(f"bundle: the answer of {path} is {twice[path]['response']['content']}, exported {entry['response']['content']}")
+    if entry.get("_webSocketMessages") and [(m["type"], m["opcode"], m["data"]) for m in entry["_webSocketMessages"]] != [
+        (m["type"], m["opcode"], m["data"]) for m in twice[path]["_webSocketMessages"]
+    ]:
+        wrong(f"bundle: the messages of {path} are {twice[path]['_webSocketMessages']}, exported {entry['_webSocketMessages']}")
+# Unmasked, it is all there, byte for byte.
+run("export", session, "--format", "bundle", "--secrets", "-o", bundle)
+if run("export", bundle, "--format", "json", "--secrets") != run("export", session, "--format", "json", "--secrets"):
+    wrong("a bundle with its secrets is not what was recorded")
+piped = run("export", session, "id:1", "--format", "bundle", "-o", "-")
+if piped[:2] != b"PK":
+    wrong("-o - writes no zip")
 
 # --strict, --profile.
 sys.exit(1 if problems else 0)

@@ -33,12 +33,12 @@ struct ArchiveRangeTests {
 
     @Test("Codings that are named twenty thousand times are not applied, and their fields go")
     func codings() throws {
-        var message = HAREntry.Message()
+        var message = ArchiveEntry.Message()
         message.fields = [("Content-Encoding", Array(repeating: "gzip", count: 20_001).joined(separator: ", "))]
         message.text = "x"
-        var entry = HAREntry()
+        var entry = ArchiveEntry()
         (entry.method, entry.url, entry.status, entry.response) = ("GET", "http://a.example/", 200, message)
-        var recording = HARRecording()
+        var recording = ArchiveRecording()
         let events = recording.events(entry)
         let body = events.compactMap { event in
             if case .body(_, .responseReceived, let bytes) = event { String(buffer: bytes) } else { nil }

@@ -122,7 +122,8 @@ struct ImportedArchiveTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let error = #expect(throws: (any Error).self) { try SessionQuery.open(path) }
         let words = error.map { "\($0)" } ?? ""
-        #expect(words.contains(path) && words.contains("HAR") && !words.contains("write"), "\(words)")
+        let names = text == "<html>" ? "XML" : "HAR"
+        #expect(words.contains(path) && words.contains(names) && !words.contains("write"), "\(words)")
     }
 
     @Test("The messages of a WebSocket come back, in their order and with their times")
@@ -195,10 +196,10 @@ struct ImportedArchiveTests {
             ),
             ("{\"log\": {\"entries\": [", "the text ends too early"),
             ("{\"log\": 3}", "it has no 'log' with 'entries'"),
-            ("{}", "it has no 'log' with 'entries'"), ("[]", "it is no object"), ("", "the text ends too early"),
-            ("<html>", ":1:1: no HAR that can be read: a value is missing"),
+            ("{}", "it has no 'log' with 'entries'"), ("", "the text ends too early"),
+            ("[1]", "there are no transactions of Charles in it"),
             ("{\"log\": {\"entries\": []}} more", "something follows the end"),
-            (String(repeating: "[", count: 100_000), "it is no object"),
+            (String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
             ("{\"log\":" + String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
         ]
     )

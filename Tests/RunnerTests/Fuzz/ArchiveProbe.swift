@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -6,7 +7,7 @@ import Runner
 import Sharing
 import Support
 
-/// Reads arbitrary bytes as a HAR, and writes one of the session that it becomes.
+/// Reads arbitrary bytes as an archive of whatever format they look like, and writes a HAR of the session that it becomes.
 enum ArchiveProbe {
     /// Runs the probe.
     static func run(_ bytes: [UInt8]) throws {
@@ -29,6 +30,11 @@ enum ArchiveProbe {
             archive = try ImportedArchive(path)
         } catch let failure as StartError {
             try demand("\(failure)".contains(path), "no place: \(failure)")
+            return "\(failure)"
+        } catch let failure as FileError {
+            return "\(failure)"
+        } catch let failure as SessionError {
+            // What a bundle has in place of a session.
             return "\(failure)"
         }
         defer { archive.remove() }
@@ -62,5 +68,15 @@ enum ArchiveProbe {
     static var seeds: [[UInt8]] {
         let usual = Array(HostileNumbers.filled(template) { _ in nil }.utf8)
         return [FuzzInput.made(usual), FuzzInput.made([], [1, 3, 9, 27, 81, 5])]
+            + others.map { FuzzInput.made(Array($0.utf8)) }
     }
+
+    /// Small files of the other formats.
+    private static let others = [
+        #"[{"host": "h", "scheme": "http", "path": "/", "response": {"status": 200, "body": {"text": "x"}}}]"#,
+        "<charles-session><transaction host='h' protocol='http' path='/'><response status='200'/></transaction></charles-session>",
+        "62:4:type;4:http;7:request;34:4:host;1:h;4:port;2:80#4:path;1:/;}}",
+        "curl 'http://h/' -H 'a: b' --data-raw $'x\\ny' ;\ncurl http://h/2",
+        "PK\u{3}\u{4}PK\u{5}\u{6}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
+    ]
 }

@@ -1,56 +1,6 @@
 import Content
 import HTTPModel
 
-/// One entry of a HAR 1.2, as far as a session can hold it.
-package struct HAREntry {
-    package struct Message {
-        /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
-        package var version = ""
-        package var fields: [(name: String, value: String)] = []
-        /// The body without content coding: text, or base64.
-        package var text = ""
-        package var isBase64 = false
-        /// The media type that the archive gives the body.
-        package var mediaType = ""
-        /// How many bytes the message had on the wire; `nil` where unknown.
-        package var wireSize: Int64?
-    }
-
-    package var method = ""
-    package var url = ""
-    package var status = 0
-    package var reason = ""
-    package var request = Message()
-    package var response = Message()
-    package var startedDateTime = ""
-    /// Milliseconds.
-    package var time: Double?
-    /// Milliseconds, by HAR's names; phases that did not happen are left out.
-    package var timings: [String: Double] = [:]
-    package var serverAddress = ""
-    package var serverPort = ""
-    package var error = ""
-    /// What a user said of the exchange.
-    package var comment = ""
-    /// The colour that a user gave it in Sluice.
-    package var colour = ""
-    var messages: [SocketMessage] = []
-
-    /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
-    struct SocketMessage {
-        /// Whether the client sent it.
-        var isSent = false
-        /// Seconds since 1970.
-        var time = 0.0
-        /// RFC 6455's number for its kind.
-        var opcode = 1
-        /// Text; of all but text messages base64.
-        var data = ""
-    }
-
-    package init() {}
-}
-
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.
 package struct HARReader {
     /// More messages of one WebSocket are not read.
@@ -65,15 +15,22 @@ package struct HARReader {
         Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
 
     private var json: JSONTokenReader
+    private let textLimit: Int
+    private let losses: ArchiveLosses
 
     /// Prepares to read an archive that comes in pieces, of which an empty one is the end. Texts and bodies are cut off
     /// after `textLimit` bytes, as they are spelled in the archive.
-    package init(textLimit: Int = 64 << 20, refill: @escaping () throws -> [UInt8]) {
+    package init(
+        textLimit: Int = 64 << 20,
+        losses: ArchiveLosses = ArchiveLosses(),
+        refill: @escaping () throws -> [UInt8]
+    ) {
         json = JSONTokenReader(tokenLimit: textLimit, refill: refill)
+        (self.textLimit, self.losses) = (textLimit, losses)
     }
 
     /// Calls `body` with each entry, in order. Throws `JSONSyntaxError` where the archive cannot be read.
-    package mutating func forEach(_ body: (HAREntry) throws -> Void) throws {
+    package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
         guard try json.next()?.kind == .objectBegin else { throw json.error("it is no object") }
         var hasEntries = false
         try members { reader, name, first in
@@ -81,15 +38,21 @@ package struct HARReader {
             try reader.members { reader, name, first in
                 guard name == "entries", first.kind == .arrayBegin else { return try reader.json.skip(first) }
                 hasEntries = true
-                try reader.elements { reader in try body(reader.entry()) }
+                try reader.elements { reader in
+                    let entry = try reader.entry()
+                    if RequestURL(entry.url) == nil {
+                        reader.losses.add(.init("URL that cannot be read", "URLs that cannot be read"))
+                    }
+                    try body(entry)
+                }
             }
         }
         guard hasEntries else { throw json.error("it has no 'log' with 'entries'") }
         _ = try json.next()
     }
 
-    private mutating func entry() throws -> HAREntry {
-        var entry = HAREntry()
+    private mutating func entry() throws -> ArchiveEntry {
+        var entry = ArchiveEntry()
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
@@ -116,7 +79,7 @@ package struct HARReader {
         return entry
     }
 
-    private mutating func request(_ entry: inout HAREntry) throws {
+    private mutating func request(_ entry: inout ArchiveEntry) throws {
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("method", .string): entry.method = reader.json.string(first)
@@ -129,7 +92,7 @@ package struct HARReader {
         }
     }
 
-    private mutating func response(_ entry: inout HAREntry) throws {
+    private mutating func response(_ entry: inout ArchiveEntry) throws {
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("status", .number): entry.status = Int(try reader.number(name, first, 0...999) ?? 0)
@@ -145,15 +108,21 @@ package struct HARReader {
         }
     }
 
-    private mutating func content(_ message: inout HAREntry.Message, encoding: String) throws {
+    private mutating func content(_ message: inout ArchiveEntry.Message, encoding: String) throws {
+        var size = 0.0
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("mimeType", .string): message.mediaType = reader.json.string(first)
-            case ("text", .string): message.text = reader.json.string(first)
+            case ("text", .string):
+                message.text = reader.json.string(first)
+                if first.range.count >= reader.textLimit { reader.losses.add(.cutBody) }
+            case ("size", .number): size = Double(reader.json.text(first)) ?? 0
             case (encoding, .string): message.isBase64 = reader.json.string(first).lowercased() == "base64"
             default: try reader.json.skip(first)
             }
         }
+        // Browsers forget what a page no longer needs.
+        if size > 0, message.text.isEmpty { losses.add(.missingBody) }
     }
 
     private mutating func fields() throws -> [(name: String, value: String)] {
@@ -168,16 +137,16 @@ package struct HARReader {
                 }
             }
             // More fields than any message has are not kept.
-            if fields.count < 1_000 { fields.append(field) }
+            if fields.count < 1_000 { fields.append(field) } else { reader.losses.add(.field) }
         }
         return fields
     }
 
-    private mutating func messages() throws -> [HAREntry.SocketMessage] {
-        var messages: [HAREntry.SocketMessage] = []
+    private mutating func messages() throws -> [ArchiveEntry.SocketMessage] {
+        var messages: [ArchiveEntry.SocketMessage] = []
         var bytes = 0
         try elements { reader in
-            var message = HAREntry.SocketMessage()
+            var message = ArchiveEntry.SocketMessage()
             try reader.members { reader, name, first in
                 switch (name, first.kind) {
                 case ("type", .string): message.isSent = reader.json.string(first) == "send"
@@ -188,7 +157,7 @@ package struct HARReader {
                 default: try reader.json.skip(first)
                 }
             }
-            guard messages.count < HARReader.mostMessages else { return }
+            guard messages.count < HARReader.mostMessages else { return reader.losses.add(.socketMessage) }
             bytes += message.data.utf8.count
             if bytes > HARReader.mostMessageBytes {
                 throw reader.json.error("a WebSocket has more than 1 GiB of messages")
@@ -209,7 +178,12 @@ package struct HARReader {
     /// Calls `body` at each object of an array; what is not an object is passed over.
     private mutating func elements(_ body: (inout HARReader) throws -> Void) throws {
         while let token = try json.next(), token.kind != .arrayEnd {
-            if token.kind == .objectBegin { try body(&self) } else { try json.skip(token) }
+            if token.kind == .objectBegin {
+                try body(&self)
+            } else {
+                losses.add(.value)
+                try json.skip(token)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import Foundation
 package import HTTPModel
 import NIOCore
@@ -8,7 +9,7 @@ import Synchronization
 
 /// A session that the exchanges of other files can be brought into.
 package protocol SessionImports: Sendable {
-    /// Brings in the exchanges of a HAR or of another session, under new numbers, and waits for it.
+    /// Brings in the exchanges of another session or of an archive (``ArchiveFile``), under new numbers, and waits for it.
     ///
     /// `progress` is called with the part that is done, from 0 to 1, and returns whether to go on. Throws where nothing
     /// could be brought in.
@@ -25,18 +26,16 @@ package struct ImportOutcome: Sendable, Hashable {
     package var isStopped = false
     /// Why the file could not be read to its end.
     package var problem: String?
+    /// What the file was, with an article: `a HAR`.
+    package var format = "a session"
+    /// What was left out, a phrase each.
+    package var losses: [String] = []
 
     package init() {}
 }
 
 /// One import: reads a file, and gives its exchanges to a recorder as though they had just passed.
 struct SessionImport {
-    /// How many bytes of events are on their way at once: the recorder must keep room for the traffic.
-    private static let mostWaiting = 2 << 20
-    private static let pieceSize = 256 << 10
-    /// How many arrivals are read at once.
-    private static let arrivalsAtOnce = 4_096
-
     /// The session's own file.
     let session: String
     let recorder: Recorder
@@ -56,10 +55,20 @@ struct SessionImport {
     func run(_ file: String) throws -> ImportOutcome {
         var outcome = ImportOutcome()
         do {
-            if try RequestArchive.isHAR(file) {
-                try readArchive(file, &outcome)
+            let format = try ArchiveFile.format(of: file)
+            if format == .zip, let (zip, entry) = try ArchiveFile.bundle(file) {
+                outcome.format = "a bundle"
+                let directory = try TemporaryDirectory("archive")
+                defer { directory.remove() }
+                let session = "\(directory.path)/\(ArchiveFile.bundledSession)"
+                try zip.extract(entry, to: session)
+                try readSession(session, origin("bundle", file), &outcome)
+            } else if let format {
+                outcome.format = format.described
+                try readArchive(file, origin(format.origin, file), &outcome)
             } else {
-                try readSession(file, &outcome)
+                let path = try SessionQuery.open(file).path
+                try readSession(path, origin("session", path), &outcome)
             }
         } catch {
             guard outcome.count > 0 else { throw error }
@@ -73,23 +82,25 @@ struct SessionImport {
         "\(format) \((file as NSString).lastPathComponent)"
     }
 
-    // MARK: - A HAR
+    // MARK: - An archive
 
     private struct Stopped: Error {}
 
-    private func readArchive(_ file: String, _ outcome: inout ImportOutcome) throws {
+    private func readArchive(_ file: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         let size = max(1, (attributes?[.size] as? NSNumber)?.doubleValue ?? 1)
-        let output = Output(recorder)
-        var recording = HARRecording(
-            origin: origin("HAR", file),
+        let output = RecorderOutput(recorder)
+        let losses = ArchiveLosses()
+        defer { outcome.losses = losses.phrases }
+        var recording = ArchiveRecording(
+            origin: origin,
             exchange: makeExchange,
             connection: makeConnection
         )
         let read = Atomic(0)
         do {
             let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
-            try ImportedArchive.forEachEntry(of: file, onRead: count) { entry in
+            try ArchiveFile.forEachEntry(of: file, losses: losses, onRead: count) { entry in
                 guard progress(min(1, Double(read.load(ordering: .relaxed)) / size)) else { throw Stopped() }
                 let events = recording.events(entry)
                 for event in events {
@@ -106,16 +117,14 @@ struct SessionImport {
 
     // MARK: - A session
 
-    private func readSession(_ file: String, _ outcome: inout ImportOutcome) throws {
-        let path = try SessionQuery.open(file).path
+    private func readSession(_ path: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
         func place(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
         guard place(path) != place(session) else {
             throw StartError("\(path) is the session that is open.", hint: "Name another one.")
         }
         let reader = try SessionReader(path: path)
         guard let bounds = try reader.bounds() else { return }
-        let output = Output(recorder)
-        let origin = origin("session", path)
+        let output = RecorderOutput(recorder)
         var connections: [ConnectionID: ConnectionID] = [:]
         try reader.forEachRecord { record in
             // One that is still recorded grows meanwhile.
@@ -142,7 +151,7 @@ struct SessionImport {
         from reader: SessionReader,
         _ origin: String,
         _ connections: inout [ConnectionID: ConnectionID],
-        _ output: Output
+        _ output: RecorderOutput
     ) throws -> ExchangeID {
         var record = exchange.record
         let old = record.id
@@ -170,69 +179,24 @@ struct SessionImport {
             output.add(.finished(record, exchange.messages))
             output.send()
         }
-        for side in BodySide.allCases {
-            guard let size = try reader.bodySize(of: old, side: side) else { continue }
-            var offset: Int64 = 0
-            while offset < size {
-                let bytes = try reader.body(of: old, side: side, offset: offset, limit: Self.pieceSize)
-                guard bytes.readableBytes > 0 else { break }
-                output.add(.body(record.id, side, bytes))
-                offset += Int64(bytes.readableBytes)
-            }
-            try copyArrivals(of: old, side, to: record.id, reader, output)
-        }
+        let copy = BodyCopy(reader: reader, output: output)
+        for side in BodySide.allCases { try copy.copy(side, of: old, to: record.id) }
         return record.id
     }
+}
 
-    private func copyArrivals(
-        of old: ExchangeID,
-        _ side: BodySide,
-        to id: ExchangeID,
-        _ reader: SessionReader,
-        _ output: Output
-    ) throws {
-        var (start, last): (Int64, Int64) = (0, -1)
-        while true {
-            let page = try reader.arrivals(of: old, side: side, from: start, limit: Self.arrivalsAtOnce)
-            // A page begins with the last one of the page before.
-            let news = page.filter { $0.offset > last }
-            guard let end = news.last else { return }
-            for arrival in news { output.add(.arrival(id, side, offset: arrival.offset, at: arrival.at)) }
-            (start, last) = (end.offset, end.offset)
+extension ArchiveFormat {
+    /// What an exchange says that it was imported from.
+    fileprivate var origin: String {
+        switch self {
+        case .har: "HAR"
+        case .charlesJSON, .charlesXML, .zip, .javaObjects, .charlesSettings, .otherXML: "Charles"
+        case .mitmproxy: "mitmproxy"
+        case .curl: "cURL"
         }
     }
 
-    // MARK: - Into the recorder
-
-    /// Gives events to the recorder in portions, and waits until they are written.
-    private final class Output {
-        private let recorder: Recorder
-        private let producer: RecorderProducer
-        private var events: [RecordEvent] = []
-        private var cost = 0
-        private var waiting = 0
-
-        init(_ recorder: Recorder) {
-            self.recorder = recorder
-            producer = recorder.makeProducer {}
-        }
-
-        func add(_ event: RecordEvent) {
-            events.append(event)
-            cost += event.cost
-            if cost >= SessionImport.mostWaiting { send() }
-        }
-
-        func send() {
-            guard !events.isEmpty else { return }
-            _ = producer.submit(events, cost: cost)
-            waiting += cost
-            (events, cost) = ([], 0)
-            guard waiting >= SessionImport.mostWaiting else { return }
-            recorder.flush()
-            waiting = 0
-        }
-    }
+    fileprivate var described: String { self == .zip ? "a Charles session in a zip" : "a \(title)" }
 }
 
 /// Imports into the session of the proxy in this process.

@@ -3,8 +3,8 @@ import Foundation
 package import HTTPModel
 import NIOCore
 
-/// Makes of a HAR's entries what the taps would have seen.
-package struct HARRecording {
+/// Makes of an archive's entries what the taps would have seen.
+package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
     /// How many entries there were.
     package private(set) var count = 0
@@ -42,36 +42,38 @@ package struct HARRecording {
         client = connection()
     }
 
-    package mutating func events(_ entry: HAREntry) -> [RecordEvent] {
+    package mutating func events(_ entry: ArchiveEntry) -> [RecordEvent] {
         count += 1
         var events: [RecordEvent] = []
         var record = ExchangeRecord(
             id: makeExchange(),
-            kind: .http,
-            startedAt: HARRecording.moment(entry.startedDateTime),
-            method: HARRecording.line(entry.method),
-            url: HARRecording.url(entry.url),
+            kind: entry.kind,
+            startedAt: entry.startedAt ?? ArchiveRecording.moment(entry.startedDateTime),
+            method: ArchiveRecording.line(entry.method),
+            url: entry.target.map(ArchiveRecording.url) ?? ArchiveRecording.url(entry.url),
             clientConnection: client
         )
+        let clientAddress = ArchiveRecording.line(entry.clientAddress)
+        record.clientAddress = clientAddress.isEmpty ? nil : clientAddress
         (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
         record.status = entry.status
-        record.clientVersion = HARRecording.version(entry.request.version)
+        record.clientVersion = ArchiveRecording.version(entry.request.version)
         record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
         record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
-        record.timings = HARRecording.timings(entry)
-        record.extras.annotation = HARRecording.annotation(entry)
+        record.timings = ArchiveRecording.timings(entry)
+        record.extras.annotation = ArchiveRecording.annotation(entry)
         record.extras.origin = origin
-        if !entry.error.isEmpty || record.status == 0 {
+        if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
             record.state = .failed
-            record.failure = HARRecording.failure(entry.error)
+            record.failure = ArchiveRecording.failure(entry.error)
         } else {
             record.state = .complete
         }
 
         var (request, response) = (entry.request, entry.response)
-        var requestBody = HARRecording.body(&request)
-        var responseBody = HARRecording.body(&response)
-        let stream = HARSocket(entry.messages)
+        var requestBody = ArchiveRecording.body(&request)
+        var responseBody = ArchiveRecording.body(&response)
+        let stream = ArchivedSocket(entry.messages)
         if !entry.messages.isEmpty {
             record.kind = .webSocket
             record.tally = stream.tally
@@ -79,12 +81,14 @@ package struct HARRecording {
         }
         var messages = ExchangeMessages()
         let target = record.method == "CONNECT" ? record.url.authority : record.url.description
-        messages.requestHead = HARRecording.head("\(record.method) \(target) \(record.clientVersion)", request)
+        messages.requestHead = ArchiveRecording.head("\(record.method) \(target) \(record.clientVersion)", request)
         if record.status > 0 {
-            let version = HARRecording.version(entry.response.version)
-            let reason = HARRecording.line(entry.reason)
-            messages.responseHead = HARRecording.head("\(version) \(record.status) \(reason)", response)
+            let version = ArchiveRecording.version(entry.response.version)
+            let reason = ArchiveRecording.line(entry.reason)
+            messages.responseHead = ArchiveRecording.head("\(version) \(record.status) \(reason)", response)
         }
+        messages.requestTrailers = ArchiveRecording.trailers(entry.request)
+        messages.responseTrailers = ArchiveRecording.trailers(entry.response)
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
         record.sizes.requestBody = Int64(requestBody.readableBytes)
         record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
@@ -96,15 +100,15 @@ package struct HARRecording {
         var opened = record
         opened.state = .inFlight
         events.append(.opened(opened, messages))
-        events += HARRecording.pieces(requestBody).map { .body(record.id, .requestReceived, $0) }
-        events += HARRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
+        events += ArchiveRecording.pieces(requestBody).map { .body(record.id, .requestReceived, $0) }
+        events += ArchiveRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
         events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
         events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
         events.append(.finished(record, messages))
         return events
     }
 
-    private static func annotation(_ entry: HAREntry) -> ExchangeAnnotation {
+    private static func annotation(_ entry: ArchiveEntry) -> ExchangeAnnotation {
         var annotation = ExchangeAnnotation()
         let comment = String(decoding: entry.comment.utf8.prefix(ExchangeAnnotation.longestComment), as: UTF8.self)
         annotation.comment = comment.isEmpty ? nil : comment
@@ -115,11 +119,11 @@ package struct HARRecording {
     // MARK: - Connections
 
     private mutating func server(
-        _ entry: HAREntry,
+        _ entry: ArchiveEntry,
         _ record: ExchangeRecord,
         _ events: inout [RecordEvent]
     ) -> (ConnectionID?, address: String?) {
-        let address = HARRecording.line(entry.serverAddress)
+        let address = ArchiveRecording.line(entry.serverAddress)
         guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
         let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
@@ -127,15 +131,15 @@ package struct HARRecording {
         let id = makeConnection()
         servers[peer] = id
         let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
-        events.append(
-            .connection(ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer))
-        )
+        var connection = ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer)
+        connection.tls = entry.tls
+        events.append(.connection(connection))
         return (id, peer)
     }
 
     // MARK: - Messages
 
-    private static func head(_ startLine: String, _ message: HAREntry.Message) -> ByteBuffer {
+    private static func head(_ startLine: String, _ message: ArchiveEntry.Message) -> ByteBuffer {
         var head = ByteBuffer(string: startLine + "\r\n")
         for field in message.fields where !field.name.isEmpty {
             head.writeString("\(line(field.name)): \(line(field.value))\r\n")
@@ -144,16 +148,30 @@ package struct HARRecording {
         return head
     }
 
+    private static func trailers(_ message: ArchiveEntry.Message) -> ByteBuffer? {
+        guard !message.trailers.isEmpty else { return nil }
+        return ByteBuffer(string: message.trailers.map { "\(line($0.name)): \(line($0.value))\r\n" }.joined() + "\r\n")
+    }
+
     /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
-    private static func body(_ message: inout HAREntry.Message) -> ByteBuffer {
-        guard !message.text.isEmpty else { return ByteBuffer() }
+    private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
         let decoded = message.isBase64 ? Data(base64Encoded: message.text, options: .ignoreUnknownCharacters) : nil
-        let bytes = decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.text)
+        let bytes = message.bytes ?? decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.text)
+        guard bytes.readableBytes > 0 else { return bytes }
         let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
         let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
+        if message.bytes != nil, message.isCoded ?? isCoded(bytes, codings) { return bytes }
         if let coded = try? ContentEncoder.encode(bytes, codings: codings) { return coded }
         message.fields.removeAll(where: isCoding)
         return bytes
+    }
+
+    /// Whether bytes can be decoded by content codings.
+    private static func isCoded(_ bytes: ByteBuffer, _ codings: [ContentCoding]) -> Bool {
+        let decoder = ContentDecoder(codings: codings, limit: 1 << 20)
+        decoder.decode(bytes) { _ in }
+        decoder.finish()
+        return decoder.problem?.kind != .corrupt
     }
 
     private static func pieces(_ bytes: ByteBuffer) -> [ByteBuffer] {
@@ -183,6 +201,12 @@ package struct HARRecording {
             ?? RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
     }
 
+    private static func url(_ target: RequestURL) -> RequestURL {
+        var target = target
+        (target.host, target.path, target.query) = (line(target.host), line(target.path), target.query.map(line))
+        return target
+    }
+
     private static func version(_ text: String) -> HTTPVersion {
         let text = text.lowercased()
         if text.hasPrefix("http/2") || text == "h2" || text.hasPrefix("http/3") || text == "h3" { return .http2 }
@@ -196,7 +220,7 @@ package struct HARRecording {
         return RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
     }
 
-    private static func timings(_ entry: HAREntry) -> Timings {
+    private static func timings(_ entry: ArchiveEntry) -> Timings {
         func time(_ name: String) -> Int64? { entry.timings[name].map(microseconds) }
         var timings = Timings()
         timings.blocked = time("blocked")

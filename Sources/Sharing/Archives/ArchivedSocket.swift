@@ -1,10 +1,10 @@
-import Content
+package import Content
 import Foundation
 import HTTPModel
-import NIOCore
+package import NIOCore
 
 /// The messages of a WebSocket as the bytes that carried them, and when these came.
-struct HARSocket {
+struct ArchivedSocket {
     /// What a direction carried.
     struct Direction {
         /// Frames, one for each message (RFC 6455 §5.2).
@@ -17,12 +17,12 @@ struct HARSocket {
     private(set) var received = Direction()
     private(set) var tally = MessageCounts()
 
-    init(_ messages: [HAREntry.SocketMessage]) {
+    init(_ messages: [ArchiveEntry.SocketMessage]) {
         for message in messages {
             guard let opcode = UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) else { continue }
             // Who wrote the archive may have had text where it should be base64.
             let decoded = opcode == .text ? nil : Data(base64Encoded: message.data)
-            let payload = decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.data)
+            let payload = message.bytes ?? decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.data)
             if message.isSent {
                 sent.add(opcode, payload, isMasked: true, message.time)
                 tally.fromClient += 1
@@ -34,13 +34,25 @@ struct HARSocket {
     }
 }
 
-extension HARSocket.Direction {
+extension ArchivedSocket.Direction {
     fileprivate mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
-        // A control frame has no room for more.
-        let payload = opcode.isControl ? payload.getSlice(at: 0, length: min(125, payload.readableBytes)) : payload
-        let count = payload?.readableBytes ?? 0
         let moment = RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
         arrivals.append((Int64(bytes.readableBytes), moment))
+        bytes.writeImmutableBuffer(WebSocketFrame.of(opcode, payload, isMasked: isMasked))
+    }
+}
+
+/// A message of a WebSocket as one frame, without compression (RFC 6455 §5.2).
+package enum WebSocketFrame {
+    /// The frame of a message; where it `isMasked`, as what a client sends is, by a mask that leaves the payload as it is.
+    package static func of(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool) -> ByteBuffer {
+        // A control frame has no room for more.
+        let payload =
+            opcode.isControl
+            ? payload.getSlice(at: payload.readerIndex, length: min(125, payload.readableBytes)) : payload
+        let count = payload?.readableBytes ?? 0
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(count + 14)
         bytes.writeInteger(0x80 | opcode.rawValue)
         let mask: UInt8 = isMasked ? 0x80 : 0
         switch count {
@@ -52,8 +64,8 @@ extension HARSocket.Direction {
             bytes.writeInteger(mask | 127)
             bytes.writeInteger(UInt64(count))
         }
-        // A mask of zeros leaves the payload as it is.
         if isMasked { bytes.writeInteger(UInt32(0)) }
         if let payload { bytes.writeImmutableBuffer(payload) }
+        return bytes
     }
 }

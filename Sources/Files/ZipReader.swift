@@ -1,0 +1,277 @@
+import CZip
+import Foundation
+
+/// Reads a zip that nobody vouches for (APPNOTE.TXT 6.3, read by libzip).
+///
+/// It gives out bytes and writes nothing: whoever unpacks chooses the names. Refused are what could only be meant badly, or
+/// what we do not write: names that lead out of the archive, names that stand twice, links, encrypted entries, more
+/// entries than ``mostEntries``, and entries that unpack to much more than they could be.
+///
+/// Use it on one thread.
+package final class ZipReader {
+    package struct Entry: Sendable, Hashable {
+        /// A relative name without `..`, as the archive has it.
+        package let name: String
+        /// How many bytes it says it unpacks to.
+        package let size: UInt64
+        fileprivate let index: UInt64
+        fileprivate let packedSize: UInt64
+
+        /// As many bytes may come of it.
+        fileprivate var most: UInt64 {
+            let (bytes, isOver) = packedSize.multipliedReportingOverflow(by: UInt64(ZipReader.mostRatio))
+            return isOver ? .max : max(UInt64(ZipReader.freeBytes), bytes)
+        }
+
+        /// Whether it is refused for what it unpacks to.
+        var isLikeTrap: Bool { size > most }
+    }
+
+    /// More entries are refused; a zip of the first format has no more.
+    package static let mostEntries = 65_535
+    /// As many bytes are unpacked of one archive.
+    package static let mostBytes = 16 << 30
+    /// What unpacks to more than ``freeBytes`` may be as many times longer than it is packed.
+    package static let mostRatio = 200
+    package static let freeBytes = 256 << 20
+
+    private static let pieceSize = 256 << 10
+    /// The end record and the longest comment after it (4.3.16).
+    private static let longestEnd = 22 + 65_535
+    private static let longestDirectory: UInt64 = 64 << 20
+
+    /// All entries but folders, in the archive's order.
+    package let entries: [Entry]
+    private let path: String
+    private let archive: OpaquePointer
+    private let byName: [String: Entry]
+    private var unpacked = 0
+
+    /// Opens a zip and looks at all its names. Throws ``FileError`` where it cannot be read or is refused.
+    package init(_ path: String) throws(FileError) {
+        self.path = path
+        archive = try ZipReader.open(path)
+        do throws(FileError) {
+            entries = try ZipReader.entries(of: archive, path)
+        } catch {
+            zip_discard(archive)
+            throw error
+        }
+        byName = Dictionary(entries.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    deinit { zip_discard(archive) }
+
+    package subscript(name: String) -> Entry? { byName[name] }
+
+    // MARK: - Opening
+
+    private static func open(_ path: String) throws(FileError) -> OpaquePointer {
+        let descriptor = try InputFile.descriptor(of: path)
+        do throws(FileError) {
+            try checkEnd(path, descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        guard let stream = fdopen(descriptor, "rb") else {
+            close(descriptor)
+            throw FileError(path, "cannot be read", errno: errno)
+        }
+        var error = zip_error_t()
+        zip_error_init(&error)
+        defer { zip_error_fini(&error) }
+        guard let source = zip_source_filep_create(stream, 0, -1, &error) else {
+            fclose(stream)
+            throw FileError(path, "cannot be read as a zip: \(text(&error))")
+        }
+        guard let archive = zip_open_from_source(source, CInt(ZIP_RDONLY), &error) else {
+            zip_source_free(source)
+            throw FileError(path, "cannot be read as a zip: \(text(&error))")
+        }
+        return archive
+    }
+
+    private static func text(_ error: inout zip_error_t) -> String { String(cString: zip_error_strerror(&error)) }
+
+    /// Looks at the end records before the library makes room for what they promise (4.3.14 to 4.3.16).
+    private static func checkEnd(_ path: String, _ descriptor: CInt) throws(FileError) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
+        let start = max(0, Int(facts.st_size) - longestEnd)
+        let tail = bytes(of: descriptor, at: start, count: longestEnd)
+        var isThere = false
+        for index in tail.indices.dropLast(21) where tail[index...].starts(with: [0x50, 0x4B, 0x05, 0x06]) {
+            isThere = true
+            var count = UInt64(number(tail, index + 10, 2))
+            var size = UInt64(number(tail, index + 12, 4))
+            if count == 0xFFFF || size == 0xFFFF_FFFF, let large = largeEnd(descriptor, before: start + index) {
+                (count, size) = large
+            }
+            guard count <= UInt64(mostEntries), size <= longestDirectory else {
+                throw FileError(path, "is refused: the zip has more than \(mostEntries) entries")
+            }
+        }
+        guard isThere else {
+            throw FileError(path, "cannot be read as a zip: it has no list of its entries, so it is cut off or damaged")
+        }
+    }
+
+    /// The number of entries and the length of their list, as the record of zip64 has them.
+    private static func largeEnd(_ descriptor: CInt, before end: Int) -> (UInt64, UInt64)? {
+        let locator = bytes(of: descriptor, at: end - 20, count: 20)
+        guard locator.count == 20, locator.starts(with: [0x50, 0x4B, 0x06, 0x07]),
+            let place = Int(exactly: number(locator, 8, 8))
+        else { return nil }
+        let record = bytes(of: descriptor, at: place, count: 56)
+        guard record.count == 56, record.starts(with: [0x50, 0x4B, 0x06, 0x06]) else { return nil }
+        return (number(record, 32, 8), number(record, 40, 8))
+    }
+
+    private static func bytes(of descriptor: CInt, at offset: Int, count: Int) -> [UInt8] {
+        guard offset >= 0 else { return [] }
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let (place, isOver) = offset.addingReportingOverflow(done)
+            guard !isOver else { break }
+            let got = bytes.withUnsafeMutableBytes {
+                pread(
+                    descriptor,
+                    UnsafeMutableRawBufferPointer(rebasing: $0[done...]).baseAddress,
+                    count - done,
+                    off_t(place)
+                )
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { break }
+            done += got
+        }
+        return Array(bytes.prefix(done))
+    }
+
+    private static func number(_ bytes: [UInt8], _ place: Int, _ count: Int) -> UInt64 {
+        bytes.dropFirst(place).prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: - Entries
+
+    private static func entries(of archive: OpaquePointer, _ path: String) throws(FileError) -> [Entry] {
+        let count = zip_get_num_entries(archive, 0)
+        guard count <= mostEntries else {
+            throw FileError(path, "is refused: the zip has more than \(mostEntries) entries")
+        }
+        var entries: [Entry] = []
+        var names: Set<String> = []
+        for index in 0..<UInt64(max(0, count)) {
+            var facts = zip_stat_t()
+            guard zip_stat_index(archive, index, 0, &facts) == 0, let text = facts.name else {
+                throw FileError(path, "cannot be read as a zip: entry \(index + 1) is damaged")
+            }
+            let name = String(cString: text)
+            func refuse(_ why: String) -> FileError {
+                FileError(path, "is refused: the zip's entry '\(shown(name))' \(why)")
+            }
+            if leadsOut(name) { throw refuse("has a name that leads out of it") }
+            if !names.insert(name).inserted { throw refuse("is there twice") }
+            if isLink(archive, index) { throw refuse("is a link") }
+            if name.hasSuffix("/") { continue }
+            if facts.encryption_method != 0 {
+                throw FileError(
+                    path,
+                    "is refused: the zip's entry '\(shown(name))' is encrypted; unpack it and open what is in it"
+                )
+            }
+            guard facts.comp_method == 0 || facts.comp_method == 8 else {
+                throw refuse("is packed by a method other than deflate (\(facts.comp_method))")
+            }
+            entries.append(Entry(name: name, size: facts.size, index: index, packedSize: facts.comp_size))
+        }
+        return entries
+    }
+
+    private static func isLink(_ archive: OpaquePointer, _ index: UInt64) -> Bool {
+        var system: UInt8 = 0
+        var attributes: UInt32 = 0
+        guard zip_file_get_external_attributes(archive, index, 0, &system, &attributes) == 0 else { return false }
+        return attributes >> 16 & UInt32(S_IFMT) == UInt32(S_IFLNK)
+    }
+
+    /// Whether a name is absolute, has a drive or a `..`, on whatever system it is unpacked.
+    static func leadsOut(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard let first = bytes.first else { return true }
+        let isSlash = { (byte: UInt8) in byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+        if isSlash(first) || bytes.count > 1 && bytes[1] == UInt8(ascii: ":") && (first | 0x20) &- 0x61 < 26 {
+            return true
+        }
+        return bytes.split(whereSeparator: isSlash).contains { $0.elementsEqual("..".utf8) }
+    }
+
+    /// A name for a message, short and without what a terminal could take for a command.
+    private static func shown(_ name: String) -> String {
+        String(
+            String.UnicodeScalarView(name.unicodeScalars.prefix(60).map { (0x20..<0x7F).contains($0.value) ? $0 : "?" })
+        )
+    }
+
+    // MARK: - Reading
+
+    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` where they are damaged, or more than
+    /// there may be, and what `body` throws.
+    package func read(_ entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        func failure(_ why: String) -> FileError {
+            FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
+        }
+        guard let file = zip_fopen_index(archive, entry.index, 0) else {
+            throw failure("cannot be read: \(String(cString: zip_error_strerror(zip_get_error(archive))))")
+        }
+        defer { zip_fclose(file) }
+        var count: UInt64 = 0
+        try withUnsafeTemporaryAllocation(byteCount: ZipReader.pieceSize, alignment: 16) { buffer in
+            while true {
+                let got = zip_fread(file, buffer.baseAddress, UInt64(buffer.count))
+                guard got >= 0 else {
+                    throw failure("is damaged: \(String(cString: zip_error_strerror(zip_file_get_error(file))))")
+                }
+                if got == 0 { return }
+                count += UInt64(got)
+                unpacked += Int(got)
+                guard count <= entry.most, unpacked <= ZipReader.mostBytes else {
+                    throw failure("unpacks to more than a session could be; it may be a trap")
+                }
+                try body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(got)]))
+            }
+        }
+    }
+
+    /// The bytes of an entry; `nil` where there are more than `count`.
+    package func contents(of entry: Entry, atMost count: Int) throws -> [UInt8]? {
+        struct TooLong: Error {}
+        var bytes: [UInt8] = []
+        do {
+            try read(entry) { piece in
+                guard bytes.count + piece.count <= count else { throw TooLong() }
+                bytes += piece
+            }
+        } catch is TooLong {
+            return nil
+        }
+        return bytes
+    }
+
+    /// Writes an entry into a new file, which only the user may read.
+    package func extract(_ entry: Entry, to file: String) throws {
+        let descriptor = OutputFile.create(file, mode: 0o600)
+        guard descriptor >= 0 else { throw FileError(file, "cannot be written", errno: errno) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try read(entry) { piece in
+            do {
+                try handle.write(contentsOf: piece)
+            } catch {
+                throw FileError(file, "cannot be written: \(error.localizedDescription)")
+            }
+        }
+        try handle.close()
+    }
+}

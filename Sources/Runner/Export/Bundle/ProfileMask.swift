@@ -1,0 +1,122 @@
+import Foundation
+import HTTPModel
+import Masking
+import Rules
+
+/// Takes the secrets out of the text of a profile: what a rule puts into a field of a secret's name, what is known as a
+/// secret of the traffic, and what looks like one.
+struct ProfileMask {
+    /// What stands for a text that looks like a secret.
+    static let word = "masked-by-sluice"
+
+    private let masked: MaskedSource
+    private let rules: MaskRules
+
+    init(_ masked: MaskedSource, _ rules: MaskRules) { (self.masked, self.rules) = (masked, rules) }
+
+    func source(_ source: ProfileSource) -> ProfileSource {
+        ProfileSource(file: source.file, text: text(source.text), isUnsaved: source.isUnsaved)
+    }
+
+    func text(_ text: String) -> String {
+        var groups: [String] = [""]
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            // A rule begins with its dash.
+            if line.drop(while: { $0 == " " }).hasPrefix("-") { groups.append("") }
+            groups[groups.count - 1] += line + "\n"
+        }
+        var result = groups.map(rule).joined()
+        result.removeLast()
+        return withoutSuspects(masked.masked(shown: result))
+    }
+
+    /// A rule with the values masked that go by a secret's name.
+    private func rule(_ text: String) -> String {
+        let scalars = ProfileMask.scalars(in: text)
+        let names = scalars.filter { ["name", "header", "field", "cookie", "query"].contains($0.key) }.map(\.value)
+        guard !names.isEmpty else { return text }
+        var result = text
+        for scalar in scalars.reversed()
+        where ["to", "match", "value", "from", "with", "equals", "contains"].contains(scalar.key)
+            && !scalar.value.isEmpty
+        {
+            for name in names where isSecret(name, scalar.value) {
+                result.replaceSubrange(scalar.range, with: "\"\(placeholder(name, scalar.value))\"")
+                break
+            }
+        }
+        return result
+    }
+
+    private func isSecret(_ name: String, _ value: String) -> Bool {
+        ["\(name): \(value)", "\(name)=\(value)", "\"\(name)\":\"\(value)\""].contains {
+            masked.masked(shown: $0) != $0
+        }
+    }
+
+    /// The value as it stands in the exports, where that can be told, else a word of our own.
+    private func placeholder(_ name: String, _ value: String) -> String {
+        let line = masked.masked(shown: "\(name): \(value)")
+        let start = "\(name): "
+        guard line.hasPrefix(start), line != "\(name): \(value)", !line.contains("\""), !line.contains("\\") else {
+            return ProfileMask.word
+        }
+        return String(line.dropFirst(start.count))
+    }
+
+    private struct Scalar {
+        var key: String
+        var value: String
+        /// With its quotes.
+        var range: Range<String.Index>
+    }
+
+    /// The plain and quoted values of keys on one line; what YAML has beside them is none of a rule's fields.
+    private static func scalars(in text: String) -> [Scalar] {
+        var scalars: [Scalar] = []
+        let pattern =
+            #/(?:^|[\s{,\-])([A-Za-z][A-Za-z-]*)\s*:[ \t]+("(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,{}\[\]|>&#"'][^,}\n]*)/#
+        for match in text.matches(of: pattern) {
+            let raw = match.output.2
+            var value = String(raw)
+            var range = raw.startIndex..<raw.endIndex
+            if let quote = value.first, quote == "\"" || quote == "'" {
+                value = String(value.dropFirst().dropLast())
+                value =
+                    quote == "'" ? value.replacing("''", with: "'") : value.replacing(#/\\(.)/#) { String($0.output.1) }
+            } else {
+                if let comment = value.range(of: " #") { value = String(value[..<comment.lowerBound]) }
+                while value.last?.isWhitespace == true { value.removeLast() }
+                range = raw.startIndex..<text.index(raw.startIndex, offsetBy: value.count)
+            }
+            scalars.append(Scalar(key: match.output.1.lowercased(), value: value, range: range))
+        }
+        return scalars
+    }
+
+    /// A text without the runs that look made by chance.
+    private func withoutSuspects(_ text: String) -> String {
+        let finder = MaskedSource(masked.original, TextMask(rules))
+        finder.collect(shown: text)
+        let result = finder.mask.suspects.reduce(text) { ProfileMask.without(runs: $1.beginning, in: $0) }
+        // Stricter than in traffic, where hashes and numbers of this look are ordinary: few profiles have any.
+        return result.replacing(#/[A-Za-z0-9_+=]{20,}/#) { match in
+            let digits = match.output.count { $0.isNumber }
+            return digits >= 4 && match.output.count - digits >= 4 ? ProfileMask.word : String(match.output)
+        }
+    }
+
+    private static func without(runs beginning: String, in text: String) -> String {
+        guard beginning.utf8.count >= 4 else { return text }
+        var result = ""
+        var rest = text[...]
+        while let start = rest.range(of: beginning)?.lowerBound {
+            result += rest[..<start]
+            let run = rest[start...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=_-.~".contains($0)) }
+            // What begins alike and is short is a word.
+            result += run.count < 12 ? String(run) : word
+            rest = rest[max(run.endIndex, rest.index(after: start))...]
+        }
+        return result + rest
+    }
+}

@@ -1,0 +1,222 @@
+import Content
+import HTTPModel
+import Masking
+import NIOCore
+import Recording
+import Sharing
+
+/// A new session with some exchanges of another one, under their own numbers, with their connections, times, comments and
+/// sizes. Where the source is a masked one, nothing is written that was not read through it.
+///
+/// Masked bodies have the content coding that their head names, made anew; where it cannot be made, the head loses the field.
+/// Messages of masked WebSockets are frames without compression. Use it on one thread.
+final class SessionSlice {
+    /// A masked body up to this size gets its content coding again, for which it has to be in memory.
+    private static let longestCoded = 64 << 20
+
+    private let reader: SessionReader
+    private let masked: MaskedSource?
+    private let recorder: Recorder
+    private let output: RecorderOutput
+    private let copy: BodyCopy
+    private var connections: Set<ConnectionID> = []
+
+    /// Makes the session; where there is a mask, its exchanges are to be added as they were recorded, too.
+    init(_ path: String, of reader: SessionReader, _ masked: MaskedSource?) throws {
+        (self.reader, self.masked) = (reader, masked)
+        var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
+        if masked == nil { configuration.labels = try reader.identity().labels }
+        recorder = try Recorder(configuration)
+        output = RecorderOutput(recorder)
+        copy = BodyCopy(reader: reader, output: output)
+    }
+
+    /// Adds an exchange of the session, as it was recorded.
+    func add(_ recorded: RecordedExchange) throws {
+        var exchange = masked?.masked(recorded) ?? recorded
+        var opened = exchange.record
+        opened.state = .inFlight
+        output.add(.opened(opened, exchange.messages))
+        for connection in [exchange.client, exchange.upstream].compactMap({ $0 })
+        where connections.insert(connection.id).inserted {
+            output.add(.connection(connection))
+        }
+        if let masked {
+            try addBodies(&exchange, masked)
+            exchange.record.extras.masked = masked.maskedParts(of: recorded.record)
+        } else {
+            for side in BodySide.allCases { try copy.copy(side, of: recorded.record.id, to: recorded.record.id) }
+        }
+        // Nothing more will come of it here.
+        if exchange.record.state == .inFlight { exchange.record.state = .interrupted }
+        output.add(.finished(exchange.record, exchange.messages))
+        output.send()
+    }
+
+    /// Writes the rules that were in force, and closes the file. Throws `SessionError` where something is not in it.
+    func finish(_ rules: [StoredRules]) throws {
+        for set in rules {
+            recorder.noteRules(sources: set.sources, switchedOff: set.switchedOff, at: set.at)
+        }
+        recorder.flush()
+        if let error = recorder.close().error { throw error }
+    }
+
+    // MARK: - Masked bodies
+
+    private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
+        if exchange.record.kind == .webSocket { return try addMessages(&exchange, masked) }
+        for side in BodySide.allCases {
+            guard try reader.bodySize(of: exchange.record.id, side: side) != nil else { continue }
+            try add(side, &exchange, masked)
+        }
+    }
+
+    private func add(_ side: BodySide, _ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
+        let id = exchange.record.id
+        let before = masked.replacedCount
+        var size = 0
+        try forEachPiece(of: id, side, masked) { size += $0.readableBytes }
+        let problem = masked.problem(of: id, side: side)
+        if masked.replacedCount == before, problem == nil { return try copy.copy(side, of: id, to: id) }
+
+        let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
+            .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
+        // What cannot be decoded is masked as it stands.
+        if codings.isEmpty || problem?.kind == .unknownCoding {
+            try forEachPiece(of: id, side, masked) { output.add(.body(id, side, $0)) }
+            return try addArrivals(side, id, masked, isText: codings.isEmpty)
+        }
+        if size <= SessionSlice.longestCoded {
+            var whole = ByteBuffer()
+            whole.reserveCapacity(size)
+            try forEachPiece(of: id, side, masked) { whole.writeImmutableBuffer($0) }
+            if let coded = try? ContentEncoder.encode(whole, codings: codings) {
+                return output.add(.body(id, side, coded))
+            }
+        }
+        try forEachPiece(of: id, side, masked) { output.add(.body(id, side, $0)) }
+        exchange.messages.removeCoding(of: side)
+    }
+
+    private func forEachPiece(
+        of id: ExchangeID,
+        _ side: BodySide,
+        _ masked: MaskedSource,
+        _ body: (ByteBuffer) throws -> Void
+    ) throws {
+        var offset: Int64 = 0
+        while true {
+            let piece = try masked.body(of: id, side: side, offset: offset, limit: BodyCopy.pieceSize)
+            guard piece.readableBytes > 0 else { return }
+            // A copy, since a slice keeps what was read before in memory.
+            try body(ByteBuffer(bytes: piece.readableBytesView))
+            offset += Int64(piece.readableBytes)
+        }
+    }
+
+    // MARK: - Times
+
+    /// Writes when the lines of a masked body came: a placeholder has another length than its secret, but both have the
+    /// line that they stand in.
+    private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
+        var arrivals: [Arrival] = []
+        try copy.forEachArrival(side, of: id) { arrivals.append($0) }
+        guard !arrivals.isEmpty, isText else { return }
+        // How many line feeds stand before each arrival.
+        var lines: [Int] = []
+        var (count, offset) = (0, Int64(0))
+        try forEachRecordedPiece(of: id, side) { piece in
+            for byte in piece.readableBytesView {
+                while lines.count < arrivals.count, arrivals[lines.count].offset <= offset { lines.append(count) }
+                if byte == 0x0A { count += 1 }
+                offset += 1
+            }
+        }
+        while lines.count < arrivals.count { lines.append(count) }
+        // Where the lines begin in the masked body. Of several that begin at one place the last one is when it was whole.
+        var (next, line, place) = (0, 0, Int64(0))
+        func take(_ start: Int64) {
+            var last: Arrival?
+            while next < arrivals.count, lines[next] <= line {
+                last = arrivals[next]
+                next += 1
+            }
+            if let last { output.add(.arrival(id, side, offset: start, at: last.at)) }
+        }
+        take(0)
+        try forEachPiece(of: id, side, masked) { piece in
+            for byte in piece.readableBytesView {
+                place += 1
+                guard byte == 0x0A else { continue }
+                line += 1
+                take(place)
+            }
+        }
+    }
+
+    private func forEachRecordedPiece(of id: ExchangeID, _ side: BodySide, _ body: (ByteBuffer) -> Void) throws {
+        var offset: Int64 = 0
+        while true {
+            let piece = try reader.body(of: id, side: side, offset: offset, limit: BodyCopy.pieceSize)
+            guard piece.readableBytes > 0 else { return }
+            body(piece)
+            offset += Int64(piece.readableBytes)
+        }
+    }
+
+    // MARK: - WebSockets
+
+    private func addMessages(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
+        let id = exchange.record.id
+        guard
+            let timeline = MessageTimeline(exchange, source: masked, payloadLimit: JSONExport.longestPayload)
+        else { return }
+        var offsets: [BodySide: Int64] = [:]
+        var leftOut: Int64 = 0
+        while let message = try timeline.next() {
+            guard case .webSocket(let details) = message.kind else { continue }
+            let isSent = message.direction == .fromClient
+            let side = isSent ? BodySide.requestReceived : .responseReceived
+            var payload = message.payload
+            if let close = details.close {
+                payload = ByteBuffer(integer: UInt16(clamping: close.code))
+                payload.writeString(close.reason)
+            }
+            let frame = WebSocketFrame.of(details.opcode, payload, isMasked: isSent)
+            let offset = offsets[side, default: 0]
+            output.add(.body(id, side, frame))
+            if let at = message.arrivedAt { output.add(.arrival(id, side, offset: offset, at: at)) }
+            offsets[side] = offset + Int64(frame.readableBytes)
+            leftOut += message.leftOut
+        }
+        var notes = timeline.remarks
+        if leftOut > 0 { notes.append("\(leftOut) bytes of long messages are not in this masked copy.") }
+        for note in notes {
+            exchange.messages.trace.append(TraceEntry(stage: "sluice", outcome: .note, text: note))
+        }
+    }
+}
+
+extension ExchangeMessages {
+    /// Takes the field off that names a content coding, in the heads that a body belongs to.
+    fileprivate mutating func removeCoding(of side: BodySide) {
+        switch side {
+        case .requestReceived: requestHead = requestHead.map(ExchangeMessages.withoutCoding)
+        case .requestSent: requestHeadSent = (requestHeadSent ?? requestHead).map(ExchangeMessages.withoutCoding)
+        case .responseReceived: responseHead = responseHead.map(ExchangeMessages.withoutCoding)
+        case .responseSent: responseHeadSent = (responseHeadSent ?? responseHead).map(ExchangeMessages.withoutCoding)
+        }
+    }
+
+    private static func withoutCoding(_ head: ByteBuffer) -> ByteBuffer {
+        var kept = ByteBuffer()
+        for line in head.readableBytesView.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            let name = String(decoding: line.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
+            guard name != "content-encoding" else { continue }
+            if kept.readableBytes > 0 { kept.writeInteger(UInt8(0x0A)) }
+            kept.writeBytes(line)
+        }
+        return kept
+    }
+}

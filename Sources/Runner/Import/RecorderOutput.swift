@@ -1,0 +1,72 @@
+import HTTPModel
+import NIOCore
+import Recording
+
+/// Gives events to a recorder in portions, and waits until they are written.
+final class RecorderOutput {
+    /// How many bytes of events are on their way at once: the recorder must keep room for the traffic.
+    private static let mostWaiting = 2 << 20
+
+    private let recorder: Recorder
+    private let producer: RecorderProducer
+    private var events: [RecordEvent] = []
+    private var cost = 0
+    private var waiting = 0
+
+    init(_ recorder: Recorder) {
+        self.recorder = recorder
+        producer = recorder.makeProducer {}
+    }
+
+    func add(_ event: RecordEvent) {
+        events.append(event)
+        cost += event.cost
+        if cost >= RecorderOutput.mostWaiting { send() }
+    }
+
+    func send() {
+        guard !events.isEmpty else { return }
+        _ = producer.submit(events, cost: cost)
+        waiting += cost
+        (events, cost) = ([], 0)
+        guard waiting >= RecorderOutput.mostWaiting else { return }
+        recorder.flush()
+        waiting = 0
+    }
+}
+
+/// Copies bodies from one session into another as they were recorded, with the times at which they came.
+struct BodyCopy {
+    static let pieceSize = 256 << 10
+    /// How many arrivals are read at once.
+    private static let arrivalsAtOnce = 4_096
+
+    let reader: SessionReader
+    let output: RecorderOutput
+
+    /// Copies a body, where the session has it.
+    func copy(_ side: BodySide, of old: ExchangeID, to id: ExchangeID) throws {
+        guard let size = try reader.bodySize(of: old, side: side) else { return }
+        var offset: Int64 = 0
+        while offset < size {
+            let bytes = try reader.body(of: old, side: side, offset: offset, limit: BodyCopy.pieceSize)
+            guard bytes.readableBytes > 0 else { break }
+            output.add(.body(id, side, bytes))
+            offset += Int64(bytes.readableBytes)
+        }
+        try forEachArrival(side, of: old) { output.add(.arrival(id, side, offset: $0.offset, at: $0.at)) }
+    }
+
+    /// Calls `body` with each arrival, by growing offset.
+    func forEachArrival(_ side: BodySide, of old: ExchangeID, _ body: (Arrival) throws -> Void) throws {
+        var (start, last): (Int64, Int64) = (0, -1)
+        while true {
+            let page = try reader.arrivals(of: old, side: side, from: start, limit: BodyCopy.arrivalsAtOnce)
+            // A page begins with the last one of the page before.
+            let news = page.filter { $0.offset > last }
+            guard let end = news.last else { return }
+            for arrival in news { try body(arrival) }
+            (start, last) = (end.offset, end.offset)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Content
+package import HTTPModel
+package import NIOCore
+
+/// One exchange of an archive, as far as a session can hold it: of a HAR 1.2, whose names the members have, or of another
+/// program's file.
+package struct ArchiveEntry {
+    package struct Message {
+        /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
+        package var version = ""
+        package var fields: [(name: String, value: String)] = []
+        package var trailers: [(name: String, value: String)] = []
+        /// The body without content coding: text, or base64.
+        package var text = ""
+        package var isBase64 = false
+        /// The body as bytes, in place of `text`.
+        package var bytes: ByteBuffer?
+        /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
+        package var isCoded: Bool?
+        /// The media type that the archive gives the body.
+        package var mediaType = ""
+        /// How many bytes the message had on the wire; `nil` where unknown.
+        package var wireSize: Int64?
+    }
+
+    package var kind = ExchangeRecord.Kind.http
+    package var method = ""
+    package var url = ""
+    /// The URL in its parts, in place of `url`.
+    package var target: RequestURL?
+    package var status = 0
+    package var reason = ""
+    package var request = Message()
+    package var response = Message()
+    package var startedDateTime = ""
+    /// Microseconds since 1970, in place of `startedDateTime`.
+    package var startedAt: Int64?
+    /// Milliseconds.
+    package var time: Double?
+    /// Milliseconds, by HAR's names; phases that did not happen are left out.
+    package var timings: [String: Double] = [:]
+    package var serverAddress = ""
+    package var serverPort = ""
+    /// `host:port`; empty where the archive does not say.
+    package var clientAddress = ""
+    /// The outcome of the TLS handshake with the server.
+    package var tls: TLSDetails?
+    package var error = ""
+    /// Whether it is a request that nobody has sent yet, so that no response is missing.
+    package var isUnsent = false
+    /// What a user said of the exchange.
+    package var comment = ""
+    /// The colour that a user gave it in Sluice.
+    package var colour = ""
+    var messages: [SocketMessage] = []
+
+    /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
+    struct SocketMessage {
+        /// Whether the client sent it.
+        var isSent = false
+        /// Seconds since 1970.
+        var time = 0.0
+        /// RFC 6455's number for its kind.
+        var opcode = 1
+        /// Text; of all but text messages base64.
+        var data = ""
+        /// The payload, in place of `data`.
+        var bytes: ByteBuffer?
+    }
+
+    package init() {}
+
+    /// How many bytes it holds in memory, about.
+    package var cost: Int {
+        let bodies = [request, response].reduce(0) { $0 + $1.text.utf8.count + ($1.bytes?.readableBytes ?? 0) }
+        return messages.reduce(bodies + 2_048) { $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64 }
+    }
+}

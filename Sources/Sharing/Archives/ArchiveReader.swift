@@ -1,0 +1,69 @@
+/// Reads the exchanges of an archive one after the other, so that it is never whole in memory.
+package protocol ArchiveReader {
+    /// Calls `body` with each exchange, in order. Throws ``ArchiveError`` or `JSONSyntaxError` where the archive cannot
+    /// be read further, and what `body` throws.
+    mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws
+}
+
+extension HARReader: ArchiveReader {}
+
+/// Where and why an archive cannot be read.
+package struct ArchiveError: Error, Hashable, CustomStringConvertible {
+    /// The place, as it follows the file's name: `:3:7` for a line and a column; empty where there is none.
+    package var place: String
+    package var message: String
+
+    package init(_ message: String, place: String = "") { (self.message, self.place) = (message, place) }
+
+    package var description: String { message }
+}
+
+/// What an import left out, counted by what it is. Belongs to one thread.
+package final class ArchiveLosses {
+    package struct Kind: Sendable, Hashable {
+        /// What was lost: one of it, and several.
+        package var one: String
+        package var many: String
+
+        package init(_ one: String, _ many: String) { (self.one, self.many) = (one, many) }
+
+        static let cutBody = Kind(
+            "body is cut off at the limit of its length",
+            "bodies are cut off at the limit of their length"
+        )
+        static let missingBody = Kind("body that the archive does not have", "bodies that the archive does not have")
+        static let field = Kind("header field beyond the first thousand", "header fields beyond the first thousand")
+        static let socketMessage = Kind(
+            "WebSocket message beyond the first 100000",
+            "WebSocket messages beyond the first 100000"
+        )
+        static let value = Kind("value that is no object", "values that are no objects")
+        static let unreadableURL = Kind(
+            "exchange without a URL that can be read",
+            "exchanges without a URL that can be read"
+        )
+    }
+
+    private var counts: [Kind: Int] = [:]
+    private var order: [Kind] = []
+
+    package init() {}
+
+    package func add(_ kind: Kind, count: Int = 1) {
+        guard count > 0 else { return }
+        if counts[kind] == nil {
+            // What files call things is theirs to choose.
+            guard order.count < 100 else { return }
+            order.append(kind)
+        }
+        counts[kind, default: 0] += count
+    }
+
+    /// What was left out, a phrase each: `3 bodies that the archive does not have`.
+    package var phrases: [String] {
+        order.map { kind in
+            let count = counts[kind] ?? 0
+            return count == 1 ? "1 \(kind.one)" : "\(count) \(kind.many)"
+        }
+    }
+}

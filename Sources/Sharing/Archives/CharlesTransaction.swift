@@ -1,0 +1,145 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+
+/// One exchange as Charles describes it, in JSON or XML, whose names the members have.
+struct CharlesTransaction {
+    struct Message {
+        /// Of a response; 0 where there is none.
+        var status = 0
+        var firstLine = ""
+        var fields: [(name: String, value: String)] = []
+        var mediaType = ""
+        /// Text without content coding.
+        var text = ""
+        /// Base64 of the bytes, in place of `text`.
+        var encoded: String?
+        /// The bytes, in place of both.
+        var bytes: ByteBuffer?
+    }
+
+    var status = ""
+    var method = ""
+    var protocolVersion = ""
+    var scheme = ""
+    var host = ""
+    var port: Int?
+    var actualPort: Int?
+    var path = ""
+    var query: String?
+    var isTunnel = false
+    var isWebSocket = false
+    var remoteAddress = ""
+    var clientAddress = ""
+    var clientPort: Int?
+    var start = ""
+    /// Microseconds since 1970, in place of `start`.
+    var startedAt: Int64?
+    /// Milliseconds, by Charles' names.
+    var durations: [String: Double] = [:]
+    var tlsProtocol = ""
+    var cipherSuite = ""
+    var alpn = ""
+    var errorMessage = ""
+    var notes = ""
+    var request = Message()
+    var response = Message()
+
+    /// The exchange; `nil` where it has no host that can be read.
+    func entry() -> ArchiveEntry? {
+        guard let target else { return nil }
+        var entry = ArchiveEntry()
+        entry.kind = isTunnel ? .tunnel : isWebSocket ? .webSocket : .http
+        entry.target = target
+        entry.method = isTunnel ? "CONNECT" : method
+        entry.status = response.status
+        entry.startedDateTime = start
+        entry.startedAt = startedAt
+        entry.comment = notes
+        entry.request = message(request)
+        entry.response = message(response)
+        let version = alpn.isEmpty ? protocolVersion : alpn
+        entry.request.version = version
+        entry.response.version = version
+        let line = response.firstLine.split(separator: " ", maxSplits: 2)
+        if line.count > 2 { entry.reason = String(line[2]) }
+        setTimes(&entry)
+        setAddresses(&entry)
+        switch status.uppercased() {
+        case "COMPLETE", "": entry.error = errorMessage
+        case "FAILED", "EXCEPTION": entry.error = errorMessage.isEmpty ? "It failed in Charles." : errorMessage
+        default: entry.error = "It had not ended when Charles wrote it (\(status.prefix(40)))."
+        }
+        // A tunnel has no response of its own.
+        if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
+        return entry
+    }
+
+    private var target: RequestURL? {
+        let scheme = scheme.lowercased()
+        guard let (host, _) = RequestURL.splitAuthority(host.contains(":") ? "[\(host)]" : host) else { return nil }
+        let usual = RequestURL.defaultPort(of: scheme)
+        let port = [port, actualPort, usual].compactMap { $0 }.first { (1...65_535).contains($0) }
+        guard let port, usual != nil || isTunnel else { return nil }
+        if isTunnel { return RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
+        let path = path.hasPrefix("/") || path == "*" ? path : "/" + path
+        return RequestURL(scheme: scheme, host: host, port: port, path: path, query: query)
+    }
+
+    private func message(_ message: Message) -> ArchiveEntry.Message {
+        var result = ArchiveEntry.Message()
+        // The pseudo fields of HTTP/2 stand in the first line.
+        result.fields = message.fields.filter { !$0.name.hasPrefix(":") }
+        let isThere = { (name: String) in result.fields.contains { $0.name.lowercased() == name } }
+        if let authority = message.fields.first(where: { $0.name == ":authority" }), !isThere("host") {
+            result.fields.insert(("host", authority.value), at: 0)
+        }
+        result.mediaType = message.mediaType
+        if let bytes = message.bytes {
+            result.bytes = bytes
+        } else if let encoded = message.encoded {
+            result.bytes = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters).map { ByteBuffer(bytes: $0) }
+        } else {
+            result.text = message.text
+        }
+        // Frames have no content coding, whatever the head says of bodies.
+        if isWebSocket { result.isCoded = true }
+        return result
+    }
+
+    private func setTimes(_ entry: inout ArchiveEntry) {
+        entry.time = durations["total"]
+        entry.timings["dns"] = durations["dns"]
+        entry.timings["ssl"] = durations["ssl"]
+        if let connect = durations["connect"] { entry.timings["connect"] = connect + (durations["ssl"] ?? 0) }
+        entry.timings["send"] = durations["request"]
+        entry.timings["wait"] = durations["latency"]
+        entry.timings["receive"] = durations["response"]
+    }
+
+    private func setAddresses(_ entry: inout ArchiveEntry) {
+        // A name, a slash, and the address behind it.
+        func address(_ text: String) -> String {
+            text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text
+        }
+        let remote = address(remoteAddress)
+        if remote.contains("."), let (host, port) = RequestURL.splitAuthority(remote) {
+            entry.serverAddress = host
+            entry.serverPort = String(port ?? target?.port ?? 0)
+        } else {
+            entry.serverAddress = remote
+        }
+        let client = address(clientAddress)
+        if !client.isEmpty, let clientPort, (1...65_535).contains(clientPort) {
+            entry.clientAddress = client.contains(":") ? "[\(client)]:\(clientPort)" : "\(client):\(clientPort)"
+        }
+        guard !tlsProtocol.isEmpty else { return }
+        entry.tls = TLSDetails(
+            protocolVersion: tlsProtocol,
+            cipherSuite: cipherSuite,
+            serverName: host,
+            applicationProtocol: alpn.isEmpty ? nil : alpn
+        )
+    }
+}

@@ -1,0 +1,72 @@
+import Content
+package import Files
+import NIOCore
+
+/// Reads a session that Charles saved as a zip (`.chlz`, `.chls` since version 4): of each exchange an entry with what a
+/// transaction of JSON has, `N-meta.json`, and its bodies, `N-req.…` and `N-res.…`.
+package struct CharlesZipReader: ArchiveReader {
+    private static let longestMeta = 4 << 20
+
+    private let zip: ZipReader
+    private let losses: ArchiveLosses
+    private let textLimit: Int
+
+    /// Whether a zip looks like such a session.
+    package static func isSession(_ zip: ZipReader) -> Bool {
+        zip.entries.contains { number(of: $0, "-meta.json") != nil }
+    }
+
+    package init(_ zip: ZipReader, textLimit: Int = 64 << 20, losses: ArchiveLosses) {
+        (self.zip, self.textLimit, self.losses) = (zip, textLimit, losses)
+    }
+
+    private static func number(of entry: ZipReader.Entry, _ suffix: String) -> Int? {
+        guard entry.name.hasSuffix(suffix) else { return nil }
+        return Int(entry.name.dropLast(suffix.utf8.count))
+    }
+
+    package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
+        var metas: [(number: Int, entry: ZipReader.Entry)] = []
+        var bodies: [String: ZipReader.Entry] = [:]
+        for entry in zip.entries {
+            if let number = CharlesZipReader.number(of: entry, "-meta.json") {
+                metas.append((number, entry))
+            } else if let dot = entry.name.firstIndex(of: ".") {
+                bodies[String(entry.name[..<dot])] = entry
+            } else {
+                bodies[entry.name] = entry
+            }
+        }
+        for (number, entry) in metas.sorted(by: { $0.number < $1.number }) {
+            guard let transaction = try transaction(entry) else {
+                losses.add(.init("entry that is no transaction", "entries that are no transactions"))
+                continue
+            }
+            var whole = transaction
+            whole.request.bytes = try bytes(of: bodies["\(number)-req"])
+            whole.response.bytes = try bytes(of: bodies["\(number)-res"])
+            if let entry = whole.entry() { try body(entry) } else { losses.add(.unreadableURL) }
+        }
+    }
+
+    /// Reads the description of an exchange; `nil` where it is none.
+    private func transaction(_ entry: ZipReader.Entry) throws -> CharlesTransaction? {
+        guard let bytes = try zip.contents(of: entry, atMost: CharlesZipReader.longestMeta) else { return nil }
+        var json = JSONTokenReader(bytes)
+        do {
+            guard try json.next()?.kind == .objectBegin else { return nil }
+            return try CharlesJSONReader.transaction(&json, losses, textLimit)
+        } catch is JSONSyntaxError {
+            return nil
+        }
+    }
+
+    private func bytes(of entry: ZipReader.Entry?) throws -> ByteBuffer? {
+        guard let entry else { return nil }
+        guard let bytes = try zip.contents(of: entry, atMost: textLimit) else {
+            losses.add(.init("body longer than 64 MiB", "bodies longer than 64 MiB"))
+            return nil
+        }
+        return ByteBuffer(bytes: bytes)
+    }
+}

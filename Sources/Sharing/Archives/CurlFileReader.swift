@@ -1,0 +1,67 @@
+import HTTPModel
+import NIOCore
+
+/// Reads a file with cURL commands, as browsers copy them ("copy as cURL", "copy all as cURL", for bash and for cmd), or in
+/// a script. Each is a request that nobody has sent. Nothing is run, and no file that a command names is read.
+package struct CurlFileReader: ArchiveReader {
+    /// A longer file is refused.
+    package static let longest = 64 << 20
+
+    private let bytes: [UInt8]
+    private let moment: Int64
+    private let losses: ArchiveLosses
+
+    /// Prepares to read a text; `moment` is when it was written, in microseconds since 1970.
+    package init(_ bytes: [UInt8], at moment: Int64, losses: ArchiveLosses) {
+        (self.bytes, self.moment, self.losses) = (bytes, moment, losses)
+    }
+
+    package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
+        var count = 0
+        do {
+            try CurlCommandReader.forEach(in: bytes) { result in
+                switch result {
+                case .success(let request):
+                    count += 1
+                    try body(entry(request))
+                case .failure(let error):
+                    losses.add(.init("command that cannot be read: \(error)", "commands that cannot be read: \(error)"))
+                }
+            }
+        } catch let error as CurlReadError {
+            throw ArchiveError("\(error)")
+        }
+        if count == 0, losses.phrases.isEmpty { throw ArchiveError("there is no cURL command in it") }
+    }
+
+    private func entry(_ request: CurlRequest) -> ArchiveEntry {
+        var entry = ArchiveEntry()
+        entry.isUnsent = true
+        entry.startedAt = moment
+        entry.method = request.method
+        entry.url = request.url
+        entry.request.version = request.version.map { "\($0)" } ?? ""
+        entry.request.fields = request.fields.map { ($0.name, $0.value) }
+        var content = ByteBuffer()
+        for piece in request.pieces {
+            switch piece {
+            case .bytes(let bytes): content.writeBytes(bytes)
+            case .file: losses.add(.init("body in a file, which is not read", "bodies in files, which are not read"))
+            }
+        }
+        let isThere = { (name: String) in entry.request.fields.contains { $0.name.lowercased() == name } }
+        // What curl adds by itself.
+        if !isThere("host"), let url = RequestURL(request.url) {
+            entry.request.fields.insert(("Host", url.authority), at: 0)
+        }
+        if content.readableBytes > 0, !isThere("content-length"), !isThere("transfer-encoding") {
+            entry.request.fields.append(("Content-Length", "\(content.readableBytes)"))
+        }
+        entry.request.bytes = content
+        entry.request.isCoded = true
+        for remark in request.remarks {
+            losses.add(.init("command of which this is \(remark)", "commands of which this is \(remark)"))
+        }
+        return entry
+    }
+}

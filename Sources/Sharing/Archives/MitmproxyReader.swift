@@ -1,0 +1,290 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Reads a file of flows that mitmproxy wrote (versions 5 to 12; flow formats 7 to 21), flow by flow.
+///
+/// Of HTTP flows everything is taken over that a session can hold, with the messages of their WebSockets, which formats
+/// up to 11 have in flows of their own. Flows of other protocols are left out and counted.
+package struct MitmproxyReader: ArchiveReader {
+    /// A longer flow is left out.
+    private static let longestFlow = 512 << 20
+    /// As many handshakes wait for the flow with their messages.
+    private static let mostHandshakes = 1_000
+    private static let mostFields = 1_000
+    private static let mostMessages = 100_000
+
+    private let refill: () throws -> [UInt8]
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    private var offset = 0
+    private let losses: ArchiveLosses
+    private var handshakes: [String: ArchiveEntry] = [:]
+    private var handshakeOrder: [String] = []
+
+    /// Prepares to read a file that comes in pieces, of which an empty one is the end.
+    package init(losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
+        (self.losses, self.refill) = (losses, refill)
+    }
+
+    package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
+        var count = 0
+        while let length = try nextLength() {
+            count += 1
+            guard length <= MitmproxyReader.longestFlow else {
+                losses.add(.init("flow longer than 512 MiB", "flows longer than 512 MiB"))
+                try pass(length + 1)
+                continue
+            }
+            let bytes = try take(length + 1)
+            var rest = (Array("\(length):".utf8) + bytes)[...]
+            guard let flow = TypedNetstring(&rest), case .dictionary = flow else {
+                throw error("flow \(count) is damaged, or no flow of mitmproxy")
+            }
+            try read(flow, body)
+        }
+        for id in handshakeOrder {
+            if let entry = handshakes.removeValue(forKey: id) { try body(entry) }
+        }
+    }
+
+    private mutating func read(_ flow: TypedNetstring, _ body: (ArchiveEntry) throws -> Void) throws {
+        switch flow["type"]?.string {
+        case "http": break
+        case "websocket":
+            let id = flow["metadata"]?["websocket_handshake"]?.string ?? ""
+            guard var entry = handshakes.removeValue(forKey: id) else {
+                return losses.add(.init("WebSocket without its handshake", "WebSockets without their handshakes"))
+            }
+            setMessages(flow, &entry)
+            return try body(entry)
+        case let type?:
+            let name = String(type.unicodeScalars.prefix(20).filter { (0x21..<0x7F).contains($0.value) })
+            return losses.add(.init("flow of \(name), not HTTP", "flows of \(name), not HTTP"))
+        case nil: return losses.add(.init("flow without a type", "flows without a type"))
+        }
+        guard let entry = entry(flow) else { return losses.add(.unreadableURL) }
+        if flow["metadata"]?["websocket"]?.isTrue == true, let id = flow["id"]?.string,
+            handshakes.count < MitmproxyReader.mostHandshakes
+        {
+            if handshakes.updateValue(entry, forKey: id) == nil { handshakeOrder.append(id) }
+        } else {
+            try body(entry)
+        }
+    }
+
+    // MARK: - A flow
+
+    private func entry(_ flow: TypedNetstring) -> ArchiveEntry? {
+        guard let request = flow["request"], case .dictionary = request else { return nil }
+        var entry = ArchiveEntry()
+        entry.method = request["method"]?.string ?? ""
+        entry.request = message(request)
+        guard let target = target(request, entry.request.fields) else { return nil }
+        entry.target = target
+        if let response = flow["response"], case .dictionary = response {
+            entry.response = message(response)
+            entry.status =
+                response["status_code"]?.number.flatMap { Int(exactly: $0) }
+                .flatMap { (0...999).contains($0) ? $0 : nil } ?? 0
+            entry.reason = response["reason"]?.string ?? ""
+            if response["content"] == .null { losses.add(.missingBody) }
+        }
+        if let error = flow["error"], case .dictionary = error {
+            entry.error = error["msg"]?.string ?? "It failed in mitmproxy."
+        }
+        entry.comment = flow["comment"]?.string ?? ""
+        setColour(flow["marked"], &entry)
+        setTimes(flow, &entry)
+        setConnections(flow, &entry)
+        if let socket = flow["websocket"], case .dictionary = socket { setMessages(socket, &entry) }
+        return entry
+    }
+
+    private func target(_ request: TypedNetstring, _ fields: [(name: String, value: String)]) -> RequestURL? {
+        let scheme = (request["scheme"]?.string ?? "http").lowercased()
+        let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
+        guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
+        var host = RequestURL.splitAuthority(name.contains(":") ? "[\(name)]" : name)?.host
+        // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field.
+        let isAddress = name.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") } || name.contains(":")
+        if isAddress, let field = fields.first(where: { $0.name.lowercased() == "host" }),
+            let named = RequestURL.splitAuthority(field.value)
+        {
+            host = named.host
+        }
+        guard let host, RequestURL.defaultPort(of: scheme) != nil else { return nil }
+        var target = RequestURL(scheme: scheme, host: host, port: port, path: "/")
+        if let path = request["path"]?.string, path.hasPrefix("/") || path == "*" { target.setPathAndQuery(path) }
+        return target
+    }
+
+    private func message(_ value: TypedNetstring) -> ArchiveEntry.Message {
+        var message = ArchiveEntry.Message()
+        message.version = value["http_version"]?.string ?? ""
+        message.fields = fields(value["headers"])
+        message.trailers = fields(value["trailers"])
+        message.bytes = (value["content"]?.data).map { ByteBuffer(bytes: $0) }
+        message.isCoded = true
+        message.mediaType = message.fields.first { $0.name.lowercased() == "content-type" }?.value ?? ""
+        return message
+    }
+
+    private func fields(_ value: TypedNetstring?) -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        for pair in value?.list ?? [] {
+            guard let pair = pair.list, pair.count >= 2, let name = pair[0].string, let text = pair[1].string else {
+                continue
+            }
+            if fields.count < MitmproxyReader.mostFields { fields.append((name, text)) } else { losses.add(.field) }
+        }
+        return fields
+    }
+
+    private func setColour(_ mark: TypedNetstring?, _ entry: inout ArchiveEntry) {
+        guard let mark else { return }
+        let name = mark.string ?? (mark.isTrue ? ":default:" : "")
+        guard !name.isEmpty else { return }
+        entry.colour = name.replacing("_circle", with: "").replacing(":", with: "")
+        if ExchangeAnnotation.Colour(rawValue: entry.colour) == nil {
+            losses.add(.init("mark that is no colour", "marks that are no colours"))
+        }
+    }
+
+    // MARK: - Times and connections
+
+    private func setTimes(_ flow: TypedNetstring, _ entry: inout ArchiveEntry) {
+        func moment(_ names: String...) -> Double? {
+            var value: TypedNetstring? = flow
+            for name in names { value = value?[name] }
+            return value?.number
+        }
+        func milliseconds(_ from: Double?, _ to: Double?) -> Double? {
+            guard let from, let to, to >= from else { return nil }
+            return (to - from) * 1_000
+        }
+        let (start, end) = (moment("request", "timestamp_start"), moment("request", "timestamp_end"))
+        let (answered, done) = (moment("response", "timestamp_start"), moment("response", "timestamp_end"))
+        entry.startedAt = start.map { RecordedRange.nearest($0 * 1_000_000, in: RecordedRange.moments) }
+        entry.time = milliseconds(start, done ?? moment("error", "timestamp") ?? answered ?? end)
+        entry.timings["send"] = milliseconds(start, end)
+        entry.timings["wait"] = milliseconds(end, answered)
+        entry.timings["receive"] = milliseconds(answered, done)
+        // A connection that was there before belongs to an earlier exchange.
+        guard let start, let began = moment("server_conn", "timestamp_start"), began >= start else { return }
+        let connected = moment("server_conn", "timestamp_tcp_setup")
+        let secured = moment("server_conn", "timestamp_tls_setup") ?? moment("server_conn", "timestamp_ssl_setup")
+        entry.timings["ssl"] = milliseconds(connected, secured)
+        entry.timings["connect"] = milliseconds(began, secured ?? connected)
+    }
+
+    private func setConnections(_ flow: TypedNetstring, _ entry: inout ArchiveEntry) {
+        func address(_ value: TypedNetstring?) -> (host: String, port: Int)? {
+            guard let list = value?.list ?? value?["address"]?.list, list.count >= 2, let host = list[0].string,
+                let port = list[1].number.flatMap({ Int(exactly: $0) }), (1...65_535).contains(port)
+            else { return nil }
+            return (host, port)
+        }
+        let (client, server) = (flow["client_conn"], flow["server_conn"])
+        if let (host, port) = address(client?["peername"]) ?? address(client?["address"]) {
+            entry.clientAddress = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+        if let (host, port) = address(server?["peername"]) ?? address(server?["ip_address"]) {
+            (entry.serverAddress, entry.serverPort) = (host, String(port))
+        }
+        guard let version = server?["tls_version"]?.string else { return }
+        entry.tls = TLSDetails(
+            protocolVersion: version,
+            cipherSuite: (server?["cipher"] ?? server?["cipher_name"])?.string ?? "",
+            serverName: server?["sni"]?.string,
+            applicationProtocol: (server?["alpn"] ?? server?["alpn_proto_negotiated"])?.string
+        )
+    }
+
+    // MARK: - WebSockets
+
+    private func setMessages(_ socket: TypedNetstring, _ entry: inout ArchiveEntry) {
+        for value in socket["messages"]?.list ?? [] {
+            // Kind, direction, content, time, and in later formats more.
+            guard let parts = value.list, parts.count >= 4, let opcode = parts[0].number.flatMap({ Int(exactly: $0) }),
+                let data = parts[2].data
+            else {
+                losses.add(.init("WebSocket message that cannot be read", "WebSocket messages that cannot be read"))
+                continue
+            }
+            guard entry.messages.count < MitmproxyReader.mostMessages else {
+                losses.add(.socketMessage)
+                continue
+            }
+            var message = ArchiveEntry.SocketMessage()
+            (message.isSent, message.opcode, message.time) = (parts[1].isTrue, opcode, parts[3].number ?? 0)
+            message.bytes = ByteBuffer(bytes: data)
+            entry.messages.append(message)
+        }
+        guard let code = socket["close_code"]?.number.flatMap({ UInt16(exactly: $0) }), !entry.messages.isEmpty else {
+            return
+        }
+        var close = ArchiveEntry.SocketMessage()
+        close.isSent = socket["closed_by_client"]?.isTrue ?? (socket["close_sender"]?.string == "client")
+        close.opcode = 8
+        close.time = socket["timestamp_end"]?.number ?? entry.messages.last?.time ?? 0
+        var payload = ByteBuffer(integer: code)
+        payload.writeString(socket["close_reason"]?.string ?? "")
+        close.bytes = payload
+        entry.messages.append(close)
+    }
+
+    // MARK: - Bytes
+
+    private func error(_ message: String) -> ArchiveError {
+        ArchiveError("\(message) (at byte \(offset))")
+    }
+
+    private mutating func peek() throws -> UInt8? {
+        if position == buffer.count, !isAtEnd {
+            buffer = try refill()
+            position = 0
+            isAtEnd = buffer.isEmpty
+        }
+        return position < buffer.count ? buffer[position] : nil
+    }
+
+    /// How long the next flow is; `nil` at the end.
+    private mutating func nextLength() throws -> Int? {
+        var (length, digits) = (0, 0)
+        guard try peek() != nil else { return nil }
+        while let byte = try peek() {
+            position += 1
+            offset += 1
+            if byte == UInt8(ascii: ":"), digits > 0 { return length }
+            guard byte &- 0x30 < 10, digits < 12 else { throw error("no flow of mitmproxy begins there") }
+            length = length * 10 + Int(byte - 0x30)
+            digits += 1
+        }
+        throw error("the file ends within a flow")
+    }
+
+    private mutating func take(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard try peek() != nil else { throw error("the file ends within a flow") }
+            let part = buffer[position...].prefix(count - bytes.count)
+            bytes += part
+            position = part.endIndex
+            offset += part.count
+        }
+        return bytes
+    }
+
+    private mutating func pass(_ count: Int) throws {
+        var rest = count
+        while rest > 0 {
+            guard try peek() != nil else { throw error("the file ends within a flow") }
+            let part = min(rest, buffer.count - position)
+            position += part
+            offset += part
+            rest -= part
+        }
+    }
+}

@@ -1,0 +1,272 @@
+/// Reads an XML document (XML 1.0, in UTF-8) token by token, as it comes: no more of it is in memory than a piece. Document
+/// types are refused, so there are no entities but the five of the language, and nothing outside the file is read.
+struct XMLTokenReader {
+    enum Token: Hashable {
+        case start(String, [String: String])
+        /// A part of a text; several may follow each other.
+        case text(String)
+        case end(String)
+    }
+
+    private static let deepest = 64
+    private static let longestName = 1_024
+    private static let longestValue = 64 << 10
+    private static let mostAttributes = 100
+    private static let longestText = 64 << 10
+
+    private let refill: () throws -> [UInt8]
+    private var bytes: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    private var line = 1
+    private var open: [String] = []
+    private var hasRoot = false
+    /// The end of an element that ends where it begins.
+    private var pendingEnd: String?
+
+    /// Prepares to read a document that comes in pieces, of which an empty one is the end.
+    init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
+
+    /// How many elements are open.
+    var depth: Int { open.count }
+
+    func error(_ message: String) -> ArchiveError { ArchiveError(message, place: ":\(line)") }
+
+    /// Reads the next token; `nil` at the end. Throws ``ArchiveError`` where the document is not well-formed.
+    mutating func next() throws -> Token? {
+        if let name = pendingEnd {
+            pendingEnd = nil
+            open.removeLast()
+            return .end(name)
+        }
+        while true {
+            guard let byte = try peek() else {
+                if let last = open.last { throw error("the file ends, and <\(last)> is not closed") }
+                guard hasRoot else { throw error("there is no element in it") }
+                return nil
+            }
+            guard byte == UInt8(ascii: "<") else {
+                guard !open.isEmpty else {
+                    try skipOutside(byte)
+                    continue
+                }
+                return .text(try text())
+            }
+            advance()
+            switch try peek() {
+            case UInt8(ascii: "?"): try skip(to: "?>", "the processing instruction does not end")
+            case UInt8(ascii: "!"):
+                advance()
+                if let text = try declaration() { return .text(text) }
+            case UInt8(ascii: "/"):
+                advance()
+                return try end()
+            default: return try start()
+            }
+        }
+    }
+
+    /// Passes over the rest of the element whose start was just read.
+    mutating func skip() throws {
+        let outside = depth - 1
+        while depth > outside { _ = try next() }
+    }
+
+    // MARK: - Markup
+
+    private mutating func start() throws -> Token {
+        let name = try name("an element's name")
+        guard !hasRoot || !open.isEmpty else { throw error("<\(name)> stands after the end of the outermost element") }
+        guard open.count < XMLTokenReader.deepest else {
+            throw error("elements are nested deeper than \(XMLTokenReader.deepest) levels")
+        }
+        var attributes: [String: String] = [:]
+        while true {
+            try skipSpace()
+            guard let byte = try peek() else { throw error("the file ends within <\(name)") }
+            if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
+                advance()
+                if byte == UInt8(ascii: "/") {
+                    guard try take() == UInt8(ascii: ">") else { throw error("'>' is missing after '/'") }
+                    pendingEnd = name
+                }
+                hasRoot = true
+                open.append(name)
+                return .start(name, attributes)
+            }
+            let key = try self.name("an attribute's name")
+            try skipSpace()
+            guard try take() == UInt8(ascii: "=") else { throw error("'=' is missing after \(key)") }
+            try skipSpace()
+            guard attributes.count < XMLTokenReader.mostAttributes else {
+                throw error("<\(name)> has too many attributes")
+            }
+            guard attributes.updateValue(try value(of: key), forKey: key) == nil else {
+                throw error("the attribute \(key) stands twice in <\(name)>")
+            }
+        }
+    }
+
+    private mutating func value(of key: String) throws -> String {
+        guard let quote = try take(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            throw error("the value of \(key) has no quotes")
+        }
+        var value: [UInt8] = []
+        while let byte = try take() {
+            if byte == quote { return String(decoding: value, as: UTF8.self) }
+            guard byte != UInt8(ascii: "<") else { throw error("'<' stands in the value of \(key)") }
+            guard value.count < XMLTokenReader.longestValue else { throw error("the value of \(key) is too long") }
+            if byte == UInt8(ascii: "&") { value += try reference() } else { value.append(byte) }
+        }
+        throw error("the file ends within the value of \(key)")
+    }
+
+    private mutating func end() throws -> Token {
+        let name = try name("an element's name")
+        try skipSpace()
+        guard try take() == UInt8(ascii: ">") else { throw error("'>' is missing after </\(name)") }
+        guard let last = open.last, last == name else {
+            throw error("</\(name)> stands where \(open.last.map { "</\($0)>" } ?? "nothing") is to be closed")
+        }
+        open.removeLast()
+        return .end(name)
+    }
+
+    /// A comment, or a CDATA section, whose text is returned.
+    private mutating func declaration() throws -> String? {
+        guard let byte = try peek() else { throw error("the file ends within '<!'") }
+        if byte == UInt8(ascii: "-") {
+            try expect("--")
+            try skip(to: "-->", "the comment does not end")
+            return nil
+        }
+        guard byte == UInt8(ascii: "["), !open.isEmpty else {
+            throw error("a document type is not read, as it could define entities")
+        }
+        try expect("[CDATA[")
+        var text: [UInt8] = []
+        while let byte = try take() {
+            text.append(byte)
+            if byte == UInt8(ascii: ">"), text.suffix(3).elementsEqual("]]>".utf8) {
+                return String(decoding: text.dropLast(3), as: UTF8.self)
+            }
+            guard text.count < 64 << 20 else { throw error("a CDATA section has more than 64 MiB") }
+        }
+        throw error("the CDATA section does not end")
+    }
+
+    private mutating func expect(_ text: String) throws {
+        for byte in text.utf8 where try take() != byte { throw error("'<!' begins nothing that is known") }
+    }
+
+    private mutating func skip(to end: String, _ message: String) throws {
+        let wanted = Array(end.utf8)
+        var last: [UInt8] = []
+        while let byte = try take() {
+            last.append(byte)
+            if last.count > wanted.count { last.removeFirst() }
+            if last == wanted { return }
+        }
+        throw error(message)
+    }
+
+    // MARK: - Text
+
+    private mutating func text() throws -> String {
+        var text: [UInt8] = []
+        while let byte = try peek(), byte != UInt8(ascii: "<"), text.count < XMLTokenReader.longestText {
+            if byte == UInt8(ascii: "&") {
+                advance()
+                text += try reference()
+                continue
+            }
+            let end = bytes[position...].prefix(XMLTokenReader.longestText)
+                .firstIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }
+            let run = bytes[position..<(end ?? min(bytes.count, position + XMLTokenReader.longestText))]
+            line += run.count { $0 == 0x0A }
+            text += run
+            position = run.endIndex
+        }
+        // A character is not cut.
+        while let byte = try peek(), byte & 0xC0 == 0x80 {
+            text.append(byte)
+            advance()
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func skipOutside(_ byte: UInt8) throws {
+        let isMark = !hasRoot && [0xEF, 0xBB, 0xBF].contains(byte)
+        guard isMark || [0x20, 0x09, 0x0A, 0x0D].contains(byte) else {
+            throw error("text stands outside of the outermost element")
+        }
+        advance()
+    }
+
+    /// What stands behind `&`: a character's number or one of the five names.
+    private mutating func reference() throws -> [UInt8] {
+        var name: [UInt8] = []
+        while let byte = try take(), name.count < 12 {
+            guard byte == UInt8(ascii: ";") else {
+                name.append(byte)
+                continue
+            }
+            let text = String(decoding: name, as: UTF8.self)
+            switch text {
+            case "lt": return [UInt8(ascii: "<")]
+            case "gt": return [UInt8(ascii: ">")]
+            case "amp": return [UInt8(ascii: "&")]
+            case "quot": return [UInt8(ascii: "\"")]
+            case "apos": return [UInt8(ascii: "'")]
+            default: break
+            }
+            let isHexadecimal = text.hasPrefix("#x")
+            let digits = text.dropFirst(isHexadecimal ? 2 : 1)
+            guard text.hasPrefix("#"), digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+                let number = UInt32(digits, radix: isHexadecimal ? 16 : 10), let scalar = Unicode.Scalar(number)
+            else { throw error("there is no character or entity of that name, and files cannot define any") }
+            return Array(String(Character(scalar)).utf8)
+        }
+        throw error("'&' begins no reference")
+    }
+
+    // MARK: - Bytes
+
+    private mutating func name(_ what: String) throws -> String {
+        var name: [UInt8] = []
+        while let byte = try peek(),
+            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte >= 0x80 || "_:-.".utf8.contains(byte)
+        {
+            guard name.count < XMLTokenReader.longestName else { throw error("\(what) is too long") }
+            name.append(byte)
+            advance()
+        }
+        guard !name.isEmpty else { throw error("\(what) is missing") }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private mutating func skipSpace() throws {
+        while let byte = try peek(), [0x20, 0x09, 0x0A, 0x0D].contains(byte) { advance() }
+    }
+
+    private mutating func peek() throws -> UInt8? {
+        if position == bytes.count, !isAtEnd {
+            bytes = try refill()
+            position = 0
+            isAtEnd = bytes.isEmpty
+        }
+        return position < bytes.count ? bytes[position] : nil
+    }
+
+    /// Goes on behind the byte that was looked at.
+    private mutating func advance() {
+        if bytes[position] == 0x0A { line += 1 }
+        position += 1
+    }
+
+    private mutating func take() throws -> UInt8? {
+        guard let byte = try peek() else { return nil }
+        advance()
+        return byte
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Files
+import Foundation
+import Runner
+
+extension Import {
+    struct Session: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a session of what other programs recorded.",
+            discussion: """
+                What a file is is told by its content: HAR; sessions of Charles (.chlsj, .xml, .chlz, .chls from version 4); \
+                flows of mitmproxy 5 to 12; cURL commands as browsers copy them; other sessions and bundles of Sluice. \
+                Bodies and texts have at most 64 MiB, files of cURL commands too, flows of mitmproxy 512 MiB.
+
+                A session that is there gets the exchanges besides its own, under new numbers. For each file a line tells \
+                how many came and what was left out.
+
+                For example: sluice import session trace.chlsj browser.har -o bug.sluice && sluice open bug.sluice
+
+                Exit codes: 0 all files were read to their ends, 1 one could not be, 2 wrong usage.
+                """
+        )
+
+        @Argument(help: .value("file", "What is to be read.")) var files: [String]
+        @Option(
+            name: .shortAndLong,
+            help: .value("session", "The session to write. (default: a new one beside those of 'sluice run')")
+        )
+        var output: String?
+
+        func run() async throws {
+            let path = try output ?? newSession()
+            if OutputFile.isThere(path), try ArchiveFile.isArchive(path) {
+                throw StartError("\(path) is there already, and no session.", hint: "Name another file.", isUsage: true)
+            }
+            let isNew = !FileManager.default.fileExists(atPath: path)
+            let edits = RecordedSessionEdits(path: path)
+            var (count, isWhole) = (0, true)
+            for file in files {
+                do {
+                    let outcome = try await edits.importExchanges(of: file) { _ in true }
+                    count += outcome.count
+                    isWhole = isWhole && outcome.problem == nil
+                    StandardStreams.out(Self.words(outcome, of: file))
+                } catch {
+                    isWhole = false
+                    StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : "sluice: \(error)\n")
+                }
+            }
+            if count == 0, isNew {
+                // Nobody needs an empty session.
+                for companion in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + companion) }
+                throw isWhole ? StartError("No exchange came in, so no session was written.") : ExitCode(1)
+            }
+            StandardStreams.out("\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(path)\n")
+            if !isWhole { throw ExitCode(1) }
+        }
+
+        private func newSession() throws -> String {
+            try StandardPaths.makeDirectory(StandardPaths.sessions)
+            return StandardPaths.newSession()
+        }
+
+        private static func isPositioned(_ error: any Error) -> Bool { (error as? StartError)?.isPositioned == true }
+
+        private static func words(_ outcome: ImportOutcome, of file: String) -> String {
+            let count = outcome.count
+            var text = "\(file): \(outcome.format), \(count) \(count == 1 ? "exchange" : "exchanges")"
+            if let first = outcome.first { text += count == 1 ? ", number \(first)" : ", from \(first) on" }
+            text += "\n"
+            var losses = outcome.losses
+            if outcome.unfinished > 0 { losses.append("\(outcome.unfinished) still in flight") }
+            for loss in losses { text += "  left out: \(loss)\n" }
+            if let problem = outcome.problem { text += "  the rest could not be read: \(problem)\n" }
+            return text
+        }
+    }
+}

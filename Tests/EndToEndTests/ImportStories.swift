@@ -1,0 +1,21 @@
+import Foundation
+import Support
+import Testing
+
+extension EndToEnd {
+    @Suite("Files of other programs")
+    struct ImportStories {
+        @Test("HAR, Charles, mitmproxy, cURL, sessions and bundles come in and are shown; traps are refused")
+        func files() async throws {
+            let scratch = try Scratch()
+            let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "SharingTests/Archives/Fixtures")
+            let outcome = try await Program.run(
+                "python3",
+                [script("importing.py"), try SluiceProcess.executable(), scratch.path, fixtures.path],
+                environment: ["PYTHONDONTWRITEBYTECODE": "1"]
+            )
+            #expect(outcome.status == 0 && outcome.text.isEmpty, "\(outcome.text)\(outcome.errors)")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+import Rules
+import Testing
+
+@testable import Runner
+
+@Suite("Profiles in bundles have no secrets")
+struct ProfileMaskTests {
+    private struct NoSource: ExchangeSource {
+        func exchange(_ id: ExchangeID) -> RecordedExchange? { nil }
+        func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) -> ByteBuffer { ByteBuffer() }
+    }
+
+    private func masked(_ text: String) -> String {
+        let source = MaskedSource(NoSource(), TextMask())
+        source.mask.endCollecting()
+        return ProfileMask(source, MaskRules()).text(text)
+    }
+
+    @Test(
+        "What a rule puts into a secret's name is masked, however it is written",
+        arguments: [
+            #"- { add: header, on: request, name: Authorization, to: "Bearer hunter2word" }"#,
+            "- { add: header, on: request, name: X-Api-Key, to: hunter2word }",
+            "- add: query\n  name: access_token\n  to: 'hunter2word'",
+            "- add: query\n  to: hunter2word # old\n  name: client_secret",
+            "- modify: header\n  name: Cookie\n  match: sid=hunter2word\n  to: 'sid=hunter2word2'",
+            "headers:\n  Authorization: Basic aHVudGVyMndvcmQ6aHVudGVyMndvcmQ=",
+        ]
+    )
+    func rules(rule: String) {
+        let text = masked("rewrite:\n  \(rule)\n")
+        #expect(!text.contains("hunter2word") && !text.contains("aHVudGVyMndvcmQ6"), "\(text)")
+        #expect(text.hasPrefix("rewrite:\n"))
+    }
+
+    @Test("A key in a comment goes, and an ordinary profile stays as it is")
+    func others() throws {
+        #expect(!masked("# the key is 9f3A7c21Bd08e6QzKm41Wx77, do not lose it\n").contains("9f3A7c21Bd08e6QzKm41Wx77"))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Profiles")
+        var count = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".yaml") {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            #expect(masked(text) == text, "\(name)")
+            count += 1
+        }
+        #expect(count > 10)
+    }
+}

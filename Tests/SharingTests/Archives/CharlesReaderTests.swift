@@ -1,0 +1,168 @@
+import Content
+import Files
+import Foundation
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Sharing
+
+@Suite("Sessions of Charles are read, built from published descriptions of its formats")
+struct CharlesReaderTests {
+    @Test("JSON: times, addresses, TLS, bodies as text and as bytes, tunnels, failures; the rest is counted")
+    func json() throws {
+        let fixture = try ArchiveFixture("built-session.chlsj")
+        #expect(fixture.error == nil && fixture.records.count == 4)
+        let order = try #require(fixture.records.first?.record)
+        #expect(order.url.description == "https://api.example.com/orders?page=1" && order.status == 201)
+        #expect(order.method == "POST" && order.startedAt == 1_768_471_200_250_000)
+        #expect(order.timings.total == 53_000 && order.timings.wait == 29_000 && order.timings.dns == 3_000)
+        #expect(order.timings.connect == 7_000 && order.timings.tls == 11_000 && order.timings.receive == 2_000)
+        #expect(order.serverAddress == "203.0.113.1:443" && order.clientAddress == "127.0.0.1:53211")
+        #expect(order.extras.annotation.comment == "the one that fails" && order.state == .complete)
+        #expect(fixture.entries[0].tls?.cipherSuite == "TLS_AES_128_GCM_SHA256")
+        #expect(fixture.body(0, .requestReceived) == #"{"item":"lock"}"#)
+        // Text that was decoded gets its coding again, and reads as before.
+        #expect(fixture.body(0, .responseReceived) != #"{"id":7}"#)
+        #expect(fixture.decoded(0, .responseReceived) == #"{"id":7}"#)
+        let head = String(buffer: try #require(fixture.records[0].messages.responseHead))
+        #expect(head.hasPrefix("HTTP/1.1 201 Created\r\n") && head.contains("Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n"))
+
+        #expect(fixture.records[1].record.url.description == "https://cdn.example.com:8443/packed")
+        #expect(
+            fixture.records[1].record.clientVersion == .http2
+                && fixture.records[1].record.serverAddress == "[2001:db8::1]:8443"
+        )
+        #expect(fixture.decoded(1, .responseReceived) == "compressed here")
+        let request = String(buffer: try #require(fixture.records[1].messages.requestHead))
+        #expect(request.contains("host: cdn.example.com:8443") || request.contains("Host: cdn.example.com:8443"))
+        #expect(!request.contains(":method"))
+
+        #expect(
+            fixture.records[2].record.kind == .tunnel
+                && fixture.records[2].record.url.authority == "bank.example.com:443"
+        )
+        #expect(fixture.records[2].record.state == .complete)
+        #expect(fixture.records[3].record.failure?.message == "Connection refused")
+        #expect(
+            fixture.losses == [
+                "1 value that is no object", "1 object that is no transaction",
+                "1 exchange without a URL that can be read",
+            ]
+        )
+    }
+
+    @Test(
+        "XML: attributes, escapes, CDATA and base64, whatever the pieces are that it comes in",
+        arguments: [1, 7, 4_096]
+    )
+    func xml(piece: Int) throws {
+        let fixture = ArchiveFixture(bytes: try ArchiveFixture.bytes("built-session.xml"), piece: piece)
+        #expect(fixture.error == nil && fixture.records.count == 2)
+        let first = try #require(fixture.records.first?.record)
+        #expect(first.url.description == "https://api.example.com/items?a=1&b=2" && first.status == 200)
+        #expect(
+            first.startedAt == 1_768_471_200_250_000 && first.timings.total == 53_000 && first.timings.wait == 40_000
+        )
+        #expect(fixture.body(0, .responseReceived) == #"{"text":"<b>&amp;</b>"}"#)
+        #expect(fixture.records[1].bodies[.requestReceived] == ByteBuffer(bytes: [0, 1, 2, 255]))
+        #expect(fixture.records[1].record.failure?.message == "Read timed out")
+        #expect(fixture.losses == ["1 element that is no transaction"])
+    }
+
+    @Test("XML that defines entities, is nested deep or is not well-formed is refused with its line")
+    func hostileXML() {
+        func error(_ text: String) -> String { ArchiveFixture(bytes: Array(text.utf8)).error ?? "" }
+        let session = "<charles-session>"
+        #expect(error("<!DOCTYPE x [<!ENTITY a \"b\">]>\(session)</charles-session>").contains("document type"))
+        #expect(error("\(session)<transaction>&a;</transaction></charles-session>").contains("no character or entity"))
+        let deep = String(repeating: "<a>", count: 100_000)
+        #expect(error("\(session)\(deep)").contains("deeper than 64"))
+        #expect(error("\(session)<a></b></charles-session>").contains("</b> stands where </a>"))
+        #expect(error("\(session)<a x=\"1\" x=\"2\"/></charles-session>").contains("stands twice"))
+        #expect(error("\(session)").contains("is not closed"))
+        #expect(error("\(session)</charles-session>x").contains("outside"))
+        #expect(error("\(session)<transaction>&#xD800;</transaction></charles-session>").contains("no character"))
+    }
+
+    @Test("JSON that is nested deep, or no session, is refused")
+    func hostileJSON() {
+        let deep = ArchiveFixture(bytes: Array(String(repeating: "[", count: 1_000_000).utf8))
+        #expect(deep.error?.contains("nested deeper") == true)
+        #expect(ArchiveFixture(bytes: Array(#"[{"a": 1}]"#.utf8)).error?.contains("no transactions") == true)
+        #expect(ArchiveFixture(bytes: Array("[]".utf8)).error == nil)
+        let numbers =
+            #"[{"host":"h","scheme":"http","port":99999999999999999999,"path":"/","clientPort":-4,"#
+            + #""durations":{"total":1e300},"response":{"status":1e9}}]"#
+        let odd = ArchiveFixture(bytes: Array(numbers.utf8))
+        #expect(odd.error == nil && odd.records.first?.record.url.port == 80 && odd.records.first?.record.status == 0)
+    }
+
+    @Test(
+        "A file that is cut off anywhere gives what was whole before, and an error",
+        arguments: ["built-session.chlsj", "built-session.xml"]
+    )
+    func cut(name: String) throws {
+        let bytes = try ArchiveFixture.bytes(name)
+        let whole = ArchiveFixture(bytes: bytes).records.count
+        let end = bytes.lastIndex { $0 > 0x20 } ?? 0
+        for count in 1..<end {
+            let fixture = ArchiveFixture(bytes: Array(bytes.prefix(count)))
+            #expect(fixture.error != nil && fixture.records.count <= whole, "\(count) bytes of \(name)")
+        }
+    }
+
+    @Test("A zip of Charles: descriptions and bodies apart, in the order of their numbers")
+    func zip() throws {
+        let directory = NSTemporaryDirectory() + "sluice-chlz-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        func member(_ name: String, _ content: [UInt8]) throws -> ZipWriter.Member {
+            try Data(content).write(to: URL(filePath: "\(directory)/\(name)"))
+            return ZipWriter.Member(name, file: "\(directory)/\(name)")
+        }
+        func meta(_ path: String, _ coding: String) -> [UInt8] {
+            Array(
+                #"{"status":"COMPLETE","method":"POST","scheme":"http","host":"h.example","path":"\#(path)","request":{"header":"#
+                    .utf8
+            )
+                + Array(
+                    #"{"firstLine":"POST \#(path) HTTP/1.1","headers":[]}},"response":{"status":200,"header":{"headers":["#
+                        .utf8
+                )
+                + Array(#"{"name":"Content-Encoding","value":"\#(coding)"}]}}}"#.utf8)
+        }
+        let packed = try ContentEncoder.encode(ByteBuffer(string: "packed"), coding: .gzip)
+        let path = directory + "/s.chlz"
+        try ZipWriter.write(
+            [
+                member("10-meta.json", meta("/ten", "gzip")), member("10-res.txt", Array("plain".utf8)),
+                member("2-meta.json", meta("/two", "gzip")), member("2-req.json", Array("{}".utf8)),
+                member("2-res.txt", Array(packed.readableBytesView)), member("3-meta.json", Array("[1".utf8)),
+            ],
+            to: path
+        )
+        let losses = ArchiveLosses()
+        var reader = CharlesZipReader(try ZipReader(path), losses: losses)
+        var recording = ArchiveRecording()
+        var found: [(String, String, String)] = []
+        let take: (ArchiveEntry) -> Void = { entry in
+            var (request, response) = ("", "")
+            var head = ""
+            for event in recording.events(entry) {
+                switch event {
+                case .body(_, .requestReceived, let part): request += String(buffer: part)
+                case .body(_, _, let part):
+                    response = String(buffer: ContentDecoder.decode(part, codings: [.gzip], limit: 100).bytes)
+                case .finished(let record, _): head = record.url.path
+                default: break
+                }
+            }
+            found.append((head, request, response))
+        }
+        try reader.forEach(take)
+        // What does not decode is taken for decoded, and gets its coding again.
+        #expect(found.map(\.0) == ["/two", "/ten"] && found.map(\.1) == ["{}", ""])
+        #expect(found.map(\.2) == ["packed", "plain"] && losses.phrases == ["1 entry that is no transaction"])
+    }
+}

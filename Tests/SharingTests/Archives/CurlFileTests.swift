@@ -1,0 +1,70 @@
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Sharing
+
+@Suite("Files of cURL commands are read")
+struct CurlFileTests {
+    @Test("Commands that a browser copies for bash, one after the other; files are named and not read")
+    func bash() throws {
+        let fixture = try ArchiveFixture("built-bash.curl")
+        #expect(fixture.error == nil)
+        let records = fixture.records.map(\.record)
+        #expect(
+            records.map { "\($0.method) \($0.url)" } == [
+                "GET https://shop.example.com/items?page=2", "POST https://shop.example.com/orders",
+                "PUT https://shop.example.com/upload",
+            ]
+        )
+        #expect(records.allSatisfy { $0.state == .complete && $0.status == 0 && $0.startedAt == 1_000_000 })
+        let head = String(buffer: try #require(fixture.records[0].messages.requestHead))
+        #expect(head.contains("Host: shop.example.com\r\n") && head.contains("Cookie: sid=0123; theme=dark\r\n"))
+        #expect(fixture.records[0].messages.responseHead == nil)
+        #expect(fixture.body(1, .requestReceived) == #"{"item":"lock's key","n":2}"#)
+        #expect(fixture.losses.contains { $0.contains("body in a file") })
+    }
+
+    @Test("Commands that a browser copies for cmd")
+    func cmd() throws {
+        let fixture = try ArchiveFixture("built-cmd.curl")
+        #expect(fixture.error == nil)
+        #expect(
+            fixture.records.map { "\($0.record.method) \($0.record.url)" } == [
+                "GET https://shop.example.com/a?x=1&y=2", "POST https://shop.example.com/b",
+            ]
+        )
+        #expect(fixture.body(1, .requestReceived) == "k=v")
+    }
+
+    @Test(
+        "Cut anywhere: no crash, and never more commands than there are",
+        arguments: ["built-bash.curl", "built-cmd.curl"]
+    )
+    func cut(name: String) throws {
+        let bytes = try ArchiveFixture.bytes(name)
+        let whole = ArchiveFixture(bytes: bytes).records.count
+        for count in 1..<bytes.count {
+            #expect(ArchiveFixture(bytes: Array(bytes.prefix(count))).records.count <= whole, "\(count)")
+        }
+    }
+
+    @Test("What a file is is told by its content")
+    func formats() {
+        func format(_ text: String) -> ArchiveFormat? { ArchiveFormat(beginning: Array(text.utf8)) }
+        #expect(format("SQLite format 3\0") == nil && format("") == nil && format("hello") == nil)
+        #expect(format(" {\"log\"") == .har && format("\u{FEFF}[") == .charlesJSON)
+        #expect(format("<?xml version='1.0'?>\n<!-- <a> --><charles-session>") == .charlesXML)
+        #expect(format("<?xml?><?charles x?><charles-export>") == .charlesSettings)
+        #expect(format("<configuration>") == .charlesSettings && format("<html a>") == .otherXML("html"))
+        #expect(format("<") == .otherXML(""))
+        #expect(format("12:4:type;4:http;") == .mitmproxy && format("12:30") == nil)
+        #expect(format("#!/bin/sh\n  curl 'http://a/'") == .curl && format("$ curl http://a") == .curl)
+        #expect(format("curling is a sport") == nil)
+        #expect(ArchiveFormat(beginning: [0xAC, 0xED, 0, 5, 0x73]) == .javaObjects)
+        #expect(
+            ArchiveFormat(beginning: [0x50, 0x4B, 3, 4]) == .zip
+                && ArchiveFormat(beginning: [0x50, 0x4B, 5, 6]) == .zip
+        )
+    }
+}

@@ -1,0 +1,91 @@
+import Content
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Sharing
+
+@Suite("Flow files of mitmproxy are read")
+struct MitmproxyReaderTests {
+    @Test(
+        "Files that mitmproxy wrote, and one of an older format, have the same six exchanges",
+        arguments: [
+            "mitmproxy-11.0.2.flows", "mitmproxy-10.1.6.flows", "mitmproxy-9.0.1.flows", "built-format-7.flows",
+        ]
+    )
+    func files(name: String) throws {
+        let fixture = try ArchiveFixture(name)
+        #expect(fixture.error == nil && fixture.losses.isEmpty, "\(fixture.error ?? "") \(fixture.losses)")
+        let records = fixture.records.map(\.record)
+        #expect(
+            records.map { "\($0.method) \($0.url.pathAndQuery) \($0.status)" } == [
+                "GET /bytes?a=1&b=%20 200", "GET /gzip 200", "POST /orders 201", "GET /missing 404", "GET /refused 0",
+                "GET /chat 101",
+            ]
+        )
+        guard records.count == 6 else { return }
+        #expect(records[0].url.host == "127.0.0.1" && records[0].url.port == 39_181)
+        #expect(
+            records[0].serverAddress == "127.0.0.1:39181" && records[0].clientAddress?.hasPrefix("127.0.0.1:") == true
+        )
+        #expect((records[0].timings.total ?? 0) > 0 && (records[0].timings.wait ?? -1) >= 0)
+        #expect(records[0].startedAt > 1_700_000_000_000_000)
+        #expect(fixture.records[0].bodies[.responseReceived] == ByteBuffer(bytes: 0...255))
+        let head = String(buffer: try #require(fixture.records[0].messages.requestHead))
+        #expect(head.contains("X-Token: abc\r\n"))
+        // As it came, with its content coding.
+        #expect(fixture.records[1].bodies[.responseReceived]?.readableBytesView.starts(with: [0x1F, 0x8B]) == true)
+        #expect(fixture.decoded(1, .responseReceived) == #"{"colour":"green","n":[1,2,3]}"#)
+        #expect(fixture.body(2, .requestReceived) == #"{"item":"lock"}"#)
+        #expect(records[4].state == .failed && records[4].failure != nil)
+        // Both sides wrote at once, so that only the last one is sure.
+        let opcodes = fixture.entries[5].messages.map(\.opcode)
+        #expect(records[5].kind == .webSocket && opcodes.sorted() == [1, 1, 2, 8] && opcodes.last == 8)
+        #expect(fixture.entries[5].messages.contains { $0.bytes == ByteBuffer(bytes: [0, 1, 2]) && !$0.isSent })
+        #expect(fixture.entries[5].messages.contains { $0.bytes == ByteBuffer(string: "abc") && $0.isSent })
+    }
+
+    @Test("Pieces of any length, and a cut at any byte: no crash, what was whole before is there")
+    func cut() throws {
+        let bytes = try ArchiveFixture.bytes("mitmproxy-11.0.2.flows")
+        #expect(ArchiveFixture(bytes: bytes, piece: 13).records.count == 6)
+        // The first flow has 2,209 bytes, with its length and its sign.
+        for count in 20..<2_300 {
+            let fixture = ArchiveFixture(bytes: Array(bytes.prefix(count)))
+            #expect(fixture.records.count == (count < 2_209 ? 0 : 1), "\(count)")
+            // Where it is cut between two flows nothing is missing that could be told.
+            #expect((fixture.error == nil) == (count == 2_209), "\(count)")
+        }
+    }
+
+    @Test("Damaged lengths, deep nesting and other protocols")
+    func hostile() {
+        func read(_ text: String) -> ArchiveFixture { ArchiveFixture(bytes: Array(text.utf8)) }
+        let tcp = "21:4:type;3:tcp;1:a;1:b;}"
+        #expect(read("19:4:type;3:tcp;0:;0:~}").losses == ["1 flow of tcp, not HTTP"])
+        #expect(read(tcp).error != nil || !read(tcp).losses.isEmpty)
+        #expect(read("19:4:type;3:tcp;0:;0:~]").error?.contains("damaged") == true)
+        #expect(read("999999999999:4:type;").error?.contains("ends within") == true)
+        #expect(read("9999999999999999:4:type;").error == "no format")
+        var nested = "0:~"
+        for _ in 0..<200 { nested = "\(nested.utf8.count):\(nested)]" }
+        let value = "4:type;4:http;7:request;\(nested)"
+        #expect(read("\(value.utf8.count):\(value)}").error?.contains("damaged") == true)
+    }
+
+    @Test("Typed netstrings: each kind, numbers out of range, lengths that lie")
+    func netstrings() {
+        func value(_ text: String) -> TypedNetstring? {
+            var rest = Array(text.utf8)[...]
+            return TypedNetstring(&rest)
+        }
+        #expect(
+            value("5:12345#") == .integer(12_345) && value("3:1.5^") == .real(1.5) && value("4:true!") == .boolean(true)
+        )
+        #expect(value("0:~") == .null && value("2:é;")?.string == "é" && value("0:}") == .dictionary([:]))
+        #expect(value("8:1:a,1:b,]")?.list?.count == 2)
+        #expect(value("25:9999999999999999999999999#") == nil && value("3:inf^") == nil && value("3:nan^") == nil)
+        #expect(value("9:abc,") == nil && value("1:a") == nil && value(":a,") == nil && value("4:1:a,}") == nil)
+        #expect(value("1:a~") == nil && value("1:a?") == nil)
+    }
+}
