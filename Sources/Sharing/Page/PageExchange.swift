@@ -86,12 +86,12 @@ struct PageExchange {
     }
 
     private func request(into writer: inout JSONWriter) throws {
-        try writer.requestHead("received", messages.requestHead)
-        try writer.requestHead("sent", messages.requestHeadSent)
+        let heads = ReadHeads(messages)
+        try writer.requestHead("received", heads.request)
+        try writer.requestHead("sent", messages.requestHeadSent.flatMap { StoredHead.request($0) })
         let query = record.url.query.map { FormFields.parse(query: $0) } ?? []
         try writer.pairs("query", query.lazy.map { ($0.name, $0.value) })
-        let fields = messages.fields(of: .requestReceived)
-        try writer.pairs("cookies", Cookies.request(fields).lazy.map { ($0.name, $0.value) })
+        try writer.pairs("cookies", Cookies.request(heads.fields(of: .requestReceived)).lazy.map { ($0.name, $0.value) })
         try form(into: &writer)
         try body("body", .requestReceived, into: &writer)
         try body("bodySent", .requestSent, into: &writer)
@@ -104,9 +104,10 @@ struct PageExchange {
             let beginning = interim.getSlice(at: interim.readerIndex, length: length)
             writer.optionalMember("interim", beginning.map { String(buffer: $0) })
         }
-        try writer.responseHead("received", messages.responseHead)
-        try writer.responseHead("sent", messages.responseHeadSent)
-        try writer.objects("cookies", Cookies.response(messages.fields(of: .responseSent))) { writer, cookie in
+        let heads = ReadHeads(messages)
+        try writer.responseHead("received", heads.response)
+        if messages.responseHeadSent != nil { try writer.responseHead("sent", heads.responseSent) }
+        try writer.objects("cookies", Cookies.response(heads.fields(of: .responseSent))) { writer, cookie in
             writer.member("name", cookie.name)
             writer.member("value", cookie.value)
             let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }

@@ -1,6 +1,6 @@
 package import HTTPModel
 import Masking
-package import NIOCore
+import NIOCore
 import Text
 
 /// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or

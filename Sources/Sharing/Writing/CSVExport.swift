@@ -1,7 +1,7 @@
 import Content
 package import HTTPModel
 import Masking
-package import NIOCore
+import NIOCore
 
 /// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8.
 ///
