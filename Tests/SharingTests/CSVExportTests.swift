@@ -28,7 +28,7 @@ struct CSVExportTests {
             $0.record.extras.annotation.comment = "=slow, \"very\""
         }
         try source.add("http://h:81/", request: "GET / HTTP/1.1\r\nHost: h:81\r\n\r\n") {
-            $0.record.failure = ExchangeFailure(code: .connect, message: "refused", hint: "")
+            $0.record.failure = ExchangeFailure(.connect, "refused")
         }
         let masked = MaskedSource(source, TextMask())
         for exchange in source.exchanges { try masked.collectAll(exchange) }

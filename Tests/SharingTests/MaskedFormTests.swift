@@ -107,7 +107,7 @@ struct MaskedFormTests {
             let folder = try TemporaryFolder()
             let source = MemorySource()
             let bodies = [MaskedFormTests.text, MaskedFormTests.odd]
-            for body in bodies { try MaskedFormTests.exchange(source, "127.0.0.1:\(server.port)", body) }
+            for body in bodies { _ = try MaskedFormTests.exchange(source, "127.0.0.1:\(server.port)", body) }
             try source.add("https://h/", request: "CONNECT h:443 HTTP/1.1\r\n\r\n") { $0.record.kind = .tunnel }
             let masked = MaskedSource(source, TextMask())
             for exchange in source.exchanges { try masked.collectAll(exchange) }

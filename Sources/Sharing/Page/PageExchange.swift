@@ -91,7 +91,8 @@ struct PageExchange {
         try writer.requestHead("sent", messages.requestHeadSent.flatMap { StoredHead.request($0) })
         let query = record.url.query.map { FormFields.parse(query: $0) } ?? []
         try writer.pairs("query", query.lazy.map { ($0.name, $0.value) })
-        try writer.pairs("cookies", Cookies.request(heads.fields(of: .requestReceived)).lazy.map { ($0.name, $0.value) })
+        let cookies = Cookies.request(heads.fields(of: .requestReceived))
+        try writer.pairs("cookies", cookies.lazy.map { ($0.name, $0.value) })
         try form(into: &writer)
         try body("body", .requestReceived, into: &writer)
         try body("bodySent", .requestSent, into: &writer)

@@ -41,7 +41,7 @@ struct Trim: ParsableCommand {
     func run() throws {
         let trim = SessionTrim(removed: try removed(), largestSize: try maxSize.map(size))
         let path = try SessionQuery.path(session)
-        guard try !RequestArchive.isHAR(path) else {
+        guard try !ArchiveFile.isArchive(path) else {
             throw StartError("\(path) is an archive, which is only read.", isUsage: true)
         }
         if dryRun {

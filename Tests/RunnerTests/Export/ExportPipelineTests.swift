@@ -104,8 +104,8 @@ struct ExportPipelineTests {
 
     @Test(
         "What several threads write is what one writes, to the byte, with and without secrets",
-        arguments: [0, 1, 2, page, page + 1, page * 9 + 5],
-        [1, 2, 4]
+        arguments: [0, 1, page, page * 3 + 5],
+        [1, 3]
     )
     func same(count: Int64, threads: Int) throws {
         let reader = try session(count)
@@ -131,7 +131,7 @@ struct ExportPipelineTests {
         var output = ByteBuffer()
         var export: any ExchangeExport = CurlExport(source: pipeline.pages) { output.writeImmutableBuffer($0) }
         #expect(try SessionMask.write(&export, nil, pipeline) == Int(Self.page) * 2 + 3)
-        let lines = String(buffer: output).split(separator: "\n").filter { $0.hasPrefix("# #") }
+        let lines = String(buffer: output).split(separator: "\n").filter { $0.hasPrefix("# ") && $0.contains(" POST ") }
         #expect(lines.first?.hasSuffix("/1") == true && lines.last?.hasSuffix("/259") == true && lines.count == 259)
     }
 
