@@ -9,7 +9,7 @@ package struct RecordMask {
     /// A mask for lines that are written before the traffic is over.
     package init(_ rules: MaskRules) {
         mask = TextMask(rules)
-        mask.endCollecting()
+        mask.replaceAtOnce()
     }
 
     package func masked(_ record: ExchangeRecord) -> ExchangeRecord {

@@ -40,7 +40,7 @@ package final class SecretBook {
 
     private(set) var contents: Contents
     /// Whether no secret is added any more.
-    private let isClosed: Bool
+    private var isClosed: Bool
 
     package var entries: [Entry] { contents.entries }
     /// Whether there were more secrets than can be numbered.
@@ -57,6 +57,9 @@ package final class SecretBook {
         self.contents = contents
         isClosed = true
     }
+
+    /// Says that no more secrets are added.
+    func close() { isClosed = true }
 
     /// Takes a secret at its place in; again for one that is known.
     func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {

@@ -1,3 +1,4 @@
+import Content
 package import HTTPModel
 
 /// Finds the secrets of a session and replaces them: first every exchange is read for them, then they are replaced
@@ -63,8 +64,14 @@ package final class TextMask {
         Copy(names: names, patterns: patterns, isCollecting: isCollecting, secrets: book.contents)
     }
 
-    /// Says that every exchange was read.
-    package func endCollecting() { isCollecting = false }
+    /// Says that every exchange was read: from now on secrets are replaced, and no others get a number.
+    package func endCollecting() {
+        isCollecting = false
+        book.close()
+    }
+
+    /// Has secrets replaced as they are found, where there is one reading only.
+    func replaceAtOnce() { isCollecting = false }
 
     /// What looks like a secret and is none that was found.
     package var suspects: [Suspect] {
@@ -94,13 +101,33 @@ package final class TextMask {
         for found in secrets(in: bytes, syntax, depth: 0, isContinued: isContinued, cutRun: cutRun) {
             if cutRun == 0 || found.range.upperBound < bytes.count { note(found) }
             guard !isCollecting else { continue }
-            marks.append(Mark(found.range, book.placeholder(of: found.secret, found.kind), isNumber: found.isNumber))
+            marks.append(Mark(found.range, placeholder(of: found), isNumber: found.isNumber))
         }
         guard !isCollecting else { return [] }
         book.needles.forEach(in: bytes) { range, entry in
             marks.append(Mark(range, book.entries[Int(entry)].placeholder))
         }
         return marks.isEmpty ? [] : Mark.merged(marks)
+    }
+
+    /// The placeholder of a secret, and of a text in base64 that of the secret inside.
+    private func placeholder(of found: FoundSecret) -> Placeholder {
+        let own = book.placeholder(of: found.secret, found.kind)
+        return own.number > 0 ? own : placeholder(insideOf: found.secret, depth: 0) ?? own
+    }
+
+    private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
+        guard depth < TextMask.deepestBase64, let plain = Base64Text.decode(base64) else { return nil }
+        return plain.withUnsafeBytes { bytes in
+            for found in secrets(in: bytes, .text, depth: depth + 1) {
+                let own = book.placeholder(of: found.secret, found.kind)
+                if own.number > 0 { return own }
+                if let inside = placeholder(insideOf: found.secret, depth: depth + 1) { return inside }
+            }
+            var first: Placeholder?
+            book.needles.forEach(in: bytes) { _, entry in first = first ?? book.entries[Int(entry)].placeholder }
+            return first
+        }
     }
 
     func note(_ found: FoundSecret) {

@@ -59,9 +59,9 @@ struct BodyMaskTests {
     func long() {
         let secret = String(repeating: "0123456789abcdef", count: 20_000)
         let masked = Masked.body(bytes(#"{"a":1,"password":"\#(secret)","b":"kept"}"#), window: 4_096)
-        #expect(masked == bytes(#"{"a":1,"password":"sluice-password-1","b":"kept"}"#))
+        #expect(masked == bytes(#"{"a":1,"password":"sluice-password-0","b":"kept"}"#))
         let open = Masked.body(bytes(#"{"a":1,"password":"\#(secret)"#), window: 4_096)
-        #expect(open == bytes(#"{"a":1,"password":"sluice-password-1"#))
+        #expect(open == bytes(#"{"a":1,"password":"sluice-password-0"#))
     }
 
     @Test("Base64 across windows with a secret at its end, shorter and longer than is looked at together")

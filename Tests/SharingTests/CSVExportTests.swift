@@ -41,7 +41,7 @@ struct CSVExportTests {
         #expect(lines.count == 4 && lines[3].isEmpty)
         let names = lines[0].split(separator: ",").map { String($0) }
         #expect(names.first == "number" && names.last == "masked")
-        #expect(lines[1].hasPrefix("1,1970-01-01T00:00:00.000000Z,http,"))
+        #expect(lines[1].hasPrefix("1,2026-09-21T14:13:20.123456Z,http,complete,GET,"))
         #expect(lines[1].contains(",http://h/a?token=sluice-token-1,h,204,"))
         #expect(lines[1].contains(",1.25,") && lines[1].contains(",\"'=slow, \"\"very\"\"\","))
         #expect(lines[1].hasSuffix(",\"URL, request headers\""))

@@ -1,5 +1,6 @@
 package import Files
 package import HTTPModel
+import Masking
 package import Recording
 package import Sharing
 
@@ -47,7 +48,9 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
-        case .html: return PageExport(source: source, facts: SessionFacts(reader), sink: sink)
+        case .html:
+            let facts = SessionFacts(reader, masked: source as? MaskedSource)
+            return PageExport(source: source, facts: facts, sink: sink)
         case .bundle: return BundleExport(source: source, of: reader, sink: sink)
         case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)

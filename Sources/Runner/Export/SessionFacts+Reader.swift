@@ -1,13 +1,16 @@
 import Foundation
 import HTTPModel
+package import Masking
 package import Recording
 import Rules
 package import Sharing
 import Tools
 
 extension SessionFacts {
-    /// What a session tells of itself. What cannot be read of it is left out: the exchanges count.
-    package init(_ reader: SessionReader) {
+    /// What a session tells of itself, without the secrets in its rules where `masked` is given. What cannot be read of it
+    /// is left out: the exchanges count.
+    package init(_ reader: SessionReader, masked: MaskedSource? = nil) {
+        let mask = masked.map { ProfileMask($0, (try? SessionMask.rules(of: reader)) ?? MaskRules()) }
         let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""
         self.init(name: name, version: SluiceVersion.current, system: SessionFacts.systemName)
         labels = (try? reader.identity().labels) ?? [:]
@@ -15,7 +18,7 @@ extension SessionFacts {
             Run(sluiceVersion: $0.sluiceVersion, startedAt: $0.startedAt, endedAt: $0.endedAt)
         }
         rules = ((try? reader.rules()) ?? []).map {
-            Rules(at: $0.at, sources: $0.sources, switchedOff: $0.switchedOff)
+            Rules(at: $0.at, sources: $0.sources.map { mask?.source($0) ?? $0 }, switchedOff: $0.switchedOff)
         }
         for tool in ToolRegistry.standard.tools where tool.change != nil { changes[tool.key] = tool.change }
     }
