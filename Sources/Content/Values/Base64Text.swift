@@ -2,30 +2,52 @@
 package enum Base64Text {
     /// The bytes; `nil` where the text is none. Spaces and line breaks are passed over.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
+        if let bytes = text.withContiguousStorageIfAvailable({ decode(contiguous: $0) }) { return bytes }
+        return Array(text).withUnsafeBufferPointer { decode(contiguous: $0) }
+    }
+
+    private static func decode(contiguous text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        var isWhole = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 3) { output, count in
+            isWhole = write(text, to: output, &count)
+        }
+        return isWhole ? bytes : nil
+    }
+
+    /// Writes the bytes of a text; returns whether it is one in base64.
+    private static func write(
+        _ text: UnsafeBufferPointer<UInt8>,
+        to output: UnsafeMutableBufferPointer<UInt8>,
+        _ count: inout Int
+    ) -> Bool {
         var (bits, digits, padding): (UInt32, Int, Int) = (0, 0, 0)
+        func put(_ byte: UInt32) {
+            output[count] = UInt8(truncatingIfNeeded: byte)
+            count += 1
+        }
         for byte in text {
             if byte == 0x0A || byte == 0x0D || byte == 0x20 { continue }
             if byte == UInt8(ascii: "=") {
                 padding += 1
                 continue
             }
-            guard padding == 0, let value = value(byte) else { return nil }
+            guard padding == 0, let value = value(byte) else { return false }
             bits = bits << 6 | value
             digits += 1
-            if digits % 4 == 0 {
-                bytes += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8)]
-                bytes.append(UInt8(truncatingIfNeeded: bits))
-            }
+            guard digits % 4 == 0 else { continue }
+            put(bits >> 16)
+            put(bits >> 8)
+            put(bits)
         }
         switch digits % 4 {
-        case 2 where padding == 0 || padding == 2: bytes.append(UInt8(truncatingIfNeeded: bits >> 4))
+        case 2 where padding == 0 || padding == 2: put(bits >> 4)
         case 3 where padding <= 1:
-            bytes += [UInt8(truncatingIfNeeded: bits >> 10), UInt8(truncatingIfNeeded: bits >> 2)]
+            put(bits >> 10)
+            put(bits >> 2)
         case 0 where padding == 0: break
-        default: return nil
+        default: return false
         }
-        return bytes
+        return true
     }
 
     private static func value(_ character: UInt8) -> UInt32? {

@@ -10,7 +10,7 @@ struct DetailWriter {
     static let mostLines = 60_000
     /// More columns than this are never left empty before a line.
     static let deepestIndent = 60
-    private static let labelWidth = 15
+    static let labelWidth = 15
 
     let options: DetailOptions
     let budget: DetailBudget

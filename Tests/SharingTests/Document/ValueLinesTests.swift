@@ -121,6 +121,10 @@ struct ValueLinesTests {
         let now = Example.start + 3_000_000
         let wide = document(.response, exchange, now: now).lines.map(\.plain)
         #expect(wide.contains { $0.contains("25 %, 1.0 MB of 4.0 MB, 500 KB/s, 6 seconds left") && $0.contains("█") })
+        // The bar leaves room for the figures, however long they are.
+        let slow = document(.overview, exchange, now: now + 1_000_000_000) { $0.width = 80 }.lines.map(\.plain)
+        let row = slow.first { $0.contains("of 4.0 MB, 998 B/s, 50 minutes left") }
+        #expect(row.map { $0.contains("█") && $0.count <= 78 } == true, "\(slow)")
         let plain = document(.overview, exchange, now: now) { ($0.isUnicode, $0.hasBars) = (false, false) }.lines.map(
             \.plain
         )

@@ -3,7 +3,9 @@ import Text
 
 /// How far a response that is still coming has come.
 struct DownloadProgress {
-    private static let barWidth = 30
+    private static let (leastBar, mostBar) = (8, 30)
+    /// What stands at both ends of a row of the detail, in columns.
+    private static let ends = 6
 
     private let received: Int64
     /// By its Content-Length; `nil` where that is not known.
@@ -31,21 +33,13 @@ struct DownloadProgress {
         return Int64(Double(received) / (Double(time) / 1_000_000))
     }
 
-    func write(into writer: inout DetailWriter) {
+    /// Writes a bar, as long as there is room for it in one row, and figures; `label` columns stand before them.
+    func write(into writer: inout DetailWriter, beside label: Int = 0) {
         var words = [Measures.size(received)]
+        let part = whole.map { min(1, Double(received) / Double($0)) } ?? 0
         if let whole {
-            let part = min(1, Double(received) / Double(whole))
-            if writer.options.hasBars {
-                let width = min(DownloadProgress.barWidth, max(8, writer.options.width - writer.margin - 50))
-                let full = Int(part * Double(width))
-                let bar =
-                    String(repeating: writer.sign("█", "#"), count: full)
-                    + String(repeating: writer.sign("░", "."), count: width - full)
-                words.insert("\(bar) \(Int(part * 100)) %", at: 0)
-            } else {
-                words.insert("\(Int(part * 100)) %", at: 0)
-            }
-            words[1] += " of \(Measures.size(whole))"
+            words[0] += " of \(Measures.size(whole))"
+            words.insert("\(Int(part * 100)) %", at: 0)
         }
         if let rate {
             words.append("\(Measures.size(rate))/s")
@@ -54,6 +48,14 @@ struct DownloadProgress {
             }
         }
         if whole == nil { words.append("length not known") }
-        writer.add(words.joined(separator: ", "), wraps: true)
+        let text = words.joined(separator: ", ")
+        guard whole != nil, writer.options.hasBars else { return writer.add(text, wraps: true) }
+        let room = writer.options.width - writer.margin - label - text.count - DownloadProgress.ends
+        let width = min(DownloadProgress.mostBar, max(DownloadProgress.leastBar, room))
+        let full = Int(part * Double(width))
+        let bar =
+            String(repeating: writer.sign("█", "#"), count: full)
+            + String(repeating: writer.sign("░", "."), count: width - full)
+        writer.add("\(bar) \(text)", wraps: true)
     }
 }

@@ -64,7 +64,7 @@ struct OverviewPage {
         }
         if let now, let progress = DownloadProgress(exchange, now: now) {
             let line = writer.place
-            progress.write(into: &writer)
+            progress.write(into: &writer, beside: DetailWriter.labelWidth + 1)
             writer.label("received", of: line)
         }
         if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
