@@ -95,7 +95,7 @@ extension EndToEnd {
             #expect(try await SluiceProcess.run(export, scratch: scratch).status == 0)
             func left() throws -> [String] {
                 try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter {
-                    $0.hasPrefix("sluice-har.")
+                    $0.hasPrefix("sluice-archive.")
                 }
             }
             let killed = try ConsoleScreen(["open", har], scratch: scratch)
