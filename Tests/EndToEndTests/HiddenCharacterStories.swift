@@ -47,7 +47,7 @@ extension EndToEnd {
             try await eventually("it ends") { screen.written.contains("That was all.") }
             #expect(screen.written.utf8.count > 40, "\(screen.written)")
             let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
-            #expect(!left.contains { $0.hasPrefix("sluice-har-") })
+            #expect(!left.contains { $0.hasPrefix("sluice-archive.") })
             let raw = screen.written.unicodeScalars.filter { scalar in
                 switch scalar.value {
                 case 0x09, 0x0A, 0x0D: false

@@ -11,7 +11,7 @@ struct TemporaryDirectoryTests {
         let scratch = try Scratch()
         defer { scratch.remove() }
         func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: scratch.path)) }
-        let used = try TemporaryDirectory("har", in: scratch.path)
+        let used = try TemporaryDirectory("archive", in: scratch.path)
         try Data("secret".utf8).write(to: URL(filePath: used.path + "/archive.sluice"))
         let usedName = URL(filePath: used.path).lastPathComponent
         #expect(try FileManager.default.attributesOfItem(atPath: used.path)[.posixPermissions] as? Int == 0o700)
@@ -19,14 +19,14 @@ struct TemporaryDirectoryTests {
         try scratch.write("sluice-run.left/php/sluice.ini", "x")
         try scratch.makeDirectory("other")
         try scratch.write("other/file", "kept")
-        symlink("other", scratch.path + "/sluice-har.link")
+        symlink("other", scratch.path + "/sluice-archive.link")
         try scratch.write("sluice-demo.file", "x")
         let next = try TemporaryDirectory("run", in: scratch.path)
         let nextName = URL(filePath: next.path).lastPathComponent
-        #expect(try names() == [usedName, nextName, "other", "sluice-har.link", "sluice-demo.file"])
+        #expect(try names() == [usedName, nextName, "other", "sluice-archive.link", "sluice-demo.file"])
         #expect(scratch.text("other/file") == "kept")
         next.remove()
-        #expect(try names() == [usedName, "other", "sluice-har.link", "sluice-demo.file"])
+        #expect(try names() == [usedName, "other", "sluice-archive.link", "sluice-demo.file"])
         #expect(FileManager.default.fileExists(atPath: used.path + "/archive.sluice"))
     }
 
