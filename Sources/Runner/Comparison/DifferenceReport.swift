@@ -153,7 +153,7 @@ package enum DifferenceReport {
         named: [String],
         mask: MaskRules?
     ) throws -> String {
-        let values = try mask.map { try MaskedValues(difference, old.reader, new.reader, rules, $0) }
+        let values = try mask.map { try MaskedValues(difference, old.reader, new.reader, $0) }
         let lines = mask.map { RecordMask($0) }
         var writer = JSONWriter()
         try writer.object { json in
@@ -248,7 +248,7 @@ package enum DifferenceReport {
         mask: MaskRules?
     ) throws -> (text: String, isSame: Bool) {
         let plain = try ExchangeDifference(old, new, rules: rules)
-        let masked = try mask.map { try MaskedValues.difference(old, new, rules, $0) }
+        let masked = try mask.map { try MaskedValues.difference(old, new, $0) }
         var writer = JSONWriter()
         try writer.object { json in
             json.member("same", plain.isSame)
@@ -281,7 +281,6 @@ private struct MaskedValues {
         _ difference: SessionDifference,
         _ old: SessionReader,
         _ new: SessionReader,
-        _ rules: ComparisonRules,
         _ mask: MaskRules
     ) throws {
         var pairs: [[Int64]] = []
@@ -306,13 +305,11 @@ private struct MaskedValues {
                 rules: ComparisonRules(isExact: true)
             )
         }
-        _ = rules
     }
 
     static func difference(
         _ old: ExchangeDifference.Side,
         _ new: ExchangeDifference.Side,
-        _ rules: ComparisonRules,
         _ mask: MaskRules
     ) throws -> ExchangeDifference {
         let text = TextMask(mask)
