@@ -27,7 +27,11 @@ package struct ListState: Sendable {
     /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
     var awaited: (id: ExchangeID, until: Int64)?
     /// Whether the result of a search is opened.
-    var opensWhenFound = false
+    var opensWhenFound = false {
+        didSet { if !opensWhenFound { pageWhenFound = nil } }
+    }
+    /// The page that it is then turned to, as it was typed.
+    var pageWhenFound: String?
     /// When unfinished rows were last read, in microseconds since 1970.
     var readAt: Int64 = 0
     /// How many marked exchanges the list does not have.
@@ -43,6 +47,8 @@ package struct ListState: Sendable {
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
     /// The exchange that is opened: never one that the list just begun may not have.
     var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }
+    /// Whether the row that is selected is still read.
+    var isAwaitingRow: Bool { visibleID == nil && (progress != nil || total > 0) }
 }
 
 package struct StructureState: Sendable {

@@ -162,6 +162,10 @@ extension ConsoleModel {
 
     /// Turns to a page by its name, its number, or the beginning of its name.
     mutating func turn(to word: String) -> [Effect] {
+        if !detail.isOpen, view == .sequence, !isLinear, list.isAwaitingRow {
+            (list.opensWhenFound, list.pageWhenFound) = (true, word)
+            return []
+        }
         let id = detail.isOpen ? nil : selectedID
         // Which pages an exchange has is known once it is read: until then a number means those of the one before.
         let awaited = isLinear || detail.shown?.id == (id ?? detail.id) ? nil : Int(word)

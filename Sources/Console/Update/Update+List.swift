@@ -107,7 +107,7 @@ extension ConsoleModel {
         if context == .detail { return toggleFold() }
         if view == .structure { return openBranch() }
         if view == .timeline { return openInTimeline() }
-        if jobs.contains(where: { $0.id == .find }) || !isLinear && list.visibleID == nil && list.progress != nil {
+        if jobs.contains(where: { $0.id == .find }) || list.isAwaitingRow && !isLinear {
             // Keys are faster than a search: its result is meant, not where it began.
             list.opensWhenFound = true
             return []

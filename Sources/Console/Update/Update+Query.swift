@@ -97,8 +97,9 @@ extension ConsoleModel {
         else {
             return []
         }
+        let page = list.pageWhenFound
         list.opensWhenFound = false
-        return openSelected()
+        return openSelected() + (page.map { turn(to: $0) } ?? [])
     }
 
     private mutating func take(_ status: ListStatus) -> [Effect] {

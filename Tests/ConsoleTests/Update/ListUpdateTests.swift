@@ -75,6 +75,24 @@ struct ListUpdateTests {
         #expect(model.detail.isOpen && model.detail.id == ExchangeID(1))
     }
 
+    @Test func `a list that is filled and not read yet opens what is then selected, on the page that was typed`() {
+        var model = list(5)
+        model.press("up")
+        let before = model.list.selectedID
+        _ = model.perform(.filter, "status:404")
+        let generation = model.list.generation
+        _ = model.update(.query(.list(ListStatus(generation: generation, total: 1, sessionTotal: 5))))
+        #expect(model.press("enter").isEmpty && model.press("2").isEmpty && !model.detail.isOpen)
+        _ = model.update(.query(.rows(generation: generation, first: 0, Array(ModelFixture.plain(1)))))
+        let place = QueryEvent.position(generation: generation, id: before ?? ExchangeID(4), .nowhere(nearest: 0))
+        let effects = model.update(.query(place))
+        #expect(effects.words.contains { $0.hasPrefix("detail 1 ") })
+        #expect(model.context == .detail && model.detail.id == ExchangeID(1) && model.detail.awaitedPage == 2)
+        // The next list forgets it.
+        model.press("esc", "esc", "2")
+        #expect(model.detail.isOpen && model.context == .list)
+    }
+
     @Test func `answers to an older question change nothing`() {
         var model = list(5)
         _ = model.perform(.filter, "status:404")

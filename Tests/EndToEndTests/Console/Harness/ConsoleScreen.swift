@@ -10,14 +10,33 @@ final class ConsoleScreen: Sendable {
     /// What is shared with the thread that reads.
     private final class Output: Sendable {
         struct State {
-            var screen: VirtualScreen
+            /// What has been written, half a frame too.
+            private var written: VirtualScreen
+            /// What a terminal shows that draws whole frames (mode 2026).
+            private(set) var screen: VirtualScreen
             var bytes: [UInt8] = []
             var isOver = false
+
+            init(_ size: Size) {
+                written = VirtualScreen(size)
+                screen = written
+            }
+
+            mutating func feed(_ new: [UInt8]) {
+                written.feed(new)
+                bytes += new
+                if !written.modes.contains(2026) { screen = written }
+            }
+
+            mutating func resize(_ size: Size) {
+                written.resize(size)
+                screen.resize(size)
+            }
         }
 
         let state: Mutex<State>
 
-        init(_ size: Size) { state = Mutex(State(screen: VirtualScreen(size))) }
+        init(_ size: Size) { state = Mutex(State(size)) }
     }
 
     let scratch: Scratch
@@ -66,10 +85,7 @@ final class ConsoleScreen: Sendable {
             while !output.state.withLock({ $0.isOver }) {
                 let bytes = terminal.read()
                 guard !bytes.isEmpty else { continue }
-                output.state.withLock {
-                    $0.screen.feed(bytes)
-                    $0.bytes += bytes
-                }
+                output.state.withLock { $0.feed(bytes) }
             }
         }
     }
@@ -207,7 +223,7 @@ final class ConsoleScreen: Sendable {
     func resize(_ width: Int, _ height: Int) {
         let size = Size(width: width, height: height)
         output.state.withLock {
-            $0.screen.resize(size)
+            $0.resize(size)
             terminal.resize(size)
         }
     }
