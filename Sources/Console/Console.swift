@@ -24,6 +24,8 @@ package enum Console {
             let terminal = try terminal()
             let signals = try TerminalSignals()
             var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
+            model.isMouseOnAtFirst = terminal.capabilities.sendsEscapeWithMouse
+            model.isMouseOn = model.isMouseOnAtFirst
             configure(&model)
             settings?.configure(&model)
             try ConsoleLoop(model, terminal, signals, inbox, effects, settings).run()

@@ -49,6 +49,18 @@ struct TerminalCapabilitiesTests {
         #expect(!isDumb(["TERM": "newest-terminal"]))
     }
 
+    @Test("only GNU screen keeps an escape back while the mouse is reported")
+    func escape() {
+        func sendsEscape(_ environment: [String: String]) -> Bool {
+            TerminalCapabilities.detect(environment: environment).sendsEscapeWithMouse
+        }
+        #expect(!sendsEscape(["TERM": "screen", "STY": "1.pts-0"]))
+        #expect(!sendsEscape(["TERM": "screen.xterm-256color", "STY": "1.pts-0", "TMUX": "/tmp/t,1,0"]))
+        #expect(sendsEscape(["TERM": "screen-256color", "TMUX": "/tmp/t,1,0"]))
+        #expect(sendsEscape(["TERM": "tmux-256color", "TMUX": "/tmp/t,1,0", "STY": "1.pts-0"]))
+        #expect(sendsEscape(["TERM": "xterm", "STY": ""]))
+    }
+
     @Test("text goes to the clipboard in one sequence, within tmux in two, too long a text not at all")
     func clipboard() {
         func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }

@@ -44,6 +44,7 @@ final class ConsoleLoop {
     }
 
     func run() throws {
+        terminal.reportsMouse = model.isMouseOn
         try terminal.enter()
         defer { terminal.leave() }
         // Not at the thread's very beginning: Foundation does not tell the system then.

@@ -57,6 +57,8 @@ package struct ConsoleModel: Sendable {
     package private(set) var marked: Set<ExchangeID> = []
     /// Whether the terminal reports the mouse; without, it selects text with it.
     package var isMouseOn = true
+    /// The same where the user has chosen neither.
+    package var isMouseOnAtFirst = true
     /// What was copied last, with which the choice begins.
     package var lastCopied = CopyForm.curl
     /// All of it, to copy it again without its secrets.

@@ -41,7 +41,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         let filters = Dictionary(model.highlights.map { ($0.number, $0.filter.description) }) { first, _ in first }
         highlights = filters.isEmpty ? nil : filters
         filterHistory = model.filter.history.isEmpty ? nil : model.filter.history
-        usesMouse = model.isMouseOn ? nil : false
+        usesMouse = model.isMouseOn == model.isMouseOnAtFirst ? nil : model.isMouseOn
     }
 
     /// Puts the settings into a model; what cannot be understood is left out.
@@ -64,7 +64,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
             return Highlight(filter: filter, number: number)
         }
         model.filter.history = Array((filterHistory ?? []).suffix(200))
-        model.isMouseOn = usesMouse ?? true
+        model.isMouseOn = usesMouse ?? model.isMouseOnAtFirst
     }
 
     private static let split = 500

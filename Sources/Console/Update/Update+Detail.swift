@@ -180,7 +180,9 @@ extension ConsoleModel {
         }
         list.isFollowing = list.isFollowing && isLinear
         detail.awaitedPage = awaited
-        return effects
+        // The list may have fewer rows now.
+        reveal()
+        return loadRows() + effects
     }
 
     /// The page of a name or a number; refused where there is none.

@@ -24,19 +24,24 @@ package struct TerminalCapabilities: Hashable, Sendable {
     /// Whether it cannot place the cursor: no screen can be drawn, only lines written.
     package var isDumb: Bool
     package var isInsideTmux: Bool
+    /// Whether an escape key arrives by itself while the mouse is reported: GNU screen 4.9 keeps it back until another
+    /// key is pressed.
+    package var sendsEscapeWithMouse: Bool
 
     package init(
         name: String = "xterm-256color",
         colorDepth: ColorDepth = .palette256,
         isUnicode: Bool = true,
         isDumb: Bool = false,
-        isInsideTmux: Bool = false
+        isInsideTmux: Bool = false,
+        sendsEscapeWithMouse: Bool = true
     ) {
         self.name = name
         self.colorDepth = colorDepth
         self.isUnicode = isUnicode
         self.isDumb = isDumb
         self.isInsideTmux = isInsideTmux
+        self.sendsEscapeWithMouse = sendsEscapeWithMouse
     }
 }
 
@@ -55,7 +60,9 @@ extension TerminalCapabilities {
             colorDepth: isDumb ? .none : colorDepth(environment, name: name, colors: entry?.colors),
             isUnicode: isUnicode(environment),
             isDumb: isDumb,
-            isInsideTmux: !(environment["TMUX"] ?? "").isEmpty
+            isInsideTmux: !(environment["TMUX"] ?? "").isEmpty,
+            // tmux may be called `screen` as well, and screen may run in tmux: STY is screen's own.
+            sendsEscapeWithMouse: (environment["STY"] ?? "").isEmpty || !name.hasPrefix("screen")
         )
     }
 

@@ -195,6 +195,19 @@ struct ViewSettingsTests {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test func `where the mouse is off at first, only what was chosen against that is kept`() throws {
+        var first = model()
+        (first.isMouseOn, first.isMouseOnAtFirst) = (false, false)
+        #expect(ViewSettings(first).usesMouse == nil)
+        _ = first.perform(.mouse, "on")
+        let settings = ViewSettings(first)
+        #expect(settings.usesMouse == true)
+        _ = first.perform(.resetView, nil)
+        #expect(!first.isMouseOn)
+        settings.apply(to: &first)
+        #expect(first.isMouseOn)
+    }
+
     @Test(arguments: ["", "no JSON", "[1]", #"{"columns": 7}"#])
     func `a file that is wrong never stops the start, and is told of`(_ text: String) throws {
         let scratch = try Scratch()

@@ -21,6 +21,13 @@ struct TaskUpdateTests {
         return model
     }
 
+    @Test func `a page opened from the list leaves the selected row visible in the room that is left`() {
+        var model = console(ModelFixture.plain(15))
+        model.press("g", "down", "down", "3")
+        let visible = model.list.bottom..<model.list.bottom + Layout(model).listRows
+        #expect(model.detail.isOpen && visible.count < 10 && visible.contains(model.list.selected))
+    }
+
     // MARK: - A page's number before the page is there
 
     private func answer(_ model: inout ConsoleModel, _ page: DetailPage, _ pages: [DetailPage]) -> [String] {

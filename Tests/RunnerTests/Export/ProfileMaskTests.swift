@@ -14,8 +14,9 @@ struct ProfileMaskTests {
         func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) -> ByteBuffer { ByteBuffer() }
     }
 
-    private func masked(_ text: String) -> String {
+    private func masked(_ text: String, after traffic: String = "") -> String {
         let source = MaskedSource(NoSource(), TextMask())
+        source.collect(shown: traffic)
         source.mask.endCollecting()
         return ProfileMask(source, MaskRules()).text(text)
     }
@@ -35,6 +36,14 @@ struct ProfileMaskTests {
         let text = masked("rewrite:\n  \(rule)\n")
         #expect(!text.contains("hunter2word") && !text.contains("aHVudGVyMndvcmQ6"), "\(text)")
         #expect(text.hasPrefix("rewrite:\n"))
+    }
+
+    @Test("A secret of the traffic goes; one as short as a word of the profile spoils nothing")
+    func traffic() {
+        let profile = "version: 1\nrewrite:\n  - { add: header, name: X-Page, to: hunter2word }\n"
+        let text = masked(profile, after: "password=hunter2word\npassword=1\npassword=header\n")
+        #expect(!text.contains("hunter2word"))
+        #expect(text.hasPrefix("version: 1\nrewrite:\n  - { add: header, name: X-Page, to: "))
     }
 
     @Test("A key in a comment goes, and an ordinary profile stays as it is")

@@ -4,7 +4,7 @@ import Masking
 import Rules
 
 /// Takes the secrets out of the text of a profile: what a rule puts into a field of a secret's name, what is known as a
-/// secret of the traffic, and what looks like one.
+/// secret of the traffic and long enough to be looked for, and what looks like one.
 struct ProfileMask {
     /// What stands for a text that looks like a secret.
     static let word = "masked-by-sluice"
@@ -27,7 +27,7 @@ struct ProfileMask {
         }
         var result = groups.map(rule).joined()
         result.removeLast()
-        return withoutSuspects(masked.masked(shown: result))
+        return withoutSuspects(masked.masked(text: result))
     }
 
     /// A rule with the values masked that go by a secret's name.
@@ -50,13 +50,13 @@ struct ProfileMask {
 
     private func isSecret(_ name: String, _ value: String) -> Bool {
         ["\(name): \(value)", "\(name)=\(value)", "\"\(name)\":\"\(value)\""].contains {
-            masked.masked(shown: $0) != $0
+            masked.masked(text: $0) != $0
         }
     }
 
     /// The value as it stands in the exports, where that can be told, else a word of our own.
     private func placeholder(_ name: String, _ value: String) -> String {
-        let line = masked.masked(shown: "\(name): \(value)")
+        let line = masked.masked(text: "\(name): \(value)")
         let start = "\(name): "
         guard line.hasPrefix(start), line != "\(name): \(value)", !line.contains("\""), !line.contains("\\") else {
             return ProfileMask.word
