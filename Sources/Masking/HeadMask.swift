@@ -37,7 +37,8 @@ struct HeadMask {
                     if isRequest { marks += startLine(bytes, place..<end) }
                     isStartLine = false
                 } else if end > place {
-                    marks += line(bytes, place..<end)
+                    let whole = place..<end
+                    marks += mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[whole])) { line(bytes, whole) }
                 } else {
                     // Interim heads stand one after the other.
                     isStartLine = hasStartLine

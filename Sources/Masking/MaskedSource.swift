@@ -203,6 +203,7 @@ package final class MaskedSource: ExchangeSource {
         private let masking: BodyMask
         private let textMask: TextMask
         private let fields: FieldSection
+        private let type: MediaType?
         private let codings: [ContentCoding]
         private let limit: Int
         /// What is written in place of all of it.
@@ -225,7 +226,8 @@ package final class MaskedSource: ExchangeSource {
             self.limit = codings.isEmpty ? .max : limit
             (id, self.side, self.source) = (exchange.record.id, side, source)
             decoder = ContentDecoder(codings: codings, limit: self.limit)
-            masking = BodyMask(mask, fields.value(of: .contentType).flatMap { MediaType($0) })
+            type = fields.value(of: .contentType).flatMap { MediaType($0) }
+            masking = BodyMask(mask, type)
             textMask = mask
         }
 
@@ -277,7 +279,7 @@ package final class MaskedSource: ExchangeSource {
                 masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { bytes.writeBytes($0) }
             } else {
                 try decoder.decode(piece) { part in
-                    if decodedCount == 0, let packing = PackedBody.packing(of: part, fields) {
+                    if decodedCount == 0, let packing = PackedBody.packing(of: part, type, fields) {
                         replacement = try lookThrough(packing)
                     }
                     decodedCount += part.count
@@ -300,6 +302,6 @@ enum StoredFields {
             case .responseSent: messages.responseHeadSent ?? messages.responseHead
             }
         guard let head else { return FieldSection() }
-        return StoredHead.request(head)?.fields ?? StoredHead.response(head)?.fields ?? FieldSection()
+        return StoredHead.fieldsAfterStartLine(head)
     }
 }

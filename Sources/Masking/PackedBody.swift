@@ -39,8 +39,11 @@ final class PackedBody {
     /// What is to stand for the body; `nil` where it may stay.
     var replacement: Replacement? { found + unpacked.count > 0 ? .holdsSecrets : isCut ? .isTooLong : nil }
 
-    static func packing(of beginning: UnsafeRawBufferPointer, _ fields: FieldSection) -> Packing? {
-        let type = fields.value(of: .contentType).flatMap { MediaType($0) }
+    static func packing(
+        of beginning: UnsafeRawBufferPointer,
+        _ type: MediaType?,
+        _ fields: FieldSection
+    ) -> Packing? {
         if let framing = type.flatMap({ GRPCFraming($0) }) {
             let encoding = fields.value(of: "grpc-encoding") ?? "identity"
             return encoding == "identity" ? nil : .messages(framing, encoding: encoding)

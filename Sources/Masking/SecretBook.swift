@@ -40,7 +40,7 @@ package final class SecretBook {
 
     private(set) var contents: Contents
     /// Whether no secret is added any more.
-    private var isClosed: Bool
+    private(set) var isClosed: Bool
 
     package var entries: [Entry] { contents.entries }
     /// Whether there were more secrets than can be numbered.

@@ -41,6 +41,13 @@ package enum StoredHead {
         return section
     }
 
+    /// Reads the fields of a head, whichever start line it has.
+    package static func fieldsAfterStartLine(_ bytes: ByteBuffer) -> FieldSection {
+        let start = bytes.withUnsafeReadableBytes { min(lineFeed(in: $0, from: 0) + 1, $0.count) }
+        let rest = bytes.getSlice(at: bytes.readerIndex + start, length: bytes.readableBytes - start)
+        return fields(rest ?? ByteBuffer())
+    }
+
     private static func section(_ bytes: ByteBuffer) -> (FieldSection, Range<Int>)? {
         var section = FieldSection(received: bytes)
         let place = section.buffer.withUnsafeReadableBytes { bytes -> (start: Int, end: Int)? in
@@ -110,8 +117,8 @@ package enum StoredHead {
 
     private static func version(_ bytes: some Collection<UInt8>) -> HTTPVersion {
         if bytes.elementsEqual("HTTP/1.1 ".utf8) || bytes.elementsEqual(" HTTP/1.1".utf8) { return .http11 }
-        let text = String(decoding: bytes, as: UTF8.self)
-        if text.contains("HTTP/2") { return .http2 }
-        return text.contains("HTTP/1.0") ? .http10 : .http11
+        let text = bytes.filter { $0 != 0x20 }
+        if text.starts(with: "HTTP/2".utf8) { return .http2 }
+        return text.starts(with: "HTTP/1.0".utf8) ? .http10 : .http11
     }
 }

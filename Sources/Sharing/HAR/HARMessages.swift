@@ -5,7 +5,7 @@ import NIOCore
 import Text
 
 /// Requests and responses as HAR 1.2 has them.
-extension HARExport {
+extension HAREntries {
     /// Multipart bodies up to this size are read into their parts.
     private static let longestMultipart = 1 << 20
     private static let location: FieldName = "location"
@@ -61,9 +61,9 @@ extension HARExport {
     ) throws {
         writer.member("mimeType", contentType ?? "application/octet-stream")
         let isForm = mediaType?.essence == "application/x-www-form-urlencoded"
-        if isForm || mediaType?.type == "multipart", text.decodedSize <= HARExport.longestMultipart {
+        if isForm || mediaType?.type == "multipart", text.decodedSize <= HAREntries.longestMultipart {
             var whole = ByteBuffer()
-            let limit = HARExport.longestMultipart
+            let limit = HAREntries.longestMultipart
             _ = try text.body.forEachDecodedPiece(text.codings, limit: limit) { whole.writeBytes($0) }
             if isForm {
                 try writer.formFields("params", FormFields.parse(whole.readableBytesView))
@@ -93,7 +93,7 @@ extension HARExport {
         try writer.objects("cookies", Cookies.response(fields)) { $0.setCookie($1, at: record.startedAt) }
         try writer.fields("headers", fields)
         let bodySize = try content(exchange, heads, fields, resourceType, into: &writer)
-        writer.member("redirectURL", fields.value(of: HARExport.location) ?? "")
+        writer.member("redirectURL", fields.value(of: HAREntries.location) ?? "")
         writer.member("headersSize", size(of: headBytes, exchange, isRequest: false))
         writer.member("bodySize", head == nil ? -1 : bodySize)
         // What failed midway was not counted on the wire.

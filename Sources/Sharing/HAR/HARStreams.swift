@@ -8,7 +8,7 @@ import NIOCore
 /// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
 /// `_eventSourceMessages` have `time`, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
 /// how many bytes are missing.
-extension HARExport {
+extension HAREntries {
     /// More of a payload is never in memory.
     private static let longestPayload = 16 << 20
 
@@ -51,7 +51,7 @@ extension HARExport {
             heads,
             source: source,
             sides: (.requestReceived, .responseSent),
-            payloadLimit: min(options.bodyLimit ?? .max, HARExport.longestPayload),
+            payloadLimit: min(options.bodyLimit ?? .max, HAREntries.longestPayload),
             decodedLimit: options.decodedLimit
         )
         guard let timeline else { return }
@@ -63,7 +63,7 @@ extension HARExport {
                 time = message.arrivedAt ?? time
                 // What stands in an archive is taken for whole.
                 guard message.isWhole else { continue }
-                try array.object { try HARExport.member(message, at: time, into: &$0) }
+                try array.object { try HAREntries.member(message, at: time, into: &$0) }
             }
         }
         let remarks = timeline.remarks

@@ -36,8 +36,7 @@ package struct JSONExport: PartedExport {
     /// More of a message's payload is never in memory.
     package static let longestPayload = 16 << 20
 
-    private let source: any ExchangeSource
-    private let options: Options
+    private let entries: JSONEntries
     private var writer: JSONWriter
     private var isOpen = false
     /// Whether it writes exchanges in the middle of an export that another one begins and ends.
@@ -45,21 +44,20 @@ package struct JSONExport: PartedExport {
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
-        self.source = source
-        self.options = options
+        entries = JSONEntries(source: source, options: options)
         writer = JSONWriter(sink)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         begin()
-        if !options.lines { writer.lineBreak() }
-        let export = self
-        try writer.object { try export.write(exchange, into: &$0) }
-        if options.lines { try writer.endLine() }
+        if !entries.options.lines { writer.lineBreak() }
+        let entries = entries
+        try writer.object { try entries.write(exchange, into: &$0) }
+        if entries.options.lines { try writer.endLine() }
     }
 
     package var part: ExportPart {
-        let options = options
+        let options = entries.options
         return { source, sink in
             var part = JSONExport(source: source, options: options, sink: sink)
             (part.isOpen, part.isPart) = (true, true)
@@ -69,13 +67,13 @@ package struct JSONExport: PartedExport {
 
     package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
         begin()
-        try writer.add(piece, isContinued: !beginsPart || options.lines)
+        try writer.add(piece, isContinued: !beginsPart || entries.options.lines)
     }
 
     package mutating func finish() throws {
         if isPart { return try writer.flush() }
         begin()
-        if !options.lines {
+        if !entries.options.lines {
             try writer.endLine()
             try writer.close(UInt8(ascii: "]"))
             try writer.endLine()
@@ -84,11 +82,19 @@ package struct JSONExport: PartedExport {
     }
 
     private mutating func begin() {
-        if !isOpen, !options.lines { writer.open(UInt8(ascii: "[")) }
+        if !isOpen, !entries.options.lines { writer.open(UInt8(ascii: "[")) }
         isOpen = true
     }
+}
 
-    private func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+/// Writes exchanges as objects of JSON.
+///
+/// It is not ``JSONExport`` itself, with whose copy the buffer of its writer would be copied for each object.
+private struct JSONEntries {
+    let source: any ExchangeSource
+    let options: JSONExport.Options
+
+    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let messages = exchange.messages
         let heads = ReadHeads(messages)
@@ -180,16 +186,6 @@ extension JSONWriter {
         optionalMilliseconds("wait", timings.wait)
         optionalMilliseconds("receive", timings.receive)
         optionalMilliseconds("total", timings.total)
-    }
-}
-
-extension StoredHead {
-    /// The fields of a stored head, whichever start line it has.
-    static func fieldsAfterStartLine(_ bytes: ByteBuffer) -> FieldSection {
-        let view = bytes.readableBytesView
-        guard let lineFeed = view.firstIndex(of: 0x0A) else { return FieldSection() }
-        let start = lineFeed + 1
-        return fields(bytes.getSlice(at: start, length: view.endIndex - start) ?? ByteBuffer())
     }
 }
 

@@ -119,6 +119,23 @@ import Testing
         #expect(head.fields.map { "\($0.name): \($0.value)" } == ["A: b   c: d", "E: f"])
     }
 
+    @Test("the fields of a stored head are read without its start line, and its version where that has one")
+    func afterStartLine() {
+        func names(_ text: String) -> [String] {
+            StoredHead.fieldsAfterStartLine(ByteBuffer(string: text)).map(\.name.description)
+        }
+        #expect(names("GET http://a:80/ HTTP/1.1\r\nA: 1\r\nB: 2\r\n\r\n") == ["A", "B"])
+        #expect(names("HTTP/1.1 200 OK\nA: 1\n") == ["A"])
+        #expect(names("HTTP/1.1 200 OK") == [] && names("") == [])
+        var moved = ByteBuffer(string: "xxHTTP/1.1 200 OK\r\nA: 1\r\n\r\n")
+        moved.moveReaderIndex(forwardBy: 2)
+        #expect(StoredHead.fieldsAfterStartLine(moved).count == 1)
+        for (version, text) in [(HTTPVersion.http11, "HTTP/1.1"), (.http10, "HTTP/1.0"), (.http2, "HTTP/2")] {
+            #expect(StoredHead.request(ByteBuffer(string: "GET / \(text)\r\n\r\n"))?.version == version)
+            #expect(StoredHead.response(ByteBuffer(string: "\(text) 200\r\n\r\n"))?.version == version)
+        }
+    }
+
     @Test("pseudo-headers of HTTP/2 keep their colon")
     func pseudoHeaders() {
         let fields = StoredHead.fields(ByteBuffer(string: ":method: GET\r\nx: 1\r\n"))

@@ -1,0 +1,116 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Writes exchanges as entries of an archive.
+///
+/// It is not ``HARExport`` itself, with whose copy the buffer of its writer would be copied for each entry.
+struct HAREntries {
+    let source: any ExchangeSource
+    let options: HARExport.Options
+
+    var limits: JSONBody.Limits {
+        JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+    }
+
+    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let timings = HARTimings(record)
+        let heads = ReadHeads(exchange.messages)
+        let resourceType = HAREntries.resourceType(exchange, heads)
+        writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
+        writer.key("time")
+        writer.milliseconds(timings.sum)
+        try writer.object("request") { try request(exchange, heads, into: &$0) }
+        try writer.object("response") { try response(exchange, heads, resourceType, into: &$0) }
+        try writer.object("cache") { _ in }
+        try writer.object("timings") { timings.write(into: &$0) }
+        if let upstream = exchange.upstream {
+            let (host, port) = HAREntries.address(of: upstream.peerAddress)
+            writer.member("serverIPAddress", host)
+            // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
+            writer.optionalMember("connection", port.map { String($0) })
+        }
+        writer.member("_connectionId", record.clientConnection.description)
+        writer.member("_resourceType", resourceType)
+        try streams(exchange, heads, resourceType, into: &writer)
+        writer.optionalMember("comment", exchange.record.extras.annotation.comment)
+        try writer.object("_sluice") { try extras(exchange, heads, into: &$0) }
+    }
+
+    private func extras(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        writer.member("id", record.id.number)
+        writer.member("kind", record.kind.exportName)
+        writer.member("state", record.state.exportName)
+        writer.optionalMilliseconds("duration", record.timings.total)
+        writer.optionalMember("colour", record.extras.annotation.colour)
+        try writer.masked(record, by: source)
+        writer.optionalMember("sentUrl", record.sentURL?.description)
+        writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
+        try writer.strings("flags", record.flags.exportNames)
+        try writer.process(record.extras.process)
+        try writer.streamMembers(record)
+        try writer.failure(record.failure)
+        try writer.sizes(record.sizes)
+        try writer.connection("client", exchange.client)
+        try writer.connection("upstream", exchange.upstream)
+        try writer.requestHead("requestSent", exchange.messages.requestHeadSent.flatMap { StoredHead.request($0) })
+        if exchange.messages.responseHeadSent != nil {
+            try writer.responseHead("responseReceived", heads.response)
+        }
+        // HAR 1.2 has neither trailers nor interim responses.
+        let messages = exchange.messages
+        if let bytes = messages.requestTrailers { try writer.fields("requestTrailers", StoredHead.fields(bytes)) }
+        if let bytes = messages.responseTrailers { try writer.fields("responseTrailers", StoredHead.fields(bytes)) }
+        writer.optionalMember("interimResponses", messages.interimHeads.map { String(buffer: $0) })
+        if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
+    }
+
+    /// The address in `host:port`, without the brackets of IPv6, and the port.
+    private static func address(of text: String) -> (host: String, port: Int?) {
+        RequestURL.splitAuthority(text) ?? (text, nil)
+    }
+}
+
+struct HARTimings {
+    private var timings: Timings
+
+    /// Takes an exchange's phases; of one that failed in the middle of a phase that one lasted until then.
+    init(_ record: ExchangeRecord) {
+        timings = record.timings
+        guard record.failure != nil || sum == 0, let total = timings.total, total > sum else { return }
+        if record.upstreamConnection == nil {
+            timings.blocked = (timings.blocked ?? 0) + total - sum
+        } else {
+            timings.wait = (timings.wait ?? 0) + total - sum
+        }
+    }
+
+    /// Our `connect` is TCP alone; HAR's includes TLS.
+    private var connect: Int64? {
+        guard timings.connect != nil || timings.tls != nil else { return nil }
+        return (timings.connect ?? 0) + (timings.tls ?? 0)
+    }
+
+    /// The sum of the phases that happened, in microseconds.
+    var sum: Int64 {
+        [timings.blocked, timings.dns, connect, timings.send, timings.wait, timings.receive]
+            .reduce(0) { $0 + max($1 ?? 0, 0) }
+    }
+
+    func write(into writer: inout JSONWriter) {
+        func phase(_ name: String, _ microseconds: Int64?) {
+            writer.key(name)
+            writer.milliseconds(microseconds.map { max($0, 0) })
+        }
+        phase("blocked", timings.blocked)
+        phase("dns", timings.dns)
+        phase("connect", connect)
+        // These three are not optional in HAR 1.2.
+        phase("send", timings.send ?? 0)
+        phase("wait", timings.wait ?? 0)
+        phase("receive", timings.receive ?? 0)
+        phase("ssl", timings.tls)
+    }
+}
