@@ -113,5 +113,48 @@ extension EndToEnd {
             #expect(inPlace.hasPrefix("1 exchange went, 3 stay.\n"))
             #expect(try await sluice.command(["diff", sluice.session, copy]).status == 0)
         }
+
+        private struct DescribedAPI: Decodable {
+            var problems: [String]
+            var checked: Int
+            var paths: [String]
+        }
+
+        @Test("The API of a session is described; what was recorded fits the description")
+        func openAPI() async throws {
+            let sluice = try await SluiceProcess()
+            let origin = try Origin { origin, socket in
+                while true {
+                    let head = try origin.head(socket)
+                    let path = head.split(separator: " ")[1]
+                    let isMissing = path.hasSuffix("/0")
+                    let text =
+                        isMissing
+                        ? #"{"error":"none","at":"2026-11-23T08:00:00Z"}"#
+                        : #"{"id":\#(path.utf8.count),"tags":["a",1,null],"next":"/users/\#(path.hashValue)"}"#
+                    try socket.send(
+                        latin1Bytes(
+                            "HTTP/1.1 \(isMissing ? "404 Not Found" : "200 OK")\r\nContent-Type: application/json\r\n"
+                                + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
+                        )
+                    )
+                }
+            }
+            let base = "http://127.0.0.1:\(origin.port)"
+            for path in ["/users/1?page=2", "/users/22", "/users/0", "/users/1/orders/7", "/status?q=a%20b&q=c"] {
+                _ = try await sluice.get(base + path)
+            }
+            try await eventually("five exchanges") { try sluice.records().count == 5 }
+            #expect(try await sluice.stop().status == 0)
+            let (api, har) = (sluice.scratch.path("api.json"), sluice.scratch.path("all.har"))
+            for (format, file) in [("openapi", api), ("har", har)] {
+                let outcome = try await sluice.command(["export", sluice.session, "--format", format, "-o", file])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            let result = try await Peers.run("openapi.py", [api, har], as: DescribedAPI.self)
+            #expect(result.problems == [] && result.checked == 5)
+            let paths = ["/status", "/users/{userId}", "/users/{userId}/orders/{orderId}"]
+            #expect(result.paths == paths)
+        }
     }
 }

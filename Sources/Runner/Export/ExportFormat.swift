@@ -6,7 +6,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json, html, bundle, httpie, fetch, python, csv
+    case curl, har, json, html, bundle, httpie, fetch, python, csv, openapi
 
     /// What a list of formats calls it.
     package var title: String {
@@ -20,6 +20,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: "fetch, for Node"
         case .python: "Python's requests"
         case .csv: "table (CSV)"
+        case .openapi: "description of the API (OpenAPI)"
         }
     }
 
@@ -29,6 +30,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: "mjs"
         case .python: "py"
         case .bundle: "zip"
+        case .openapi: "json"
         case .har, .json, .html, .csv: rawValue
         }
     }
@@ -56,6 +58,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
         case .csv: return CSVExport(source: source, sink: sink)
+        case .openapi: return OpenAPIExport(source: source, version: SluiceVersion.current, sink: sink)
         }
     }
 }
