@@ -20,5 +20,14 @@ extension EndToEnd {
 
         @Test("Raw messages are the bytes that passed, Python's parsers read them, an origin understands them again")
         func rawMessages() async throws { try await run("raw_messages.py") }
+
+        @Test("haralyzer and mitmproxy read our HARs, and we read mitmproxy's flows, with the same fields and bodies")
+        func archives() async throws {
+            let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "SharingTests/Archives/Fixtures")
+            // An environment of its own, since mitmproxy wants other versions of what the peers have.
+            let python = try PeerEnvironment.program("../archives/bin/python")
+            try await run("archive_readers.py", python: python, fixtures.path)
+        }
     }
 }
