@@ -90,6 +90,17 @@ struct RawMessageTests {
                 == "POST /x?q=1 HTTP/1.1\r\nhost: a.example\r\ncookie: a=1; b=2\r\nx-a: 1\r\nContent-Length: 5\r\n\r\n12345"
         )
         #expect(try text(.response, exchange) == "HTTP/1.1 404 Not Found\r\nserver: s\r\nContent-Length: 0\r\n\r\n")
+        // As archives have it.
+        let imported = try source.add(
+            "https://a.example:8443/x?q=1",
+            request: "GET https://a.example:8443/x?q=1 HTTP/2\r\n:authority: a.example:8443\r\n:path: /x\r\na: 1\r\n"
+                + "\r\n",
+            response: "HTTP/2 204 \r\n:status: 204\r\nb: 2\r\n\r\n"
+        )
+        #expect(try text(.request, imported) == "GET /x?q=1 HTTP/1.1\r\na: 1\r\nHost: a.example:8443\r\n\r\n")
+        #expect(try text(.response, imported) == "HTTP/1.1 204 No Content\r\nb: 2\r\n\r\n")
+        let bare = try source.add("wss://a.example/?b", request: "GET wss://a.example?b HTTP/1.1\r\n\r\n")
+        #expect(try text(.request, bare) == "GET /?b HTTP/1.1\r\n\r\n")
         let call = try source.add(
             "https://a.example/rpc",
             request: "HEAD /rpc HTTP/2\r\nhost: a.example\r\n\r\n",

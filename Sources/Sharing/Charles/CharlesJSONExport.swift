@@ -86,7 +86,7 @@ package struct CharlesJSONExport: PartedExport {
                 $0.member("cipherSuite", tls.cipherSuite)
             }
             // It stands for the version of the exchange, too.
-            if let alpn = tls.applicationProtocol, record.upstreamVersion == version {
+            if let alpn = tls.applicationProtocol, !alpn.isEmpty, record.upstreamVersion == version {
                 try writer.object("alpn") { $0.member("protocol", alpn) }
             }
         }
@@ -151,12 +151,15 @@ package struct CharlesJSONExport: PartedExport {
         func length(_ microseconds: Int64?...) -> Int64 { microseconds.reduce(0) { $0 + max($1 ?? 0, 0) } }
         let sent = record.startedAt + length(timings.blocked, timings.dns, timings.connect, timings.tls)
         let asked = sent + length(timings.send)
+        let answered = asked + length(timings.wait)
+        // Where the phases are longer than the whole, an archive had them so.
+        let end = max(record.startedAt + length(timings.total), answered + length(timings.receive))
         try writer.object("times") {
             $0.member("start", CharlesJSONExport.moment(record.startedAt))
             $0.member("requestBegin", CharlesJSONExport.moment(sent))
             $0.member("requestComplete", CharlesJSONExport.moment(asked))
-            $0.member("responseBegin", CharlesJSONExport.moment(asked + length(timings.wait)))
-            $0.member("end", CharlesJSONExport.moment(record.startedAt + length(timings.total)))
+            $0.member("responseBegin", CharlesJSONExport.moment(answered))
+            $0.member("end", CharlesJSONExport.moment(end))
         }
         try writer.object("durations") { durations in
             func milliseconds(_ name: String, _ microseconds: Int64?) {

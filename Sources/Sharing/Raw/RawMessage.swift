@@ -4,7 +4,7 @@ package import NIOCore
 /// One message of an exchange as HTTP/1.1 has it on a wire: the head, and the body as it was transferred (RFC 9112).
 ///
 /// A head of HTTP/1 is written as it was received. One of HTTP/2 gets a start line of HTTP/1.1, with the standard reason
-/// phrase in a response, its cookies in one line (RFC 9113 §8.2.3), and the length of its body where it has none; one with
+/// phrase in a response, `Host` where it had none but `:authority`, its cookies in one line (RFC 9113 §8.2.3), and the length of its body where it has none; one with
 /// trailers is chunked. A WebSocket of HTTP/2 gets the start line and fields of an upgrade (RFC 6455 §4). A body that came
 /// in chunks is written in chunks, of other lengths than those that came, which no session keeps. Where a body is longer or
 /// shorter than its head says, as its secrets were replaced or it was imported, `Content-Length` says what it is; of a
@@ -119,9 +119,12 @@ private struct RawHead {
     mutating func compose(_ record: ExchangeRecord, _ side: BodySide) -> Bool {
         if side.isRequest, var head = StoredHead.request(received) {
             let isHTTP2 = head.version == .http2
+            if head.method != "CONNECT" { RawHead.shortenTarget(of: &head) }
             if isHTTP2 {
                 head.version = .http11
                 head.fields.joinCookies()
+                head.fields.removePseudoFields()
+                if !head.fields.contains(.host) { head.fields.append("Host", record.url.authority) }
                 if record.kind == .webSocket, head.method == "CONNECT" {
                     head.method = "GET"
                     RawHead.addUpgrade(to: &head.fields)
@@ -135,6 +138,7 @@ private struct RawHead {
         let isHTTP2 = head.version == .http2
         if isHTTP2 {
             head.version = .http11
+            head.fields.removePseudoFields()
             if record.kind == .webSocket, head.status == 200 {
                 head.status = 101
                 RawHead.addUpgrade(to: &head.fields)
@@ -176,8 +180,26 @@ private struct RawHead {
         return false
     }
 
+    /// Gives a request whose target is a whole URL that no proxy is asked for, as archives have them, its path (RFC 9112
+    /// §3.2.1).
+    private static func shortenTarget(of head: inout RequestHead) {
+        let target = Array(head.targetBytes)
+        let schemes = ["https://", "wss://", "ws://"]
+        guard let scheme = schemes.first(where: { target.starts(with: $0.utf8) }) else { return }
+        let rest = target.dropFirst(scheme.utf8.count)
+        let path = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }.map { rest[$0...] } ?? []
+        head.setTarget(path.first == UInt8(ascii: "/") ? Array(path) : [UInt8(ascii: "/")] + path)
+    }
+
     private static func addUpgrade(to fields: inout FieldSection) {
         fields.append("Connection", "Upgrade")
         fields.append("Upgrade", "websocket")
+    }
+}
+
+extension FieldSection {
+    /// Removes what an archive has of HTTP/2's pseudo fields (RFC 9113 §8.3).
+    fileprivate mutating func removePseudoFields() {
+        for place in indices.reversed() where self[place].nameBytes.first == UInt8(ascii: ":") { remove(at: place) }
     }
 }
