@@ -208,6 +208,6 @@ package final class OutputFile {
 }
 
 /// `write(2)`, which the method of that name hides.
-private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -8,7 +8,7 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     private let descriptor: CInt
 
-    private static let kinds = ["archive", "har", "run", "demo", "view", "bundle"]
+    private static let kinds = ["archive", "har", "run", "demo", "view", "bundle", "raw"]
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.

@@ -212,3 +212,70 @@ struct OutputFileTests {
         #expect(scratch.names == ["empty", "full", "link", "new"])
     }
 }
+
+@Suite("Directories that are written")
+struct OutputDirectoryTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func fill(_ directory: OutputDirectory, _ names: String...) throws {
+        for name in names {
+            let file = try directory.file(name)
+            try file.write(ByteBuffer(string: "new "))
+            try file.write(ByteBuffer(string: name))
+        }
+    }
+
+    @Test("It appears whole, with modes for the user alone; what is not finished leaves nothing")
+    func whole() throws {
+        for end in ["", "/"] {
+            do {
+                let directory = try OutputDirectory(scratch("d") + end)
+                try fill(directory, "a", "b")
+                #expect(!scratch.exists("d") && scratch.names.count == 1)
+            }
+            #expect(scratch.names.isEmpty)
+        }
+        let directory = try OutputDirectory(scratch("d/"))
+        try fill(directory, "a", "b")
+        try directory.finish()
+        #expect(scratch.names == ["d"] && scratch.bytes("d/b") == Array("new b".utf8))
+        #expect(scratch.facts("d").st_mode & 0o777 == 0o700 && scratch.facts("d/a").st_mode & 0o777 == 0o600)
+        #expect(throws: FileError.self) { try OutputDirectory(scratch("missing/d")) }
+    }
+
+    @Test("An empty directory is replaced, by a link to it too; one with files only where it is forced, and they stay")
+    func there() throws {
+        try FileManager.default.createDirectory(atPath: scratch("d"), withIntermediateDirectories: false)
+        #expect(symlink("d", scratch("link")) == 0 && !OutputDirectory.isThere(scratch("link")))
+        let first = try OutputDirectory(scratch("link"))
+        try fill(first, "a", "b")
+        try first.finish()
+        #expect(scratch.names == ["d", "link"] && scratch.facts("link").st_mode & S_IFMT == S_IFLNK)
+        #expect(OutputDirectory.isThere(scratch("link")))
+        #expect(failure { _ = try OutputDirectory(scratch("d")) }?.reason.contains("files in it already") == true)
+        _ = try scratch.write("d/a", "old")
+        let second = try OutputDirectory(scratch("d"), isForced: true)
+        try fill(second, "a", "c")
+        #expect(scratch.bytes("d/a") == Array("old".utf8))
+        try second.finish()
+        #expect(scratch.bytes("d/a") == Array("new a".utf8) && scratch.bytes("d/b") == Array("new b".utf8))
+        #expect(scratch.exists("d/c") && scratch.names == ["d", "link"])
+    }
+
+    @Test("A file in its place, and files that come meanwhile, are not lost")
+    func inTheWay() throws {
+        _ = try scratch.write("f", "file")
+        #expect(OutputDirectory.isThere(scratch("f")))
+        #expect(
+            failure { _ = try OutputDirectory(scratch("f"), isForced: true) }?.reason.contains("no directory") == true
+        )
+        let directory = try OutputDirectory(scratch("d"))
+        try fill(directory, "a")
+        try FileManager.default.createDirectory(atPath: scratch("d"), withIntermediateDirectories: false)
+        _ = try scratch.write("d/mine", "mine")
+        #expect(failure { try directory.finish() } != nil)
+        #expect(scratch.bytes("d/mine") == Array("mine".utf8) && !scratch.exists("d/a"))
+    }
+}

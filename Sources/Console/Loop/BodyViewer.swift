@@ -1,6 +1,8 @@
+import Content
 import Foundation
 import HTTPModel
 import Runner
+import Sharing
 import Synchronization
 
 /// Bodies in programs of the user's: text in the pager, all else in the system's viewer.
@@ -59,14 +61,7 @@ enum BodyViewer {
 
     /// The extension by which a viewer knows what a file is.
     static func fileExtension(_ type: String?, isText: Bool) -> String {
-        let essence = (type ?? "").prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
-        let known = [
-            "application/json": "json", "text/html": "html", "text/css": "css", "text/javascript": "js",
-            "application/javascript": "js", "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif",
-            "image/webp": "webp", "image/svg+xml": "svg", "application/pdf": "pdf", "application/zip": "zip",
-            "audio/mpeg": "mp3", "video/mp4": "mp4", "application/xml": "xml", "text/xml": "xml",
-        ]
-        return known[essence] ?? (isText ? "txt" : "bin")
+        type.flatMap { MediaType($0)?.fileExtension } ?? (isText ? "txt" : "bin")
     }
 }
 

@@ -58,7 +58,3 @@ extension EffectRunner {
         }
     }
 }
-
-extension BodySide {
-    fileprivate var isRequest: Bool { self == .requestReceived || self == .requestSent }
-}

@@ -6,7 +6,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json, html, bundle, httpie, fetch, python, csv, openapi
+    case curl, har, json, html, bundle, httpie, fetch, python, csv, chlsj, raw, openapi
 
     /// What a list of formats calls it.
     package var title: String {
@@ -20,6 +20,8 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: "fetch, for Node"
         case .python: "Python's requests"
         case .csv: "table (CSV)"
+        case .chlsj: "Charles session (JSON)"
+        case .raw: "raw messages (zip)"
         case .openapi: "description of the API (OpenAPI)"
         }
     }
@@ -29,9 +31,9 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl, .httpie: "sh"
         case .fetch: "mjs"
         case .python: "py"
-        case .bundle: "zip"
+        case .bundle, .raw: "zip"
         case .openapi: "json"
-        case .har, .json, .html, .csv: rawValue
+        case .har, .json, .html, .csv, .chlsj: rawValue
         }
     }
 
@@ -44,7 +46,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         of reader: SessionReader,
         to destination: ExportDestination
     ) -> any ExchangeExport {
-        let sink: ExportSink = destination.file.write
+        let sink = destination.sink
         switch self {
         case .curl:
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
@@ -58,6 +60,10 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
         case .csv: return CSVExport(source: source, sink: sink)
+        case .chlsj: return CharlesJSONExport(source: source, sink: sink)
+        case .raw:
+            let place = destination.directory.map { RawExport.Place.directory($0) } ?? .zip(sink)
+            return RawExport(source: source, of: reader, to: place, hasBodies: destination.wantsBodies)
         case .openapi: return OpenAPIExport(source: source, version: SluiceVersion.current, sink: sink)
         }
     }
@@ -65,14 +71,18 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
 
 /// Where an export goes.
 package struct ExportDestination {
-    package let file: OutputFile
+    package let sink: ExportSink
     /// Where bodies go that no command line can carry.
     package let bodies: any BodyFiles
     /// How the commands of a script are put together.
     package let script: CurlExport.Form
+    /// Where the files of raw messages go; where there is none, they go into a zip.
+    package var directory: OutputDirectory?
+    /// Whether the bodies of raw messages are files of their own, too.
+    package var wantsBodies = false
 
     package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
-        (self.file, self.bodies, self.script) = (file, bodies, script)
+        (sink, self.bodies, self.script) = (file.write, bodies, script)
     }
 
     /// A file with the bodies of its commands in a directory beside it, which the commands name relative to the file.

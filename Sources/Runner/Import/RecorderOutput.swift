@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Recording
+import Sharing
 
 /// Gives events to a recorder in portions, and waits until they are written.
 final class RecorderOutput {
@@ -38,8 +39,6 @@ final class RecorderOutput {
 /// Copies bodies from one session into another as they were recorded, with the times at which they came.
 struct BodyCopy {
     static let pieceSize = 256 << 10
-    /// How many arrivals are read at once.
-    private static let arrivalsAtOnce = 4_096
 
     let reader: SessionReader
     let output: RecorderOutput
@@ -54,19 +53,6 @@ struct BodyCopy {
             output.add(.body(id, side, bytes))
             offset += Int64(bytes.readableBytes)
         }
-        try forEachArrival(side, of: old) { output.add(.arrival(id, side, offset: $0.offset, at: $0.at)) }
-    }
-
-    /// Calls `body` with each arrival, by growing offset.
-    func forEachArrival(_ side: BodySide, of old: ExchangeID, _ body: (Arrival) throws -> Void) throws {
-        var (start, last): (Int64, Int64) = (0, -1)
-        while true {
-            let page = try reader.arrivals(of: old, side: side, from: start, limit: BodyCopy.arrivalsAtOnce)
-            // A page begins with the last one of the page before.
-            let news = page.filter { $0.offset > last }
-            guard let end = news.last else { return }
-            for arrival in news { try body(arrival) }
-            (start, last) = (end.offset, end.offset)
-        }
+        try reader.forEachArrival(of: old, side: side) { output.add(.arrival(id, side, offset: $0.offset, at: $0.at)) }
     }
 }

@@ -78,6 +78,8 @@ package struct ArchiveRecording {
             record.kind = .webSocket
             record.tally = stream.tally
             (requestBody, responseBody) = (stream.sent.bytes, stream.received.bytes)
+        } else if record.kind == .webSocket {
+            record.tally = MessageCounts(frames: (requestBody, responseBody))
         }
         var messages = ExchangeMessages()
         let target = record.method == "CONNECT" ? record.url.authority : record.url.description
@@ -104,8 +106,22 @@ package struct ArchiveRecording {
         events += ArchiveRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
         events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
         events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
+        events += ArchiveRecording.arrivals(of: request, requestBody, record.id, .requestReceived)
+        events += ArchiveRecording.arrivals(of: response, responseBody, record.id, .responseReceived)
         events.append(.finished(record, messages))
         return events
+    }
+
+    /// When the bytes of a body came that is as the archive has it.
+    private static func arrivals(
+        of message: ArchiveEntry.Message,
+        _ body: ByteBuffer,
+        _ id: ExchangeID,
+        _ side: BodySide
+    ) -> [RecordEvent] {
+        guard message.bytes != nil, message.isCoded == true else { return [] }
+        return message.arrivals.filter { $0.offset < body.readableBytes }
+            .map { .arrival(id, side, offset: $0.offset, at: $0.at) }
     }
 
     private static func annotation(_ entry: ArchiveEntry) -> ExchangeAnnotation {
@@ -245,5 +261,19 @@ package struct ArchiveRecording {
             return ExchangeFailure(code, parts[1].trimmingCharacters(in: .whitespaces))
         }
         return ExchangeFailure(.reset, error.isEmpty ? "The archive has no response." : error)
+    }
+}
+
+extension MessageCounts {
+    /// Counts the messages in the frames of both directions of a WebSocket.
+    fileprivate init(frames: (fromClient: ByteBuffer, fromServer: ByteBuffer)) {
+        func count(_ bytes: ByteBuffer) -> Int64 {
+            var counter = StreamCounter(.webSocket)
+            counter.feed(bytes)
+            counter.finish()
+            return counter.count
+        }
+        self.init()
+        (fromClient, fromServer) = (count(frames.fromClient), count(frames.fromServer))
     }
 }

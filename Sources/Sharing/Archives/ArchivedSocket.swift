@@ -23,12 +23,14 @@ struct ArchivedSocket {
             // Who wrote the archive may have had text where it should be base64.
             let decoded = opcode == .text ? nil : Data(base64Encoded: message.data)
             let payload = message.bytes ?? decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.data)
+            // Control frames are no messages.
+            let count: Int64 = opcode.isControl ? 0 : 1
             if message.isSent {
                 sent.add(opcode, payload, isMasked: true, message.time)
-                tally.fromClient += 1
+                tally.fromClient += count
             } else {
                 received.add(opcode, payload, isMasked: false, message.time)
-                tally.fromServer += 1
+                tally.fromServer += count
             }
         }
     }

@@ -5,6 +5,7 @@ import HTTPModel
 /// Reads a session that Charles exported as JSON (`.chlsj`): an array of transactions, of any length.
 package struct CharlesJSONReader: ArchiveReader {
     private static let mostFields = 1_000
+    private static let mostArrivals = 1_000_000
 
     private var json: JSONTokenReader
     private let losses: ArchiveLosses
@@ -88,6 +89,7 @@ package struct CharlesJSONReader: ArchiveReader {
                 try message(&json, &transaction.request, losses, textLimit)
             case ("response", .objectBegin):
                 try message(&json, &transaction.response, losses, textLimit)
+            case ("_sluice", .objectBegin): try extras(&json, &transaction, losses)
             default: try json.skip(first)
             }
         }
@@ -109,7 +111,7 @@ package struct CharlesJSONReader: ArchiveReader {
                 try json.members { json, name, first in
                     switch (name, first.kind) {
                     case ("firstLine", .string): message.firstLine = json.string(first)
-                    case ("headers", .arrayBegin): try fields(&json, &message, losses)
+                    case ("headers", .arrayBegin): try fields(&json, &message.fields, losses)
                     default: try json.skip(first)
                     }
                 }
@@ -129,7 +131,7 @@ package struct CharlesJSONReader: ArchiveReader {
 
     private static func fields(
         _ json: inout JSONTokenReader,
-        _ message: inout CharlesTransaction.Message,
+        _ fields: inout [(name: String, value: String)],
         _ losses: ArchiveLosses
     ) throws {
         try json.elements(losses) { json in
@@ -141,7 +143,71 @@ package struct CharlesJSONReader: ArchiveReader {
                 default: try json.skip(first)
                 }
             }
-            if message.fields.count < mostFields { message.fields.append(field) } else { losses.add(.field) }
+            if fields.count < mostFields { fields.append(field) } else { losses.add(.field) }
         }
+    }
+
+    // MARK: - What Sluice wrote
+
+    private static func extras(
+        _ json: inout JSONTokenReader,
+        _ transaction: inout CharlesTransaction,
+        _ losses: ArchiveLosses
+    ) throws {
+        try json.members { json, name, first in
+            switch (name, first.kind) {
+            case ("kind", .string):
+                let kind = json.string(first)
+                transaction.extras.kind = ExchangeRecord.Kind.allCases.first { $0.exportName == kind }
+            case ("state", .string):
+                transaction.extras.isComplete = json.string(first) == ExchangeRecord.State.complete.exportName
+            case ("startedAt", .string): transaction.extras.startedAt = json.string(first)
+            case ("colour", .string): transaction.extras.colour = json.string(first)
+            case ("timings", .objectBegin):
+                try json.members { json, name, first in
+                    guard let amount = json.amount(first) else { return try json.skip(first) }
+                    if transaction.extras.timings.count < 20 { transaction.extras.timings[name] = amount }
+                }
+            case ("requestTrailers", .arrayBegin): try fields(&json, &transaction.request.trailers, losses)
+            case ("responseTrailers", .arrayBegin): try fields(&json, &transaction.response.trailers, losses)
+            case ("arrivals", .objectBegin):
+                try json.members { json, name, first in
+                    switch (name, first.kind) {
+                    case ("request", .arrayBegin): transaction.request.arrivals = try arrivals(&json, losses)
+                    case ("response", .arrayBegin): transaction.response.arrivals = try arrivals(&json, losses)
+                    default: try json.skip(first)
+                    }
+                }
+            default: try json.skip(first)
+            }
+        }
+    }
+
+    /// Pairs of an offset and a moment; those that do not grow are passed over.
+    private static func arrivals(_ json: inout JSONTokenReader, _ losses: ArchiveLosses) throws -> [Arrival] {
+        var arrivals: [Arrival] = []
+        while let token = try json.next(), token.kind != .arrayEnd {
+            guard token.kind == .arrayBegin else {
+                try json.skip(token)
+                continue
+            }
+            var numbers: [Int64] = []
+            while let token = try json.next(), token.kind != .arrayEnd {
+                if token.kind == .number, numbers.count < 3, let number = Int64(json.text(token)) {
+                    numbers.append(number)
+                } else {
+                    try json.skip(token)
+                }
+            }
+            guard numbers.count == 2, numbers[0] > arrivals.last?.offset ?? -1,
+                RecordedRange.amounts.contains(numbers[0]), RecordedRange.moments.contains(numbers[1])
+            else { continue }
+            if arrivals.count < mostArrivals {
+                arrivals.append(Arrival(offset: numbers[0], at: numbers[1]))
+            } else {
+                losses.add(.init("time of a WebSocket's message", "times of a WebSocket's messages"))
+            }
+        }
+        return arrivals
     }
 }

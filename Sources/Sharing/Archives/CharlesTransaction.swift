@@ -17,6 +17,20 @@ struct CharlesTransaction {
         var encoded: String?
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
+        var trailers: [(name: String, value: String)] = []
+        /// When the frames of a WebSocket came.
+        var arrivals: [Arrival] = []
+    }
+
+    /// What Sluice says of an exchange and Charles has no member for (``CharlesJSONExport``).
+    struct Extras {
+        var kind: ExchangeRecord.Kind?
+        /// Whether nothing is missing, if only as nobody has sent the request yet.
+        var isComplete = false
+        var startedAt = ""
+        /// Milliseconds, by the names of ``JSONExport``.
+        var timings: [String: Double] = [:]
+        var colour = ""
     }
 
     var status = ""
@@ -45,6 +59,7 @@ struct CharlesTransaction {
     var notes = ""
     var request = Message()
     var response = Message()
+    var extras = Extras()
 
     /// The exchange; `nil` where it has no host that can be read.
     func entry() -> ArchiveEntry? {
@@ -54,12 +69,14 @@ struct CharlesTransaction {
         entry.target = target
         entry.method = isTunnel ? "CONNECT" : method
         entry.status = response.status
-        entry.startedDateTime = start
+        entry.startedDateTime = extras.startedAt.isEmpty ? start : extras.startedAt
         entry.startedAt = startedAt
         entry.comment = notes
+        entry.colour = extras.colour
         entry.request = message(request)
         entry.response = message(response)
-        let version = alpn.isEmpty ? protocolVersion : alpn
+        // Of HTTP/2 not every file says so elsewhere.
+        let version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
         entry.request.version = version
         entry.response.version = version
         let line = response.firstLine.split(separator: " ", maxSplits: 2)
@@ -71,8 +88,9 @@ struct CharlesTransaction {
         case "FAILED", "EXCEPTION": entry.error = errorMessage.isEmpty ? "It failed in Charles." : errorMessage
         default: entry.error = "It had not ended when Charles wrote it (\(status.prefix(40)))."
         }
+        if let kind = extras.kind, (kind == .webSocket) == isWebSocket { entry.kind = kind }
         // A tunnel has no response of its own.
-        if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
+        if isTunnel || extras.isComplete, entry.error.isEmpty { entry.isUnsent = true }
         return entry
     }
 
@@ -96,6 +114,7 @@ struct CharlesTransaction {
             result.fields.insert(("host", authority.value), at: 0)
         }
         result.mediaType = message.mediaType
+        (result.trailers, result.arrivals) = (message.trailers, message.arrivals)
         if let bytes = message.bytes {
             result.bytes = bytes
         } else if let encoded = message.encoded {
@@ -109,6 +128,14 @@ struct CharlesTransaction {
     }
 
     private func setTimes(_ entry: inout ArchiveEntry) {
+        if !extras.timings.isEmpty {
+            entry.time = extras.timings["total"]
+            for name in ["blocked", "dns", "send", "wait", "receive"] { entry.timings[name] = extras.timings[name] }
+            let (connect, tls) = (extras.timings["connect"], extras.timings["tls"])
+            entry.timings["ssl"] = tls
+            if let connect { entry.timings["connect"] = connect + (tls ?? 0) }
+            return
+        }
         entry.time = durations["total"]
         entry.timings["dns"] = durations["dns"]
         entry.timings["ssl"] = durations["ssl"]
@@ -124,7 +151,7 @@ struct CharlesTransaction {
             text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text
         }
         let remote = address(remoteAddress)
-        if remote.contains("."), let (host, port) = RequestURL.splitAuthority(remote) {
+        if remote.contains(".") || remote.hasPrefix("["), let (host, port) = RequestURL.splitAuthority(remote) {
             entry.serverAddress = host
             entry.serverPort = String(port ?? target?.port ?? 0)
         } else {

@@ -59,11 +59,17 @@ package struct HARReader {
             case ("time", .number): entry.time = try reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)
+            // Of Playwright, which has no `connection`.
+            case ("_serverPort", .number) where entry.serverPort.isEmpty: entry.serverPort = reader.json.text(first)
             case ("comment", .string): entry.comment = reader.json.string(first)
             case ("_sluice", .objectBegin):
                 try reader.members { reader, name, first in
-                    guard name == "colour", first.kind == .string else { return try reader.json.skip(first) }
-                    entry.colour = reader.json.string(first)
+                    switch (name, first.kind) {
+                    case ("colour", .string): entry.colour = reader.json.string(first)
+                    case ("state", .string):
+                        entry.isUnsent = reader.json.string(first) == ExchangeRecord.State.complete.exportName
+                    default: try reader.json.skip(first)
+                    }
                 }
             case ("request", .objectBegin): try reader.request(&entry)
             case ("response", .objectBegin): try reader.response(&entry)
@@ -80,6 +86,7 @@ package struct HARReader {
     }
 
     private mutating func request(_ entry: inout ArchiveEntry) throws {
+        var size = 0.0
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("method", .string): entry.method = reader.json.string(first)
@@ -87,9 +94,12 @@ package struct HARReader {
             case ("httpVersion", .string): entry.request.version = reader.json.string(first)
             case ("headers", .arrayBegin): entry.request.fields = try reader.fields()
             case ("postData", .objectBegin): try reader.content(&entry.request, encoding: "_encoding")
+            case ("bodySize", .number): size = try reader.number(name, first, HARReader.amounts) ?? 0
             default: try reader.json.skip(first)
             }
         }
+        // Recorders over the DevTools protocol do not get bodies that are no text.
+        if size > 0, entry.request.text.isEmpty { losses.add(.missingBody) }
     }
 
     private mutating func response(_ entry: inout ArchiveEntry) throws {
@@ -102,7 +112,8 @@ package struct HARReader {
             case ("content", .objectBegin): try reader.content(&entry.response, encoding: "encoding")
             case ("_transferSize", .number):
                 entry.response.wireSize = try reader.number(name, first, HARReader.amounts).map { Int64($0) }
-            case ("_error", .string): entry.error = reader.json.string(first)
+            // Of Chrome and Sluice, and of Playwright.
+            case ("_error", .string), ("_failureText", .string): entry.error = reader.json.string(first)
             default: try reader.json.skip(first)
             }
         }
@@ -150,7 +161,7 @@ package struct HARReader {
             try reader.members { reader, name, first in
                 switch (name, first.kind) {
                 case ("type", .string): message.isSent = reader.json.string(first) == "send"
-                case ("time", .number): message.time = try reader.number(name, first, HARReader.seconds) ?? 0
+                case ("time", .number): message.time = try reader.moment(first)
                 case ("opcode", .number):
                     message.opcode = Int(try reader.number(name, first, HARReader.amounts) ?? -1)
                 case ("data", .string): message.data = reader.json.string(first)
@@ -165,6 +176,13 @@ package struct HARReader {
             messages.append(message)
         }
         return messages
+    }
+
+    /// When a message came, in seconds since 1970; Playwright writes milliseconds.
+    private func moment(_ token: JSONToken) throws -> Double {
+        let number = Double(json.text(token)) ?? 0
+        if number > HARReader.seconds.upperBound, HARReader.seconds.contains(number / 1_000) { return number / 1_000 }
+        return try self.number("time", token, HARReader.seconds) ?? 0
     }
 
     /// A number in its range; `nil` for one below the range where that begins at 0: HAR 1.2 writes −1 for what is not known.

@@ -194,11 +194,12 @@ package struct MitmproxyReader: ArchiveReader {
             (entry.serverAddress, entry.serverPort) = (host, String(port))
         }
         guard let version = server?["tls_version"]?.string else { return }
+        let alpn = (server?["alpn"] ?? server?["alpn_proto_negotiated"])?.string
         entry.tls = TLSDetails(
             protocolVersion: version,
             cipherSuite: (server?["cipher"] ?? server?["cipher_name"])?.string ?? "",
             serverName: server?["sni"]?.string,
-            applicationProtocol: (server?["alpn"] ?? server?["alpn_proto_negotiated"])?.string
+            applicationProtocol: alpn?.isEmpty == true ? nil : alpn
         )
     }
 

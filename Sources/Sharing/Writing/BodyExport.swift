@@ -62,3 +62,8 @@ extension ExchangeMessages {
         head(of: side).map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
     }
 }
+
+extension BodySide {
+    /// Whether it is a request's body.
+    package var isRequest: Bool { self == .requestReceived || self == .requestSent }
+}

@@ -18,6 +18,16 @@ struct Export: ParsableCommand {
             A bundle is a zip for a bug report: these exchanges as a session, as HAR and in the profile that was in force, \
             with a README.txt that tells what failed. sluice open takes it again.
 
+            chlsj is a session as Charles writes it; sluice import session reads it again.
+
+            raw is a directory with a file for each message (-o DIRECTORY), or a zip of it (-o NAME.zip): \
+            0007-request.http as the client sent it, 0007-response.http as the client got it, and where a rule changed \
+            them 0007-request-sent.http and 0007-response-received.http. Each is the head and the body as HTTP/1.1 has \
+            them on a wire, the body with its content coding; chunks, whose lengths no session keeps, are made anew. A \
+            head of HTTP/2 gets a start line of HTTP/1.1, its cookies in one line, and the length of the body; pseudo \
+            fields are in the start line and in Host. A WebSocket's frames follow its heads. --bodies adds the bodies \
+            without content coding. index.csv says which exchange has which number.
+
             \(FilterHelp.text)
             """
     )
@@ -26,10 +36,14 @@ struct Export: ParsableCommand {
     @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
     @Option(help: "What is written: commands, programs, data, a table, a page, or a zip with all.")
     var format: ExportFormat
-    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
+    @Option(name: .shortAndLong, help: "The file to write, with raw a directory. (default: standard output)")
+    var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
     var nulSeparated = false
+
+    @Flag(help: "With raw: each body as a file of its own, too, without its content coding.") var bodies = false
+    @Flag(help: "With raw: write into a directory that has files, over those of the same names.") var force = false
 
     @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
     @Flag(help: "Where a text looks like a secret and is not known as one: write nothing, end with exit code 1.")
@@ -42,22 +56,37 @@ struct Export: ParsableCommand {
             throw ValidationError("--secrets masks nothing, so --strict and --profile do not go with it.")
         }
         if nulSeparated, format != .curl { throw ValidationError("--print0 goes with --format curl.") }
+        if bodies || force, format != .raw {
+            throw ValidationError("\(bodies ? "--bodies" : "--force") goes with --format raw.")
+        }
+    }
+
+    /// Whether what is written is a directory.
+    private var isDirectory: Bool {
+        guard format == .raw, let output, output != "-" else { return false }
+        return !output.lowercased().hasSuffix(".zip")
     }
 
     func run() throws {
-        if format == .bundle, output == nil, isatty(STDOUT_FILENO) == 1 {
+        if format == .bundle || format == .raw, output ?? "-" == "-", isatty(STDOUT_FILENO) == 1 {
             throw StartError(
-                "A bundle is a zip, which no terminal shows.",
-                hint: "Name a file: -o bug.zip",
+                format == .raw ? "Raw messages are files." : "A bundle is a zip, which no terminal shows.",
+                hint: format == .raw ? "Name a directory or a zip: -o bug, -o bug.zip" : "Name a file: -o bug.zip",
                 isUsage: true
             )
+        }
+        if isDirectory, let output, !force, OutputDirectory.isThere(output) {
+            throw StartError("\(output) is there already, and not empty.", hint: "--force writes into it.")
         }
         let query = try SessionQuery(session: session, filter: filter)
         let pipeline = ExportPipeline(query.reader) { try query.forEachNumbers($0) }
         let masked = try secrets ? nil : masked(query, pipeline)
         // Recorded traffic may hold secrets.
-        let file = try OutputFile(output, isSecret: true)
-        var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination(file, query.path))
+        let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
+        var destination = destination(file, query.path)
+        destination.wantsBodies = bodies
+        if isDirectory, let output { destination.directory = try OutputDirectory(output, isForced: force) }
+        var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination)
         try SessionMask.write(&export, masked, pipeline)
         try file.finish()
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }

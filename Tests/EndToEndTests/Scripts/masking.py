@@ -374,6 +374,23 @@ check("json", rows, True)
 check("list", run("list", session, "--json"))
 script = run("export", session, "--format", "curl")
 check("curl", script)
+charles = run("export", session, "--format", "chlsj")
+check("chlsj", charles)
+# What is no UTF-8, and frames, are in base64.
+for transaction in json.loads(charles):
+    for side in ("request", "response"):
+        coded = base64.b64decode(transaction[side].get("body", {}).get("encoded", ""))
+        charles += b"\0" + coded + b"\0" + coded.decode("utf-16-le", "replace").encode()
+check("chlsj, decoded", charles, True)
+run("export", session, "--format", "raw", "--bodies", "-o", directory + "/raw")
+raw_files = [open(f"{directory}/raw/{name}", "rb").read() for name in sorted(os.listdir(directory + "/raw"))]
+# What is in chunks, or has a coding, is looked at without it.
+raw = b"\0".join(raw_files + [re.sub(rb"\r\n[0-9a-f]+\r\n", b"", data) for data in raw_files])
+for data in raw_files:
+    body = data.partition(b"\r\n\r\n")[2]
+    if body[:2] == b"\x1f\x8b":
+        raw += b"\0" + zlib.decompressobj(31).decompress(body)
+check("raw", raw, True)
 page = run("export", session, "--format", "html")
 for escape, sign in ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&")):
     page = page.replace(escape, sign)

@@ -73,7 +73,7 @@ struct ExportPipelineTests {
         }
     }
 
-    private enum Way: CaseIterable { case har, array, lines }
+    private enum Way: CaseIterable { case har, array, lines, charles }
 
     private static func export(
         _ way: Way,
@@ -82,8 +82,11 @@ struct ExportPipelineTests {
     ) -> any ExchangeExport {
         var options = JSONExport.Options()
         options.lines = way == .lines
-        return way == .har
-            ? HARExport(source: source, sink: sink) : JSONExport(source: source, options: options, sink: sink)
+        return switch way {
+        case .har: HARExport(source: source, sink: sink)
+        case .charles: CharlesJSONExport(source: source, sink: sink)
+        case .array, .lines: JSONExport(source: source, options: options, sink: sink)
+        }
     }
 
     /// An export by the exchanges one after the other, as one thread reads them by themselves.

@@ -116,7 +116,7 @@ private final class BundleWork {
         try write(story.text(masked), to: "README.txt")
         // Whoever unpacks it sees first what it is.
         members.insert(members.removeLast(), at: 0)
-        try hand(to: sink)
+        try ZippedFiles.hand(members, by: "\(directory.path)/bundle", to: sink)
     }
 
     private func add(_ name: String) { members.append(ZipWriter.Member(name, file: "\(directory.path)/\(name)")) }
@@ -159,20 +159,5 @@ private final class BundleWork {
             members.append(ZipWriter.Member("profile/\(written.count)-\(stem)", file: "\(directory.path)/\(file)"))
         }
         if !written.isEmpty { story.contents.append(("profile/", "the profile whose rules were in force")) }
-    }
-
-    // MARK: - The zip
-
-    private func hand(to sink: ExportSink) throws {
-        var path = "\(directory.path)/bundle"
-        try ZipWriter.write(members, to: path)
-        // What compression makes as short as traps are is stored, so that it can be opened.
-        let safe = try ZipWriter.storingTraps(members, in: path)
-        if safe != members {
-            path += "-stored"
-            try ZipWriter.write(safe, to: path)
-        }
-        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
-        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { try sink(ByteBuffer(bytes: piece)) }
     }
 }

@@ -11,9 +11,6 @@ import Sharing
 /// Masked bodies have the content coding that their head names, made anew; where it cannot be made, the head loses the field.
 /// Messages of masked WebSockets are frames without compression. Use it on one thread.
 final class SessionSlice {
-    /// A masked body up to this size gets its content coding again, for which it has to be in memory.
-    private static let longestCoded = 64 << 20
-
     private let reader: SessionReader
     private let masked: MaskedSource?
     private let recorder: Recorder
@@ -74,29 +71,14 @@ final class SessionSlice {
 
     private func add(_ side: BodySide, _ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         let id = exchange.record.id
-        let before = masked.replacedCount
-        var size = 0
-        try forEachPiece(of: id, side, masked) { size += $0.readableBytes }
-        let problem = masked.problem(of: id, side: side)
-        if masked.replacedCount == before, problem == nil { return try copy.copy(side, of: id, to: id) }
-
+        let body = try TransferredBody(exchange, side, from: masked)
+        if body.isAsRecorded { return try copy.copy(side, of: id, to: id) }
+        // A copy, since a slice keeps what was read before in memory.
+        try body.forEachPiece { output.add(.body(id, side, ByteBuffer(bytes: $0.readableBytesView))) }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
-        // What cannot be decoded is masked as it stands.
-        if codings.isEmpty || problem?.kind == .unknownCoding {
-            try forEachPiece(of: id, side, masked) { output.add(.body(id, side, $0)) }
-            return try addArrivals(side, id, masked, isText: codings.isEmpty)
-        }
-        if size <= SessionSlice.longestCoded {
-            var whole = ByteBuffer()
-            whole.reserveCapacity(size)
-            try forEachPiece(of: id, side, masked) { whole.writeImmutableBuffer($0) }
-            if let coded = try? ContentEncoder.encode(whole, codings: codings) {
-                return output.add(.body(id, side, coded))
-            }
-        }
-        try forEachPiece(of: id, side, masked) { output.add(.body(id, side, $0)) }
-        exchange.messages.removeCoding(of: side)
+        if body.lacksCoding { exchange.messages.removeCoding(of: side) }
+        try addArrivals(side, id, masked, isText: codings.isEmpty)
     }
 
     private func forEachPiece(
@@ -121,7 +103,7 @@ final class SessionSlice {
     /// line that they stand in.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
-        try copy.forEachArrival(side, of: id) { arrivals.append($0) }
+        try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }
         guard !arrivals.isEmpty, isText else { return }
         // How many line feeds stand before each arrival.
         var lines: [Int] = []
@@ -169,29 +151,14 @@ final class SessionSlice {
 
     private func addMessages(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         let id = exchange.record.id
-        guard
-            let timeline = MessageTimeline(exchange, source: masked, payloadLimit: JSONExport.longestPayload)
-        else { return }
         var offsets: [BodySide: Int64] = [:]
-        var leftOut: Int64 = 0
-        while let message = try timeline.next() {
-            guard case .webSocket(let details) = message.kind else { continue }
-            let isSent = message.direction == .fromClient
+        let notes = try SocketFrames.forEach(of: exchange, from: masked) { isSent, frame, at in
             let side = isSent ? BodySide.requestReceived : .responseReceived
-            var payload = message.payload
-            if let close = details.close {
-                payload = ByteBuffer(integer: UInt16(clamping: close.code))
-                payload.writeString(close.reason)
-            }
-            let frame = WebSocketFrame.of(details.opcode, payload, isMasked: isSent)
             let offset = offsets[side, default: 0]
             output.add(.body(id, side, frame))
-            if let at = message.arrivedAt { output.add(.arrival(id, side, offset: offset, at: at)) }
+            if let at { output.add(.arrival(id, side, offset: offset, at: at)) }
             offsets[side] = offset + Int64(frame.readableBytes)
-            leftOut += message.leftOut
         }
-        var notes = timeline.remarks
-        if leftOut > 0 { notes.append("\(leftOut) bytes of long messages are not in this masked copy.") }
         for note in notes {
             exchange.messages.trace.append(TraceEntry(stage: "sluice", outcome: .note, text: note))
         }

@@ -1,0 +1,103 @@
+import Foundation
+package import NIOCore
+
+/// A directory of files that appears whole or not at all. Its files are written into one of a random name beside it, which
+/// takes its place when all are there; only the user may enter it and read them.
+package final class OutputDirectory {
+    /// What errors call it.
+    private let name: String
+    private let target: String
+    private let temporary: String
+    private let isForced: Bool
+    private var isFinished = false
+
+    /// Prepares a directory, and makes that of the random name. Where the directory has files already, it must be forced:
+    /// then they stay, but those whose names the new ones have.
+    package init(_ path: String, isForced: Bool = false) throws(FileError) {
+        (name, self.isForced) = (path, isForced)
+        var target = path
+        while target.count > 1, target.hasSuffix("/") { target.removeLast() }
+        if let resolved = realpath(target, nil) {
+            target = String(cString: resolved)
+            free(resolved)
+        }
+        self.target = target
+        let parent = target.lastIndex(of: "/").map { target[...$0] } ?? ""
+        let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))
+        temporary = "\(parent)\(stem).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+        switch OutputDirectory.state(of: target) {
+        case .other: throw FileError(path, "cannot be written: it is no directory", .noFile)
+        case .filled where !isForced: throw FileError(path, "cannot be written: there are files in it already", .noFile)
+        case .filled, .free: break
+        }
+        guard mkdir(temporary, 0o700) == 0 else { throw FileError(path, "cannot be written", errno: errno) }
+    }
+
+    deinit { if !isFinished { try? FileManager.default.removeItem(atPath: temporary) } }
+
+    /// Whether something is at a path that would be lost, or in the way: files in a directory, or no directory.
+    package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
+
+    private enum State {
+        /// Nothing is there, or a directory with nothing in it.
+        case free
+        case filled
+        case other
+    }
+
+    private static func state(of path: String) -> State {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return .free }
+        guard FileKind(facts) == .directory else { return .other }
+        return (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true ? .free : .filled
+    }
+
+    /// A file that is being written.
+    package final class File {
+        private let name: String
+        private let descriptor: CInt
+
+        fileprivate init(_ path: String, name: String) throws(FileError) {
+            self.name = name
+            descriptor = OutputFile.create(path, mode: 0o600)
+            guard descriptor >= 0 else { throw FileError(name, "cannot be written", errno: errno) }
+        }
+
+        deinit { close(descriptor) }
+
+        package func write(_ bytes: ByteBuffer) throws(FileError) {
+            var rest = bytes
+            while rest.readableBytes > 0 {
+                let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+                if written >= 0 {
+                    rest.moveReaderIndex(forwardBy: written)
+                } else if errno != EINTR {
+                    throw FileError(name, "cannot be written", errno: errno)
+                }
+            }
+        }
+    }
+
+    /// Begins a file; its name is ours, and without a slash.
+    package func file(_ name: String) throws(FileError) -> File {
+        try File("\(temporary)/\(name)", name: "\(self.name)/\(name)")
+    }
+
+    /// Puts the directory in its place.
+    package func finish() throws(FileError) {
+        if rename(temporary, target) == 0 {
+            isFinished = true
+            return
+        }
+        guard isForced, [ENOTEMPTY, EEXIST].contains(errno) else {
+            throw FileError(name, "cannot be written", errno: errno)
+        }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: temporary)) ?? []
+        for file in files.sorted() {
+            guard rename("\(temporary)/\(file)", "\(target)/\(file)") == 0 else {
+                throw FileError("\(name)/\(file)", "cannot be written", errno: errno)
+            }
+        }
+        isFinished = rmdir(temporary) == 0
+    }
+}

@@ -1,0 +1,106 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Sharing
+
+@Suite("HARs of other programs are read")
+struct HARReaderTests {
+    /// An entry as the file has it.
+    private struct Entry {
+        var request: [String: Any]
+        var response: [String: Any]
+        var entry: [String: Any]
+
+        func fields(_ message: [String: Any]) -> String {
+            (message["headers"] as? [[String: String]] ?? []).map { "\($0["name"] ?? ""): \($0["value"] ?? "")" }
+                .joined(separator: "\n")
+        }
+    }
+
+    private func entries(_ name: String) throws -> [Entry] {
+        let root = try JSONSerialization.jsonObject(with: Data(try ArchiveFixture.bytes(name))) as? [String: Any]
+        let log = try #require(root?["log"] as? [String: Any])
+        return try #require(log["entries"] as? [[String: Any]]).map {
+            Entry(
+                request: try #require($0["request"] as? [String: Any]),
+                response: try #require($0["response"] as? [String: Any]),
+                entry: $0
+            )
+        }
+    }
+
+    @Test("Of Chromium, by Playwright: each field, body, time, message and failure; what it has not is told")
+    func chromium() throws {
+        let name = "playwright-chromium-156.har"
+        let (fixture, entries) = (try ArchiveFixture(name), try entries(name))
+        #expect(fixture.error == nil && fixture.records.count == entries.count && entries.count == 14)
+        // DevTools gave no bytes of a request's body.
+        #expect(fixture.losses == ["1 body that the archive does not have"])
+        guard fixture.records.count == entries.count else { return }
+        for (index, entry) in entries.enumerated() {
+            let (record, messages) = (fixture.records[index].record, fixture.records[index].messages)
+            let status = try #require(entry.response["status"] as? Int)
+            #expect(record.method == entry.request["method"] as? String)
+            #expect(record.url.description == entry.request["url"] as? String && record.status == max(0, status))
+            #expect(messages.fields(of: .requestReceived).description == entry.fields(entry.request))
+            #expect(messages.fields(of: .responseReceived).description == entry.fields(entry.response))
+            let started = try #require(entry.entry["startedDateTime"] as? String)
+            #expect(Timestamp.iso8601(record.startedAt) == started.dropLast() + "000Z")
+            #expect(record.timings.total == (entry.entry["time"] as? Double).map { Int64(($0 * 1_000).rounded()) })
+            let port = entry.entry["_serverPort"] as? Int
+            #expect(record.serverAddress == port.map { "127.0.0.1:\($0)" })
+            #expect((record.state == .failed) == (status < 0))
+            let content = entry.response["content"] as? [String: Any]
+            let text = content?["text"] as? String ?? ""
+            let body = content?["encoding"] as? String == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+            if record.kind == .http {
+                let codings = messages.fields(of: .responseReceived).values(of: .contentEncoding)
+                    .flatMap { ContentCoding.list($0) }
+                let bytes = fixture.records[index].bodies[.responseReceived] ?? ByteBuffer()
+                let decoded = ContentDecoder.decode(bytes, codings: codings, limit: 1 << 20).bytes
+                #expect(Data(decoded.readableBytesView) == body)
+                let sent = (entry.request["postData"] as? [String: Any])?["text"] as? String ?? ""
+                #expect(fixture.body(index, .requestReceived) == sent)
+            }
+        }
+        let refused = try #require(fixture.records.first { $0.record.state == .failed })
+        #expect(refused.record.failure?.message == "net::ERR_CONNECTION_REFUSED")
+        let packed = try #require(fixture.records.first { $0.record.url.path == "/packed.json" })
+        #expect(packed.bodies[.responseReceived]?.readableBytesView.starts(with: [0x1F, 0x8B]) == true)
+        let socket = try #require(fixture.records.last)
+        #expect(socket.record.kind == .webSocket && socket.record.tally.fromClient == 1)
+        #expect(socket.record.tally.fromServer == 2 && socket.record.url.scheme == "ws")
+        // Milliseconds there.
+        let times = fixture.entries.last?.messages.map(\.time) ?? []
+        #expect(times.count == 3 && times.allSatisfy { abs($0 - Double(socket.record.startedAt) / 1e6) < 60 })
+    }
+
+    @Test("A request that nobody has sent is no failure, where our HAR says so")
+    func unsent() {
+        func state(_ extras: String) -> ExchangeRecord.State? {
+            let request = #""request": {"method": "GET", "url": "http://a.example/"}, "response": {"status": 0}"#
+            return ArchiveFixture(bytes: Array(#"{"log": {"entries": [{\#(request)\#(extras)}]}}"#.utf8)).records.first?
+                .record.state
+        }
+        #expect(state(#", "_sluice": {"state": "complete"}"#) == .complete)
+        #expect(state(#", "_sluice": {"state": "failed"}"#) == .failed && state("") == .failed)
+    }
+
+    @Test(
+        "When messages came is in seconds, or in milliseconds; other numbers are refused",
+        arguments: [("1795422908.25", 1_795_422_908.25), ("1795422908250.5", 1_795_422_908.2505), ("-4.5", -4.5)]
+    )
+    func moments(text: String, seconds: Double) {
+        func read(_ time: String) -> ArchiveFixture {
+            let message = #"{"type": "send", "time": \#(time), "opcode": 1, "data": "x"}"#
+            let request = #""request": {"method": "GET", "url": "ws://a.example/"}, "response": {"status": 101}"#
+            let har = #"{"log": {"entries": [{\#(request), "_webSocketMessages": [\#(message)]}]}}"#
+            return ArchiveFixture(bytes: Array(har.utf8))
+        }
+        #expect(read(text).entries.first?.messages.first?.time == seconds && read(text).error == nil)
+        #expect(read("1e17").error?.contains("out of its range") == true)
+    }
+}
