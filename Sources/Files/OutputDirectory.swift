@@ -31,9 +31,13 @@ package final class OutputDirectory {
         case .filled, .free: break
         }
         guard mkdir(temporary, 0o700) == 0 else { throw FileError(path, "cannot be written", errno: errno) }
+        TemporaryFiles.add(temporary)
     }
 
-    deinit { if !isFinished { try? FileManager.default.removeItem(atPath: temporary) } }
+    deinit {
+        if !isFinished { try? FileManager.default.removeItem(atPath: temporary) }
+        TemporaryFiles.forget([temporary])
+    }
 
     /// Whether something is at a path that would be lost, or in the way: files in a directory, or no directory.
     package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
@@ -85,7 +89,7 @@ package final class OutputDirectory {
 
     /// Puts the directory in its place.
     package func finish() throws(FileError) {
-        if rename(temporary, target) == 0 {
+        if TemporaryFiles.settle(temporary, { rename(temporary, target) == 0 }) {
             isFinished = true
             return
         }

@@ -36,6 +36,7 @@ package final class OutputFile {
             let temporary = OutputFile.temporaryName(beside: target)
             descriptor = OutputFile.create(temporary, mode: isSecret ? 0o600 : 0o644)
             if descriptor >= 0 {
+                TemporaryFiles.add(temporary)
                 names = (temporary, target)
                 if !isSecret, let mode { fchmod(descriptor, mode) }
             }
@@ -44,7 +45,10 @@ package final class OutputFile {
     }
 
     deinit {
-        if let names { unlink(names.temporary) }
+        if let names {
+            unlink(names.temporary)
+            TemporaryFiles.forget([names.temporary])
+        }
         if ownsDescriptor { close(descriptor) }
     }
 
@@ -82,7 +86,9 @@ package final class OutputFile {
     /// Puts the file in its place.
     package func finish() throws(FileError) {
         guard let names else { return }
-        guard fsync(descriptor) == 0, rename(names.temporary, names.target) == 0 else { throw failure() }
+        guard fsync(descriptor) == 0,
+            TemporaryFiles.settle(names.temporary, { rename(names.temporary, names.target) == 0 })
+        else { throw failure() }
         self.names = nil
     }
 

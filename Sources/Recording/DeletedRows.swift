@@ -18,7 +18,7 @@ enum DeletedRows {
     static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
         guard try range(in: database) != nil else { return }
         try database.execute(sql: "PRAGMA secure_delete = ON")
-        try removeRows(in: database) { step in
+        try removeRows(in: database) { _, step in
             try database.inTransaction {
                 try step()
                 return .commit
@@ -28,14 +28,18 @@ enum DeletedRows {
         try giveBack(database, rewriting: largest)
     }
 
-    /// Removes the rows of marked exchanges in steps, each of which `transaction` is to carry out; connections stay.
-    static func removeRows(in database: Database, _ transaction: (() throws -> Void) throws -> Void) throws {
+    /// Removes the rows of marked exchanges in steps, each of which `transaction` is to carry out; it gets the first number
+    /// of the step. Connections stay.
+    static func removeRows(
+        in database: Database,
+        _ transaction: (_ number: Int64, _ step: () throws -> Void) throws -> Void
+    ) throws {
         guard let marked = try range(in: database) else { return }
         let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
         var start = marked.lowerBound
         while start <= marked.upperBound {
             let part = start...min(marked.upperBound, start + slice - 1)
-            try transaction {
+            try transaction(start) {
                 try remove(part, in: database)
                 if part.contains(highest), try !hasExchange(highest, in: database) {
                     try database.execute(

@@ -10,15 +10,39 @@ package enum SessionCopy {
     /// What is in flight counts as interrupted in the copy. Throws ``SessionError``; its code is `exists` where there is
     /// a file of that name and it is not to be replaced.
     package static func write(session path: String, to target: String, overwrites: Bool = false) throws {
-        try write(session: path, to: target, overwrites: overwrites) { _ in }
+        try write(session: path, to: target, overwrites: overwrites) {
+            try copy(path, to: $0)
+        } change: { _ in
+        }
     }
 
-    /// Writes a copy that `change` may change before it gets its name.
+    /// The files in which a copy of that name is written before it gets it, by this process.
+    package static func temporaryFiles(of target: String) -> [String] {
+        let part = "\(target).part-\(getpid())"
+        return [part] + SessionPath.companions(of: part)
+    }
+
+    /// Removes what processes left that were killed while they wrote a copy of that name.
+    private static func removeLeftovers(of target: String) {
+        let url = URL(fileURLWithPath: target)
+        let folder = url.deletingLastPathComponent().path
+        let prefix = url.lastPathComponent + ".part-"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            guard let process = pid_t(name.dropFirst(prefix.count)), process > 0, kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            let part = "\(folder)/\(name)"
+            guard FileFacts(path: part)?.isRegular == true else { continue }
+            for file in [part] + SessionPath.companions(of: part) { unlink(file) }
+        }
+    }
+
+    /// Writes a copy by `make`, that `change` may change before it gets its name.
     static func write(
         session path: String,
         to target: String,
         overwrites: Bool,
-        _ change: (_ copy: String) throws -> Void
+        make: (_ copy: String) throws -> Void,
+        change: (_ copy: String) throws -> Void
     ) throws {
         if let there = FileFacts(path: target) {
             guard there.isRegular else { throw SessionError.directory(target) }
@@ -27,13 +51,15 @@ package enum SessionCopy {
             }
             guard overwrites else { throw SessionError.exists(target) }
         }
-        let part = "\(target).part-\(getpid())"
+        removeLeftovers(of: target)
+        let files = temporaryFiles(of: target)
+        let part = files[0]
         let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SessionError.cannotOpen(target, errno) }
         close(descriptor)
-        defer { for file in [part] + SessionPath.companions(of: part) { unlink(file) } }
+        defer { for file in files { unlink(file) } }
         do {
-            try copy(path, to: part)
+            try make(part)
             try finish(part)
             try change(part)
         } catch let error as DatabaseError {

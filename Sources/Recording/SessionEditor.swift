@@ -72,9 +72,13 @@ package final class SessionEditor: Sendable {
     }
 
     /// Removes what a trim chooses, all of it or nothing, and gives the pages back.
-    func trim(_ trim: SessionTrim, _ watch: SessionTrim.Watch? = nil) throws -> SessionTrim.Outcome {
+    func trim(
+        _ trim: SessionTrim,
+        _ report: SessionTrim.Report,
+        _ watch: SessionTrim.Watch? = nil
+    ) throws -> SessionTrim.Outcome {
         do {
-            return try database.writeWithoutTransaction { try trim.carryOut(in: $0, path: path, watch) }
+            return try database.writeWithoutTransaction { try trim.carryOut(in: $0, path: path, report, watch) }
         } catch let error as DatabaseError {
             throw SessionError.trimming(path, error)
         }

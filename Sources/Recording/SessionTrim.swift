@@ -28,6 +28,13 @@ package struct SessionTrim: Sendable, Hashable {
         package init() {}
     }
 
+    /// Where a trim is, for who waits.
+    package enum Step: Sendable, Hashable { case copying, choosing, removing, givingBack }
+
+    /// Told of each step, and of the part of it that is done, from 0 to 1, where that is known. What it throws ends the
+    /// trim, but for giving pages back: then it is trimmed.
+    package typealias Report = (_ step: Step, _ part: Double?) throws -> Void
+
     /// Told where a trim is, for tests of what is left where it ends there.
     enum Stage: Sendable { case removed, committed }
     typealias Watch = (Stage) throws -> Void
@@ -41,15 +48,17 @@ package struct SessionTrim: Sendable, Hashable {
 
     /// Trims a session that nobody records. Throws ``SessionError``: its code is `locked` where somebody does; then, as after
     /// every error, the session is as it was.
-    package func inPlace(_ path: String) throws -> Outcome { try inPlace(path, nil) }
+    package func inPlace(_ path: String, report: Report = { _, _ in }) throws -> Outcome {
+        try inPlace(path, report, nil)
+    }
 
-    func inPlace(_ path: String, _ watch: Watch?) throws -> Outcome {
+    func inPlace(_ path: String, _ report: Report = { _, _ in }, _ watch: Watch?) throws -> Outcome {
         try checkSpace(beside: path, for: path)
         let before = FileFacts(path: path)?.size ?? 0
         let editor = try SessionEditor(path: path)
         var outcome: Outcome
         do {
-            outcome = try editor.trim(self, watch)
+            outcome = try editor.trim(self, report, watch)
         } catch {
             try? editor.close()
             throw error
@@ -60,15 +69,29 @@ package struct SessionTrim: Sendable, Hashable {
         return outcome
     }
 
-    /// Writes a trimmed copy, of this moment where the session is still recorded; its file is there when it is whole.
+    /// Writes a trimmed copy, of this moment where the session is still recorded; its file is there when it is whole. Only
+    /// what stays is copied, but for a size to be reached.
     /// Throws ``SessionError``; its code is `exists` where there is a file of that name.
-    package func copy(_ path: String, to target: String) throws -> Outcome {
-        try checkSpace(beside: target, for: path)
+    package func copy(_ path: String, to target: String, report: Report = { _, _ in }) throws -> Outcome {
+        guard FileFacts(path: path) != nil else { throw SessionError.missing(path) }
+        if largestSize != nil { try checkSpace(beside: target, for: path) }
         var outcome = Outcome()
         try SessionCopy.write(session: path, to: target, overwrites: false) { part in
+            let reader = try SessionReader(path: path)
+            let last = try reader.bounds()?.upperBound ?? 0
+            let numbers = try removed.map { try reader.chosen(by: $0, report) } ?? []
+            try report(.copying, 0)
+            outcome.kept = try SessionCopy.copy(path, without: ExchangeNumbers(numbers), upTo: last, to: part) {
+                try report(.copying, $0)
+            }
+            outcome.removed = Int64(numbers.count)
+        } change: { part in
+            guard let largestSize else { return }
             let editor = try SessionEditor(path: part)
             defer { try? editor.close() }
-            outcome = try editor.trim(self)
+            let shrunk = try editor.trim(SessionTrim(removed: nil, largestSize: largestSize), report)
+            outcome.removed += shrunk.removed
+            outcome.kept = shrunk.kept
         }
         outcome.sizeBefore = FileFacts(path: path)?.size ?? 0
         outcome.sizeAfter = FileFacts(path: target)?.size ?? 0
@@ -83,9 +106,9 @@ package struct SessionTrim: Sendable, Hashable {
         }
     }
 
-    func carryOut(in database: Database, path: String, _ watch: Watch?) throws -> Outcome {
+    func carryOut(in database: Database, path: String, _ report: Report, _ watch: Watch?) throws -> Outcome {
         let session = SessionDatabase(connection: database, path: path)
-        let numbers = try chosen(in: session)
+        let numbers = try chosen(in: session, report)
         // A transaction in the log is there as a whole or not at all, for those who only read, too.
         guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_BUSY)
@@ -93,30 +116,26 @@ package struct SessionTrim: Sendable, Hashable {
         try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
         var outcome = Outcome()
         try database.inTransaction(.immediate) {
-            try remove(numbers, in: database)
+            try remove(numbers, in: database, report)
             outcome.removed = Int64(numbers.count)
-            if let largestSize { outcome.removed += try shrink(to: largestSize, session) }
+            if let largestSize { outcome.removed += try shrink(to: largestSize, session, report) }
             try DeletedRows.removeConnections(in: database)
-            var totals = SessionSummary()
-            if let row = try Row.fetchOne(database, sql: "SELECT \(SessionEditing.counts) FROM exchange AS e") {
-                totals.exchanges = row[0]
-                totals.errors = row[1]
-                totals.requestBodyBytes = row[2]
-                totals.responseBodyBytes = row[3]
-            }
+            let totals = try SessionSummary.count(in: database)
             outcome.kept = totals.exchanges
             try totals.write(in: database)
             try watch?(.removed)
             return .commit
         }
         try watch?(.committed)
+        try? report(.givingBack, nil)
         // It is trimmed by now; a reader that has it open may keep the pages from being given back.
         try? DeletedRows.giveBack(database)
         return outcome
     }
 
     /// Marks exchanges and removes what is marked, within a transaction.
-    private func remove(_ numbers: [Int64], in database: Database) throws {
+    private func remove(_ numbers: [Int64], in database: Database, _ report: Report) throws {
+        guard let first = numbers.first, let last = numbers.last else { return }
         for start in stride(from: 0, to: numbers.count, by: SessionTrim.slice) {
             let part = numbers[start..<min(start + SessionTrim.slice, numbers.count)]
             try database.cachedStatement(
@@ -126,11 +145,14 @@ package struct SessionTrim: Sendable, Hashable {
                     """
             ).execute(arguments: [wallClock(), "[\(part.map(String.init).joined(separator: ","))]"])
         }
-        try DeletedRows.removeRows(in: database) { try $0() }
+        try DeletedRows.removeRows(in: database) { number, step in
+            try report(.removing, (min(first, number)...max(last, number)).part(upTo: number))
+            try step()
+        }
     }
 
     /// Removes the oldest exchanges, within a transaction, until the pages in use fit; returns how many.
-    private func shrink(to largest: Int64, _ session: SessionDatabase) throws -> Int64 {
+    private func shrink(to largest: Int64, _ session: SessionDatabase, _ report: Report) throws -> Int64 {
         let database = session.connection
         var removed: Int64 = 0
         let whole = try Int64.fetchOne(database, sql: "SELECT count(*) FROM exchange") ?? 0
@@ -147,7 +169,7 @@ package struct SessionTrim: Sendable, Hashable {
                 arguments: [wanted]
             )
             guard !oldest.isEmpty else { throw SessionError.cannotBeSmaller(session.path, than: used) }
-            try remove(oldest, in: database)
+            try remove(oldest, in: database) { step, _ in try report(step, nil) }
             removed += Int64(oldest.count)
         }
     }
@@ -158,9 +180,9 @@ package struct SessionTrim: Sendable, Hashable {
     }
 
     /// The numbers of the exchanges that the filter chooses, lowest first.
-    private func chosen(in session: SessionDatabase) throws -> [Int64] {
+    private func chosen(in session: SessionDatabase, _ report: Report) throws -> [Int64] {
         guard let removed else { return [] }
-        return try SessionReader(path: session.path).chosen(by: removed)
+        return try SessionReader(path: session.path).chosen(by: removed, report)
     }
 
     // MARK: - Looking only
@@ -196,11 +218,15 @@ package struct SessionTrim: Sendable, Hashable {
 
 extension SessionReader {
     /// The numbers of the exchanges that a filter lets pass, lowest first, read in short steps.
-    fileprivate func chosen(by filter: Filter) throws -> [Int64] {
+    fileprivate func chosen(
+        by filter: Filter,
+        _ report: SessionTrim.Report = { _, _ in }
+    ) throws -> [Int64] {
         guard let bounds = try bounds() else { return [] }
         var chosen: [Int64] = []
         try forEachBlock(of: bounds, for: filter) { block in
             chosen += try numbers(of: .range(block), matching: filter)
+            try report(.choosing, bounds.part(upTo: block.upperBound))
             return true
         }
         return chosen

@@ -9,22 +9,28 @@ package struct SessionQuery {
     package let path: String
     private let filter: Filter
 
-    /// Opens a session as ``open(_:)`` does, and reads the words of a filter; none choose everything.
+    /// Opens a session as ``open(_:work:)`` does, and reads the words of a filter; none choose everything.
     ///
     /// Throws `StartError` for a wrong filter, `SessionError` for a file that cannot be read.
-    package init(session: String, filter: [String]) throws {
-        self.filter = try SessionQuery.filter(filter.joined(separator: " "))
+    package init(session: String, filter: [String], work: LongWork? = nil) throws {
+        try self.init(session: session, filter: SessionQuery.filter(filter.joined(separator: " ")), work: work)
+    }
+
+    /// Opens a session as ``open(_:work:)`` does.
+    package init(session: String, filter: Filter, work: LongWork? = nil) throws {
+        self.filter = filter
         path = try SessionQuery.path(session)
-        reader = try SessionQuery.open(path)
+        reader = try SessionQuery.open(path, work: work)
     }
 
     /// Opens a session: a file, `last` for the newest one that was given no name, or an archive.
     ///
-    /// Throws `StartError` for another file, `SessionError` for a session that cannot be read.
-    package static func open(_ session: String) throws -> SessionReader {
+    /// Throws `StartError` for another file, `SessionError` for a session that cannot be read; `Interrupted` where a
+    /// signal stops the work that it is a part of.
+    package static func open(_ session: String, work: LongWork? = nil) throws -> SessionReader {
         let path = try path(session)
         guard try !ArchiveFile.isArchive(path) else {
-            let archive = try ImportedArchive(path)
+            let archive = try ImportedArchive(path, work: work)
             // The reader has it open, so it can be removed now, and is not left behind if the process is killed.
             defer { archive.remove() }
             return try SessionReader(path: archive.session)
@@ -55,8 +61,8 @@ package struct SessionQuery {
     }
 
     /// What the exchanges that the filter chooses amount to, by host and, where that is asked for, by endpoint.
-    package func statistics(countsEndpoints: Bool) throws -> SessionStatistics {
-        try reader.statistics(matching: filter, countsEndpoints: countsEndpoints)
+    package func statistics(countsEndpoints: Bool, work: LongWork? = nil) throws -> SessionStatistics {
+        try reader.statistics(matching: filter, countsEndpoints: countsEndpoints) { try work?.report($0, part: $1) }
     }
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.

@@ -12,6 +12,6 @@ package enum StandardStreams {
 
     private static func write(_ text: String, to handle: FileHandle) {
         // A reader that ends (`| head`) does not stop the proxy.
-        try? handle.write(contentsOf: Data(VisibleText.lines(text).utf8))
+        StatusLine.whileErased { try? handle.write(contentsOf: Data(VisibleText.lines(text).utf8)) }
     }
 }

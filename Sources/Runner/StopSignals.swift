@@ -5,7 +5,7 @@ import Foundation
 /// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and
 /// waiting for them does not work: the main thread of an async program unblocks them all.)
 package enum StopSignals {
-    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+    static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
     private static let pipe = SignalPipe()
 
@@ -21,7 +21,7 @@ package enum StopSignals {
         }
     }
 
-    private static func isIgnoring(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    static func isIgnoring(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// A directory in the temporary folder that only the user can enter.
@@ -8,7 +9,7 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     private let descriptor: CInt
 
-    private static let kinds = ["archive", "har", "run", "demo", "view", "bundle", "raw"]
+    private static let kinds = ["archive", "har", "run", "demo", "view", "bundle", "raw", "repeat"]
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.
@@ -26,6 +27,7 @@ package final class TemporaryDirectory: Sendable {
             while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
             // Another Sluice that starts may have removed it before it was locked.
             if access(path, F_OK) == 0 {
+                TemporaryFiles.add(path)
                 (self.path, self.descriptor) = (path, descriptor)
                 return
             }
@@ -51,7 +53,10 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// Removes the directory and everything in it.
-    package func remove() { try? FileManager.default.removeItem(atPath: path) }
+    package func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+        TemporaryFiles.forget([path])
+    }
 
     /// Removes the directories of Sluices that were killed.
     static func sweep() { sweep(parent) }

@@ -30,6 +30,10 @@ enum Main {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode(2))
         }
+        if let interrupted = error as? Interrupted {
+            StandardStreams.error("sluice: \(interrupted)\n")
+            Sluice.exit(withError: ExitCode(interrupted.exitCode))
+        }
         let failure = error as? StartError
         // Errors of profiles have the form that editors jump to.
         let isPositioned = failure?.isPositioned == true || error is ProfileError
@@ -46,7 +50,8 @@ struct Sluice: AsyncParsableCommand {
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
             ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
-            Stats.self, Diff.self, Trim.self, Export.self, ProfileCommand.self, ToolCommand.self, PresetsCommand.self,
+            Stats.self, Diff.self, Repeat.self, Trim.self, Export.self, ProfileCommand.self, ToolCommand.self,
+            PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
             KeysCommand.self, Import.self, CA.self,
         ],

@@ -81,6 +81,13 @@ struct TrimTests {
         #expect(try numbers(scratch.session).count == 60)
         let files = try FileManager.default.contentsOfDirectory(atPath: scratch.path(""))
         #expect(files.sorted() == ["copy.sluice", "test.sluice"])
+        #expect(try sqlite(copy, "PRAGMA integrity_check") == "ok")
+        let summary = try SessionReader(path: copy).summary()
+        #expect((summary.exchanges, summary.responseBodyBytes) == (30, 30 * 200 * 14))
+        // The highest number is of an exchange that went.
+        let next = try Recorder(RecorderConfiguration(path: copy))
+        #expect(next.nextExchangeID == 61)
+        next.close()
     }
 
     @Test("to a size removes the oldest, and no more than has to go")
@@ -128,6 +135,54 @@ struct TrimTests {
             recorder.close()
             #expect(try sqlite(copy, "PRAGMA integrity_check") == "ok")
         }
+    }
+
+    @Test("says how far it is, and ends where it is told to, with the session as it was")
+    func reports() throws {
+        struct Stopped: Error {}
+        try record(60)
+        var steps: [SessionTrim.Step] = []
+        let copy = scratch.path("copy.sluice")
+        _ = try SessionTrim(removed: Self.even).copy(scratch.session, to: copy) { step, part in
+            if steps.last != step { steps.append(step) }
+            #expect(part.map { (0...1).contains($0) } ?? true)
+        }
+        #expect(steps == [.choosing, .copying])
+        for stop in [SessionTrim.Step.choosing, .copying] {
+            let other = scratch.path("other.sluice")
+            #expect(throws: Stopped.self) {
+                try SessionTrim(removed: Self.even).copy(scratch.session, to: other) { step, _ in
+                    if step == stop { throw Stopped() }
+                }
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+            #expect(!left.contains { $0.hasPrefix("other.sluice") }, "\(left)")
+        }
+        #expect(throws: Stopped.self) {
+            try SessionTrim(removed: Self.even).inPlace(
+                scratch.session,
+                report: { step, _ in
+                    if step == .removing { throw Stopped() }
+                }
+            )
+        }
+        #expect(try numbers(scratch.session) == Array(1...60))
+        for end in ["-wal", "-shm", "-journal"] {
+            #expect(!FileManager.default.fileExists(atPath: scratch.session + end))
+        }
+    }
+
+    @Test("into a copy removes what a killed one left there, and nothing that another one still writes")
+    func leftovers() throws {
+        try record(4)
+        // No process has a number as high.
+        let (dead, alive) = ("copy.sluice.part-2147483600", "copy.sluice.part-\(getppid())")
+        for name in [dead, dead + "-wal", alive, "copy.sluice.part-x", "copy.sluice.part-"] {
+            try scratch.write(name, "x")
+        }
+        _ = try SessionTrim(removed: Self.even).copy(scratch.session, to: scratch.path("copy.sluice"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter { $0.contains(".part") }
+        #expect(Set(left) == [alive, "copy.sluice.part-x", "copy.sluice.part-"])
     }
 
     @Test("only looked at changes nothing, and counts the same")

@@ -56,6 +56,20 @@ struct ExchangeDifferenceTests {
         #expect(difference.count == 8 && !difference.isSame && difference.leftOut.isEmpty)
         let same = try ExchangeDifference(old, old, rules: ComparisonRules(isExact: true))
         #expect(same.isSame && same.leftOut.isEmpty)
+        let answers = try ExchangeDifference(old, new, rules: ComparisonRules(), ofResponses: true)
+        #expect(answers.changes.map(\.place) == difference.changes.map(\.place).suffix(4))
+        #expect(
+            difference.changes.map(\.part) == Array(repeating: .request, count: 4) + [.status, .body, .body, .body]
+        )
+    }
+
+    @Test("belongs to the request, the status, the fields or the body")
+    func parts() throws {
+        let source = MemorySource()
+        let old = try add(source, responseFields: "X-A: 1\r\n", response: "one")
+        let new = try add(source, responseFields: "X-A: 2\r\n", response: "two")
+        let difference = try ExchangeDifference(old, new, rules: ComparisonRules(), ofResponses: true)
+        #expect(difference.changes.map(\.part) == [.fields, .body], "\(difference.changes)")
     }
 
     @Test(

@@ -230,12 +230,18 @@ extension SessionReader {
     }
 
     /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
-    /// Throws ``SessionError``.
-    package func statistics(matching filter: Filter, countsEndpoints: Bool = false) throws -> SessionStatistics {
+    /// `onBlock` is called now and then with how many were counted, and the part of the session that was gone through,
+    /// from 0 to 1; what it throws ends the pass. Throws ``SessionError``.
+    package func statistics(
+        matching filter: Filter,
+        countsEndpoints: Bool = false,
+        onBlock: (_ counted: Int64, _ part: Double) throws -> Void = { _, _ in }
+    ) throws -> SessionStatistics {
         var statistics = SessionStatistics(countsEndpoints: countsEndpoints)
         guard let bounds = try bounds() else { return statistics }
         try forEachBlock(of: bounds, for: filter) { block in
             try add(.range(block), matching: filter, to: &statistics)
+            try onBlock(statistics.all.count, bounds.part(upTo: block.upperBound))
             return true
         }
         return statistics
@@ -322,6 +328,14 @@ extension SessionReader {
             if !numbers.isEmpty { try body(numbers) }
             return true
         }
+    }
+}
+
+extension ClosedRange<Int64> {
+    /// The part of a session's numbers that ends with one of them, from 0 to 1.
+    package func part(upTo number: Int64) -> Double {
+        guard upperBound > lowerBound else { return 1 }
+        return Swift.min(1, Swift.max(0, Double(number - lowerBound) / Double(upperBound - lowerBound)))
     }
 }
 

@@ -1,8 +1,10 @@
 import Dispatch
 import Files
+import Foundation
 import HTTPModel
 import Recording
 import Sharing
+import Synchronization
 
 /// An archive that was written into a temporary session, so that every function for sessions can be used: a bundle, a
 /// HAR, or what another program recorded (``ArchiveFile``).
@@ -17,7 +19,7 @@ package struct ImportedArchive: Sendable {
     /// zip is refused, `SessionError` where a session cannot be read or written.
     ///
     /// A HAR has bodies without content coding; where a field names one, it is applied again.
-    package init(_ path: String) throws {
+    package init(_ path: String, work: LongWork? = nil) throws {
         directory = try TemporaryDirectory("archive")
         session = directory.path + "/archive.sluice"
         do {
@@ -25,7 +27,7 @@ package struct ImportedArchive: Sendable {
                 try zip.extract(entry, to: session)
                 count = try Int(clamping: SessionReader(path: session).count())
             } else {
-                count = try ImportedArchive.read(path, into: session)
+                count = try ImportedArchive.read(path, into: session, work)
             }
         } catch {
             directory.remove()
@@ -35,17 +37,26 @@ package struct ImportedArchive: Sendable {
 
     package func remove() { directory.remove() }
 
-    private static func read(_ path: String, into session: String) throws -> Int {
+    private static func read(_ path: String, into session: String, _ work: LongWork?) throws -> Int {
         let version = "sluice \(SluiceVersion.current)"
         let recorder = try Recorder(RecorderConfiguration(path: session, sluiceVersion: version))
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }
         var recording = ArchiveRecording()
+        let size = max(
+            1,
+            (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.doubleValue ?? 1
+        )
+        work?.begin("reading \((path as NSString).lastPathComponent)", .bytes)
         do {
             defer { recorder.close() }
-            try ArchiveFile.forEachEntry(of: path) { entry in
+            let read = Atomic(0)
+            let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
+            try ArchiveFile.forEachEntry(of: path, onRead: count) { entry in
                 // The caller may have been cancelled.
                 try Task.checkCancellation()
+                let bytes = read.load(ordering: .relaxed)
+                try work?.report(Int64(bytes), part: Double(bytes) / size)
                 let events = recording.events(entry)
                 let cost = events.reduce(0) { $0 + $1.cost }
                 if !producer.submit(events, cost: cost) { credit.wait() }

@@ -36,6 +36,13 @@ package enum DifferenceReport {
         return parts.isEmpty ? "Nothing is left out." : "Left out: \(parts.joined(separator: "; "))."
     }
 
+    /// What is not compared, and how many differences that took.
+    static func leftOut(
+        _ rules: ComparisonRules,
+        named: [String],
+        _ counts: [ComparisonRules.Reason: Int]
+    ) -> String { self.rules(rules, named: named) + self.counts(counts) }
+
     private static func counts(_ leftOut: [ComparisonRules.Reason: Int]) -> String {
         let words: [(ComparisonRules.Reason, String)] = [
             (.moment, "moments"), (.identifier, "identifiers"), (.field, "in such fields"), (.named, "as you named"),
@@ -127,7 +134,8 @@ package enum DifferenceReport {
         return list.isEmpty ? "" : ": \(list)\(count > first.count ? " …" : "")"
     }
 
-    private static func values(_ old: String?, _ new: String?) -> String {
+    /// A value and what it became, in one line.
+    static func values(_ old: String?, _ new: String?) -> String {
         func shown(_ value: String?) -> String {
             value.map { $0.isEmpty ? "\"\"" : VisibleText.of($0.shortened(to: shownValue)) } ?? "none"
         }
@@ -153,7 +161,10 @@ package enum DifferenceReport {
         named: [String],
         mask: MaskRules?
     ) throws -> String {
-        let values = try mask.map { try MaskedValues(difference, old.reader, new.reader, $0) }
+        let values = try mask.map { mask in
+            let pairs = difference.endpoints.flatMap { $0.places.map(\.exchanges) }
+            return try MaskedValues(pairs, old.reader, new.reader, mask)
+        }
         let lines = mask.map { RecordMask($0) }
         var writer = JSONWriter()
         try writer.object { json in
@@ -191,7 +202,7 @@ package enum DifferenceReport {
                 try json.objects("differences", endpoint.places) { json, place in
                     json.member("place", place.name)
                     json.member("count", place.count)
-                    let shown = values?.values(of: place) ?? (place.old, place.new)
+                    let shown = values?.values(of: place.name, in: place.exchanges) ?? (place.old, place.new)
                     json.optionalMember("old", shown.0)
                     json.optionalMember("new", shown.1)
                     json.numbers("exchanges", place.exchanges)
@@ -268,71 +279,6 @@ package enum DifferenceReport {
             }
         }
         return (String(buffer: writer.buffer) + "\n", plain.isSame)
-    }
-}
-
-/// The values of differences as they are where secrets are masked.
-private struct MaskedValues {
-    private var differences: [[Int64]: ExchangeDifference] = [:]
-
-    /// Reads the first pair of each difference once more, without its secrets; the same secret has the same placeholder in
-    /// all.
-    init(
-        _ difference: SessionDifference,
-        _ old: SessionReader,
-        _ new: SessionReader,
-        _ mask: MaskRules
-    ) throws {
-        var pairs: [[Int64]] = []
-        var seen: Set<[Int64]> = []
-        for place in difference.endpoints.flatMap(\.places) where seen.insert(place.exchanges).inserted {
-            pairs.append(place.exchanges)
-        }
-        let text = TextMask(mask)
-        let sources = [MaskedSource(old, text), MaskedSource(new, text)]
-        func exchange(_ pair: [Int64], _ index: Int) throws -> RecordedExchange? {
-            try (index == 0 ? old : new).exchange(ExchangeID(pair[index]))
-        }
-        for pair in pairs where pair.count == 2 {
-            for index in 0...1 { try exchange(pair, index).map { try sources[index].collectAll($0) } }
-        }
-        text.endCollecting()
-        for pair in pairs where pair.count == 2 {
-            guard let left = try exchange(pair, 0), let right = try exchange(pair, 1) else { continue }
-            differences[pair] = try ExchangeDifference(
-                .init(sources[0].masked(left), sources[0]),
-                .init(sources[1].masked(right), sources[1]),
-                rules: ComparisonRules(isExact: true)
-            )
-        }
-    }
-
-    static func difference(
-        _ old: ExchangeDifference.Side,
-        _ new: ExchangeDifference.Side,
-        _ mask: MaskRules
-    ) throws -> ExchangeDifference {
-        let text = TextMask(mask)
-        let sources = [MaskedSource(old.source, text), MaskedSource(new.source, text)]
-        try sources[0].collectAll(old.exchange)
-        try sources[1].collectAll(new.exchange)
-        text.endCollecting()
-        return try ExchangeDifference(
-            .init(sources[0].masked(old.exchange), sources[0]),
-            .init(sources[1].masked(new.exchange), sources[1]),
-            rules: ComparisonRules(isExact: true)
-        )
-    }
-
-    /// The masked values of a place; a word for both where masked they are the same, or not to be told.
-    func values(of place: SessionDifference.Place) -> (String?, String?) {
-        guard let difference = differences[place.exchanges] else { return ("masked", "masked") }
-        return MaskedValues.values(of: place.name, in: difference)
-    }
-
-    static func values(of place: String, in difference: ExchangeDifference) -> (String?, String?) {
-        let change = difference.changes.first { $0.place == place || ComparisonRules.withoutIndices($0.place) == place }
-        return change.map { ($0.old, $0.new) } ?? ("masked", "masked")
     }
 }
 

@@ -84,16 +84,20 @@ package struct SessionDifference: Sendable {
         var endpoint: Int
     }
 
-    /// Compares the exchanges of two sessions that a filter lets pass. Throws `SessionError`.
+    /// Compares the exchanges of two sessions that a filter lets pass, as a part of some work. Throws `SessionError`, or
+    /// `Interrupted`.
     package init(
         _ old: SessionReader,
         _ new: SessionReader,
         matching filter: Filter = .everything,
-        rules: ComparisonRules
+        rules: ComparisonRules,
+        work: LongWork? = nil
     ) throws {
         var numbers: [SessionStatistics.Endpoint: Int] = [:]
         var keys: [SessionStatistics.Endpoint] = []
         func lists(_ reader: SessionReader, _ count: inout Int) throws -> [[Entry]] {
+            let bounds = try reader.bounds() ?? 1...1
+            work?.begin("reading \((reader.path as NSString).lastPathComponent)", .things("exchange"))
             var lists = [[Entry]](repeating: [], count: keys.count)
             try reader.forEachRecord(matching: filter) { record in
                 let url = record.url
@@ -109,6 +113,7 @@ package struct SessionDifference: Sendable {
                 hasher.combine(url.query)
                 lists[number].append(Entry(id: record.id.number, url: hasher.finalize()))
                 count += 1
+                try work?.report(Int64(count), part: bounds.part(upTo: record.id.number))
             }
             return lists
         }
@@ -127,7 +132,8 @@ package struct SessionDifference: Sendable {
         all.sort { $0.old < $1.old }
         pairs = all.count
         outOfOrder = all.count - SessionDifference.longestRise(all.map(\.new))
-        let part = try SessionDifference.compare(all, old, new, rules)
+        work?.begin("comparing", .things("pair"))
+        let part = try SessionDifference.compare(all, old, new, rules, work)
         changed = part.changed
         leftOut = part.leftOut
         for (number, found) in part.endpoints {
@@ -258,10 +264,11 @@ package struct SessionDifference: Sendable {
         _ pairs: [Pair],
         _ old: SessionReader,
         _ new: SessionReader,
-        _ rules: ComparisonRules
+        _ rules: ComparisonRules,
+        _ work: LongWork?
     ) throws -> Part {
         let next = Atomic(0)
-        @Sendable func work(_ old: SessionReader, _ new: SessionReader) -> Part {
+        @Sendable func compare(_ old: SessionReader, _ new: SessionReader) -> Part {
             var part = Part()
             let sources = (ContentSource(old), ContentSource(new))
             do {
@@ -274,6 +281,7 @@ package struct SessionDifference: Sendable {
                             continue
                         }
                         part.add(try ExchangeDifference(left, right, rules: rules), pair, index)
+                        try work?.add(1, of: pairs.count)
                     }
                 }
             } catch {
@@ -289,7 +297,7 @@ package struct SessionDifference: Sendable {
                 _ in
                 let part: Part
                 do {
-                    part = work(try SessionReader(path: old.path), try SessionReader(path: new.path))
+                    part = compare(try SessionReader(path: old.path), try SessionReader(path: new.path))
                 } catch {
                     part = Part(failure: error)
                 }
@@ -297,7 +305,7 @@ package struct SessionDifference: Sendable {
             }
             whole = parts.withLock { $0 }
         } else {
-            whole = work(old, new)
+            whole = compare(old, new)
         }
         if let failure = whole.failure { throw failure }
         return whole

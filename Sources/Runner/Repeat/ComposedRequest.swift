@@ -40,10 +40,7 @@ package struct ComposedRequest: Sendable {
         guard case .request(var head, let body, let destination) = message else {
             throw ControlError("This is no request.")
         }
-        if !head.fields.contains(.host) {
-            let (scheme, host, port) = (destination.scheme, destination.host, destination.port)
-            head.fields.set("Host", RequestURL(scheme: scheme, host: host, port: port, path: "/").authority)
-        }
+        ComposedRequest.setHost(&head.fields, destination)
         self.head = head
         self.destination = destination
         self.body = body ?? ByteBuffer()
@@ -56,31 +53,52 @@ package struct ComposedRequest: Sendable {
     /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws
     /// for a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlError) {
+        var (head, destination) = try ComposedRequest.head(of: exchange, asSent: false)
+        for name in [FieldName.transferEncoding, .trailer] { head.fields.removeAll(name) }
+        let isHTTP = exchange.record.kind == .http
+        try self.init(.request(head, body: isHTTP ? body : ByteBuffer(), destination: destination))
+    }
+
+    /// The head of a recorded request without what was for one connection only, its framing excepted, and where it goes.
+    ///
+    /// `asSent`: as it went to the server after the tools, and not as it came from the client. Throws like ``init(_:body:)``.
+    static func head(
+        of exchange: RecordedExchange,
+        asSent: Bool
+    ) throws(ControlError) -> (head: RequestHead, destination: Destination) {
         let record = exchange.record
+        let url = asSent ? record.sentURL ?? record.url : record.url
+        let stored = asSent ? exchange.messages.requestHeadSent : nil
         guard [.http, .upgraded, .webSocket].contains(record.kind),
-            let received = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }),
-            let scheme = ComposedRequest.schemes[record.url.scheme]
+            var head = (stored ?? exchange.messages.requestHead).flatMap({ StoredHead.request($0) }),
+            let scheme = ComposedRequest.schemes[url.scheme]
         else {
             throw ControlError("Exchange \(record.id) has no HTTP request to send again.")
         }
         guard !record.flags.contains(.requestBodyIncomplete) else {
             throw ControlError("The request's body was not recorded whole, so it cannot be sent again.")
         }
-        var head = received
         for index in head.fields.indices.reversed() where head.fields[index].name.hasPrefix(":") {
             head.fields.remove(at: index)
         }
         ComposedRequest.joinCookies(&head.fields)
         HopByHop.strip(from: &head.fields)
-        for name in [FieldName.transferEncoding, .trailer, .expect] { head.fields.removeAll(name) }
+        head.fields.removeAll(.expect)
         // An extended CONNECT (RFC 8441) is recorded as a GET.
-        if head.method != record.method, !record.method.isEmpty { head.method = record.method }
+        if stored == nil, head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
-            head.target = record.url.pathAndQuery
+            head.target = url.pathAndQuery
         }
         head.version = .http11
-        let destination = Destination(scheme: scheme, host: record.url.host, port: record.url.port)
-        try self.init(.request(head, body: record.kind == .http ? body : ByteBuffer(), destination: destination))
+        let destination = Destination(scheme: scheme, host: url.host, port: url.port)
+        setHost(&head.fields, destination)
+        return (head, destination)
+    }
+
+    private static func setHost(_ fields: inout FieldSection, _ destination: Destination) {
+        guard !fields.contains(.host) else { return }
+        let (scheme, host, port) = (destination.scheme, destination.host, destination.port)
+        fields.set("Host", RequestURL(scheme: scheme, host: host, port: port, path: "/").authority)
     }
 
     private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]

@@ -15,6 +15,8 @@ final class ProxyConnection {
         /// The proxy closed the connection before the answer was whole.
         case closed(hadAnswer: Bool)
         case expired(Duration)
+        /// The request's body could not be read to its end.
+        case unreadableBody(String)
 
         var description: String {
             switch self {
@@ -23,6 +25,7 @@ final class ProxyConnection {
             case .closed(false): "The proxy closed the connection without an answer."
             case .closed(true): "The proxy closed the connection before the answer was whole."
             case .expired(let limit): "There was no whole answer within \(limit)."
+            case .unreadableBody(let reason): "The recorded body cannot be read: \(reason)"
             }
         }
     }
@@ -119,41 +122,85 @@ final class ProxyConnection {
         body: ByteBuffer = ByteBuffer(),
         _ take: (Arrival) -> Void = { _ in }
     ) async throws -> ResponseHead {
+        try await exchange(head, OutgoingBody(body), .length(Int64(body.readableBytes)), trailers: nil, take)
+    }
+
+    /// Sends a request, whose framing fields must agree with `framing`, likewise.
+    func exchange(
+        _ head: RequestHead,
+        _ body: OutgoingBody,
+        _ framing: BodyFraming,
+        trailers: FieldSection?,
+        _ take: (Arrival) -> Void
+    ) async throws -> ResponseHead {
         parser.expect(method: head.method)
         if !Persistence.keepsAlive(head) { keepsAlive = false }
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(head, into: &output)
-        guard body.readableBytes > ProxyConnection.smallBody else {
-            output.writeImmutableBuffer(body)
+        guard body.size > Int64(ProxyConnection.smallBody) else {
+            HTTP1Encoder.writePart(try body.read(0, ProxyConnection.smallBody), framing: framing, into: &output)
+            HTTP1Encoder.writeEnd(framing: framing, trailers: trailers, into: &output)
             // Where writing fails, the proxy may have answered with the reason before it closed.
             try? await outbound.write(output)
             return try await response(take)
         }
         // The proxy may answer before it has read everything, so we must be reading.
-        return try await withThrowingTaskGroup(of: Bool.self) { [outbound, output] writing in
-            writing.addTask { await ProxyConnection.write(output, body, to: outbound) }
-            let response = try await response(take)
+        return try await withThrowingTaskGroup(of: Written.self) { [channel, outbound, output] writing in
+            writing.addTask {
+                let written = await ProxyConnection.write(output, body, framing, trailers, to: outbound)
+                // The proxy would wait for the rest.
+                if case .unreadable = written { channel.close(promise: nil) }
+                return written
+            }
+            let outcome: Result<ResponseHead, any Error>
+            do {
+                outcome = .success(try await response(take))
+            } catch {
+                outcome = .failure(error)
+            }
             writing.cancelAll()
+            switch try await writing.next() {
+            case .whole: break
+            case .unreadable(let reason): throw ConnectionError.unreadableBody(reason)
             // The rest of an unread request would be taken for the next one.
-            if try await writing.next() != true { keepsAlive = false }
-            return response
+            case .cut, nil: keepsAlive = false
+            }
+            return try outcome.get()
         }
+    }
+
+    private enum Written {
+        case whole, cut
+        case unreadable(String)
     }
 
     private static func write(
         _ head: ByteBuffer,
-        _ body: ByteBuffer,
+        _ body: OutgoingBody,
+        _ framing: BodyFraming,
+        _ trailers: FieldSection?,
         to outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    ) async -> Bool {
+    ) async -> Written {
         do {
             try await outbound.write(head)
-            var rest = body
-            while let piece = rest.readSlice(length: min(rest.readableBytes, smallBody)), piece.readableBytes > 0 {
-                try await outbound.write(piece)
+            var offset: Int64 = 0
+            while offset < body.size {
+                let piece: ByteBuffer
+                do {
+                    piece = try body.read(offset, smallBody)
+                } catch {
+                    return .unreadable("\(error)")
+                }
+                guard piece.readableBytes > 0 else { return .unreadable("it ends after \(offset) bytes") }
+                var output = ByteBuffer()
+                HTTP1Encoder.writePart(piece, framing: framing, into: &output)
+                try await outbound.write(output)
+                offset += Int64(piece.readableBytes)
             }
-            return true
+            if let end = HTTP1Encoder.end(framing: framing, trailers: trailers) { try await outbound.write(end) }
+            return .whole
         } catch {
-            return false
+            return .cut
         }
     }
 

@@ -2,7 +2,7 @@
 package struct SendOutcome: Sendable, Hashable {
     /// The status of the answer, which the proxy may have made itself; `nil` without an answer.
     package var status: Int?
-    /// From before the request was sent, connecting included, to the end of the answer, in microseconds.
+    /// From when the request was sent, on an open connection to the proxy, to the end of the answer, in microseconds.
     package var duration: Int64
     /// The bytes of the answer's body, with its content coding.
     package var bytes: Int64
@@ -10,6 +10,8 @@ package struct SendOutcome: Sendable, Hashable {
     package var failure: String?
     /// From where it was sent, `host:port`, as the record of the exchange has its client; `nil` without a connection.
     package var address: String?
+    /// When it was sent, by the clock of the records, in microseconds since 1970.
+    package var startedAt: Int64 = 0
 }
 
 /// How far a plan has come.

@@ -52,15 +52,23 @@ package final class RequestSender: Sendable {
     }
 
     /// In microseconds since 1970, as records have it.
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+    fileprivate static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
     // MARK: - Sending
 
     /// Sends a request once.
     package func send(_ request: ComposedRequest) async -> SendOutcome {
-        var outcome: SendOutcome?
-        await work(request, delay: .zero, hasNext: { outcome == nil }, report: { outcome = $0 })
-        return outcome ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
+        let outcome = Mutex<SendOutcome?>(nil)
+        let request = request.outgoing
+        let isTaken = Atomic(false)
+        await work(
+            RepeatPlan(),
+            next: { isTaken.exchange(true, ordering: .relaxed) ? nil : 0 },
+            request: { _ in request },
+            report: { _, end in outcome.withLock { $0 = end } }
+        )
+        return outcome.withLock { $0 }
+            ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
     /// Carries out a plan; cancelling the task ends it early, and the requests under way then do not count.
@@ -73,16 +81,10 @@ package final class RequestSender: Sendable {
         progress: @escaping @Sendable (RepeatProgress) -> Void = { _ in }
     ) async -> RepeatProgress {
         let tally = SharedRepeatCounter(total: plan.times)
+        let request = request.outgoing
         await withTaskGroup { group in
             group.addTask { await tally.report(progress) }
-            await withTaskGroup { workers in
-                for _ in 0..<min(plan.parallel, plan.times) {
-                    workers.addTask {
-                        let delay = Duration.milliseconds(plan.delayMilliseconds)
-                        await self.work(request, delay: delay, hasNext: tally.begin, report: tally.add)
-                    }
-                }
-            }
+            await send(plan.times, plan, request: { _ in request }, onOutcome: { _, outcome in tally.add(outcome) })
             group.cancelAll()
         }
         let end = tally.progress
@@ -90,44 +92,105 @@ package final class RequestSender: Sendable {
         return end
     }
 
-    /// Sends a request while `hasNext`, on as few connections as the proxy allows.
-    private func work(
-        _ request: ComposedRequest,
-        delay: Duration,
-        hasNext: () -> Bool,
-        report: (SendOutcome) -> Void
+    /// Sends requests from 0 on, as many at a time and as fast as a plan says; cancelling the task ends it early, and the
+    /// requests under way then have no outcome.
+    ///
+    /// - Parameters:
+    ///   - count: how many there are.
+    ///   - plan: how many at a time and how fast; how often is not asked for.
+    ///   - request: makes the request of a number; one that cannot be made has failed.
+    ///   - onOutcome: called with each outcome, by many tasks.
+    package func send(
+        _ count: Int,
+        _ plan: RepeatPlan,
+        request: @escaping @Sendable (Int) throws -> OutgoingRequest,
+        onOutcome: @escaping @Sendable (Int, SendOutcome) -> Void
     ) async {
-        var hasMore = hasNext()
-        while hasMore, !Task.isCancelled {
+        let counts = SendingCounts()
+        let (ends, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        await withTaskGroup { lanes in
+            var iterator = ends.makeAsyncIterator()
+            for lane in 0..<min(plan.parallel, count) {
+                // Further lanes begin when so much is done.
+                let threshold = plan.requests(beforeLane: lane, of: count)
+                while counts.ended.load(ordering: .relaxed) < threshold, await iterator.next() != nil {}
+                guard !Task.isCancelled else { break }
+                lanes.addTask {
+                    await self.work(
+                        plan,
+                        next: {
+                            let index = counts.begun.wrappingAdd(1, ordering: .relaxed).oldValue
+                            return index < count ? index : nil
+                        },
+                        request: request,
+                        report: { index, outcome in
+                            onOutcome(index, outcome)
+                            counts.ended.wrappingAdd(1, ordering: .relaxed)
+                            continuation.yield()
+                        }
+                    )
+                }
+            }
+        }
+    }
+
+    /// Sends one request after the other, on as few connections as the proxy and the origins allow.
+    private func work(
+        _ plan: RepeatPlan,
+        next: () -> Int?,
+        request: (Int) throws -> OutgoingRequest,
+        report: (Int, SendOutcome) -> Void
+    ) async {
+        var pending: (index: Int, request: OutgoingRequest)?
+        func advance() {
+            pending = nil
+            while pending == nil, !Task.isCancelled, let index = next() {
+                do {
+                    pending = (index, try request(index))
+                } catch {
+                    let now = RequestSender.now
+                    report(
+                        index,
+                        SendOutcome(status: nil, duration: 0, bytes: 0, failure: "\(error)", startedAt: now)
+                    )
+                }
+            }
+        }
+        advance()
+        while let first = pending, !Task.isCancelled {
             var attempt = Attempt()
+            var sent = first.request
             do {
                 try await ProxyConnection.open(through: proxy) { connection in
                     let address = connection.address
                     used.withLock { $0.begin(address, at: RequestSender.now) }
                     defer { used.withLock { $0.end(address, at: RequestSender.now) } }
                     attempt.address = address
-                    while true {
-                        try await exchange(request, on: connection, &attempt)
-                        report(attempt.outcome())
-                        hasMore = hasNext()
-                        guard hasMore else { return }
-                        if delay > .zero { try await Task.sleep(for: delay) }
+                    var isUsed = false
+                    while let current = pending, !isUsed || current.request.canFollow(sent) {
+                        attempt = Attempt(isOnUsedConnection: isUsed, address: address)
+                        sent = current.request
+                        try await exchange(sent, on: connection, &attempt)
+                        report(current.index, attempt.outcome())
+                        advance()
+                        guard pending != nil else { return }
+                        if plan.hasDelay { try await Task.sleep(for: plan.drawnDelay) }
                         guard connection.isReusable else { return }
-                        attempt = Attempt(isOnUsedConnection: true, address: address)
+                        isUsed = true
                     }
                 }
             } catch {
                 if Task.isCancelled { return }
-                if attempt.end != nil || mayRepeat(attempt, of: request, after: error) { continue }
-                report(attempt.outcome(failure: describe(error)))
-                hasMore = hasNext()
-                if hasMore, delay > .zero { try? await Task.sleep(for: delay) }
+                if attempt.end != nil || mayRepeat(attempt, of: sent, after: error) { continue }
+                report(pending?.index ?? first.index, attempt.outcome(failure: describe(error)))
+                advance()
+                if pending != nil, plan.hasDelay { try? await Task.sleep(for: plan.drawnDelay) }
             }
         }
     }
 
     /// Whether the proxy closed a connection at the moment it was used again (RFC 9112 §9.3.1).
-    private func mayRepeat(_ attempt: Attempt, of request: ComposedRequest, after error: any Error) -> Bool {
+    private func mayRepeat(_ attempt: Attempt, of request: OutgoingRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.isIdempotent else { return false }
         return switch error {
         case ProxyConnection.ConnectionError.closed, is ChannelError, is IOError: true
@@ -136,7 +199,7 @@ package final class RequestSender: Sendable {
     }
 
     private func exchange(
-        _ request: ComposedRequest,
+        _ request: OutgoingRequest,
         on connection: ProxyConnection,
         _ attempt: inout Attempt
     ) async throws {
@@ -146,7 +209,13 @@ package final class RequestSender: Sendable {
                 try trust.load()
                 try await connection.startTLS(to: request.origin, trust: trust)
             }
-            let head = try await connection.exchange(request.headToSend, body: request.body) { event in
+            attempt.begin()
+            let head = try await connection.exchange(
+                request.head,
+                request.body,
+                request.framing,
+                trailers: request.trailers
+            ) { event in
                 switch event {
                 case .head(let head): attempt.status = head.status
                 case .part(let part): attempt.bytes += Int64(part.readableBytes)
@@ -159,13 +228,21 @@ package final class RequestSender: Sendable {
 
     /// One request on its way.
     private struct Attempt {
-        let start = ContinuousClock.now
+        private var start = ContinuousClock.now
+        private var startedAt = RequestSender.now
         /// Whether the connection had another request before.
         var isOnUsedConnection = false
         var address: String?
         var status: Int?
         var bytes: Int64 = 0
         var end: ContinuousClock.Instant?
+
+        init(isOnUsedConnection: Bool = false, address: String? = nil) {
+            (self.isOnUsedConnection, self.address) = (isOnUsedConnection, address)
+        }
+
+        /// The request is sent now.
+        mutating func begin() { (start, startedAt) = (.now, RequestSender.now) }
 
         func outcome(failure: String? = nil) -> SendOutcome {
             let duration = start.duration(to: end ?? .now) / .microseconds(1)
@@ -174,7 +251,8 @@ package final class RequestSender: Sendable {
                 duration: Int64(duration),
                 bytes: bytes,
                 failure: failure,
-                address: address
+                address: address,
+                startedAt: startedAt
             )
         }
     }
@@ -186,4 +264,10 @@ package final class RequestSender: Sendable {
         default: "\(error)"
         }
     }
+}
+
+/// How many requests of a plan were begun and have ended.
+private final class SendingCounts: Sendable {
+    let begun = Atomic(0)
+    let ended = Atomic(0)
 }

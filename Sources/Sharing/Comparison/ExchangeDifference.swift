@@ -13,6 +13,18 @@ package struct ExchangeDifference: Sendable {
         /// The values, cut where they are long; `nil` where there is none.
         package var old: String?
         package var new: String?
+
+        /// What of an exchange a place belongs to.
+        package var part: Part {
+            if ["status", "failure", "gRPC status"].contains(place) { return .status }
+            if place.hasPrefix("response header ") { return .fields }
+            return place.hasPrefix("response ") || place.hasPrefix("message") ? .body : .request
+        }
+    }
+
+    /// What of an exchange may differ.
+    package enum Part: String, Sendable, Hashable, CaseIterable {
+        case request, status, fields, body
     }
 
     /// An exchange and what its bodies are read from.
@@ -42,12 +54,15 @@ package struct ExchangeDifference: Sendable {
 
     private let rules: ComparisonRules
 
-    /// Compares two exchanges as they were received, the first taken for the older one. Throws the sources' errors.
-    package init(_ old: Side, _ new: Side, rules: ComparisonRules) throws {
+    /// Compares two exchanges as they were received, the first taken for the older one; where `ofResponses`, their responses
+    /// alone. Throws the sources' errors.
+    package init(_ old: Side, _ new: Side, rules: ComparisonRules, ofResponses: Bool = false) throws {
         self.rules = rules
         let (left, right) = (old.exchange, new.exchange)
-        compareRequests(left, right)
-        try compareBodies("request", .requestReceived, old, new)
+        if !ofResponses {
+            compareRequests(left, right)
+            try compareBodies("request", .requestReceived, old, new)
+        }
         compareResponses(left, right)
         try compareBodies("response", .responseReceived, old, new)
         if left.record.kind == .webSocket || right.record.kind == .webSocket { try compareMessages(old, new) }

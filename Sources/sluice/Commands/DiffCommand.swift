@@ -70,16 +70,28 @@ struct Diff: ParsableCommand {
             ? [Place(sessions[0], Int64(sessions[1])), Place(sessions[0], Int64(sessions[2]))]
             : sessions.map { Place($0) }
         let rules = ComparisonRules(ignoring: ignore, isExact: exact)
-        let old = try SessionQuery.open(places[0].session)
-        let new = sessions.count == 3 ? old : try SessionQuery.open(places[1].session)
-        let output = try OutputFile(nil)
-        let isSame: Bool
+        let isSame = try LongWork.run("comparing", .things("pair"), consequence: "Not everything was compared.") {
+            work in
+            let (text, isSame) = try compare(places, rules, work)
+            work.hide()
+            try OutputFile(nil).write(text)
+            return isSame
+        }
+        if !isSame { throw ExitCode(1) }
+    }
+
+    private func compare(
+        _ places: [Place],
+        _ rules: ComparisonRules,
+        _ work: LongWork
+    ) throws -> (text: String, isSame: Bool) {
+        let old = try SessionQuery.open(places[0].session, work: work)
+        let new = sessions.count == 3 ? old : try SessionQuery.open(places[1].session, work: work)
         switch (places[0].id, places[1].id) {
         case (let first?, let second?):
             if filter != nil { throw StartError("--filter is for two sessions.", isUsage: true) }
             let sides = [try side(places[0].session, first, old), try side(places[1].session, second, new)]
-            let result =
-                json
+            return json
                 ? try DifferenceReport.json(
                     sides[0],
                     sides[1],
@@ -88,14 +100,13 @@ struct Diff: ParsableCommand {
                     named: ignore,
                     mask: secrets ? nil : SessionMask.rules(of: old)
                 ) : try DifferenceReport.text(sides[0], sides[1], rules, named: ignore)
-            try output.write(result.text)
-            isSame = result.isSame
         case (nil, nil):
             let difference = try SessionDifference(
                 old,
                 new,
                 matching: try SessionQuery.filter(filter ?? ""),
-                rules: rules
+                rules: rules,
+                work: work
             )
             guard difference.old + difference.new > 0 else {
                 throw StartError("There is nothing to compare: no exchange of either session fits.")
@@ -113,12 +124,10 @@ struct Diff: ParsableCommand {
                     named: ignore,
                     mask: secrets ? nil : SessionMask.rules(of: old)
                 ) : DifferenceReport.text(difference, names.0, names.1, rules, named: ignore)
-            try output.write(text)
-            isSame = difference.isSame
+            return (text, difference.isSame)
         default:
             throw StartError("Give an exchange of both sessions, as SESSION:ID, or of neither.", isUsage: true)
         }
-        if !isSame { throw ExitCode(1) }
     }
 
     private func side(_ session: String, _ id: Int64, _ reader: SessionReader) throws -> ExchangeDifference.Side {

@@ -78,9 +78,21 @@ struct Export: ParsableCommand {
         if isDirectory, let output, !force, OutputDirectory.isThere(output) {
             throw StartError("\(output) is there already, and not empty.", hint: "--force writes into it.")
         }
-        let query = try SessionQuery(session: session, filter: filter)
-        let pipeline = ExportPipeline(query.reader) { try query.forEachNumbers($0) }
+        let consequence = isToStandardOutput ? "What was written is not whole." : "\(output ?? "") was not written."
+        let isShown = !isToStandardOutput || isatty(STDOUT_FILENO) == 0
+        try LongWork.run("exporting", .things("exchange"), consequence: consequence, isShown: isShown) { work in
+            try export(work)
+        }
+    }
+
+    private var isToStandardOutput: Bool { output == nil || output == "-" }
+
+    private func export(_ work: LongWork) throws {
+        let query = try SessionQuery(session: session, filter: filter, work: work)
+        var title = "finding secrets"
+        let pipeline = try ExportPipeline(query, work) { title }
         let masked = try secrets ? nil : masked(query, pipeline)
+        title = "exporting"
         // Recorded traffic may hold secrets.
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         var destination = destination(file, query.path)
@@ -94,7 +106,7 @@ struct Export: ParsableCommand {
         if let remark = export.remark { StandardStreams.error("sluice: \(remark)\n") }
         if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"
-            if output == nil || output == "-", FileManager.default.fileExists(atPath: bodies) {
+            if isToStandardOutput, FileManager.default.fileExists(atPath: bodies) {
                 StandardStreams.error("sluice: bodies that no command line can carry are in \(bodies)\n")
             }
             for (id, reason) in script.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }

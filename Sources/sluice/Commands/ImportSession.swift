@@ -36,24 +36,52 @@ extension Import {
             let isNew = !FileManager.default.fileExists(atPath: path)
             let edits = RecordedSessionEdits(path: path)
             var (count, isWhole) = (0, true)
-            for file in files {
-                do {
-                    let outcome = try await edits.importExchanges(of: file) { _ in true }
-                    count += outcome.count
-                    isWhole = isWhole && outcome.problem == nil
-                    StandardStreams.out(Self.words(outcome, of: file))
-                } catch {
-                    isWhole = false
-                    StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : "sluice: \(error)\n")
+            // Nobody needs an empty session.
+            func removeEmpty() {
+                guard count == 0, isNew else { return }
+                for companion in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + companion) }
+            }
+            let consequence = "The rest was not imported."
+            try await LongWork.run("importing", .bytes, consequence: consequence) { work in
+                for file in files {
+                    do {
+                        let outcome = try await importExchanges(of: file, edits, work)
+                        count += outcome.count
+                        isWhole = isWhole && outcome.problem == nil
+                        StandardStreams.out(Self.words(outcome, of: file))
+                    } catch {
+                        isWhole = false
+                        StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : "sluice: \(error)\n")
+                    }
+                    guard let interruption = work.interruption else { continue }
+                    removeEmpty()
+                    if count > 0 { StandardStreams.out(Self.summary(count, path)) }
+                    throw interruption
                 }
             }
             if count == 0, isNew {
-                // Nobody needs an empty session.
-                for companion in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + companion) }
+                removeEmpty()
                 throw isWhole ? StartError("No exchange came in, so no session was written.") : ExitCode(1)
             }
-            StandardStreams.out("\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(path)\n")
+            StandardStreams.out(Self.summary(count, path))
             if !isWhole { throw ExitCode(1) }
+        }
+
+        private func importExchanges(
+            of file: String,
+            _ edits: RecordedSessionEdits,
+            _ work: LongWork
+        ) async throws -> ImportOutcome {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+            let size = (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
+            work.begin("importing \((file as NSString).lastPathComponent)")
+            return try await edits.importExchanges(of: file) { part in
+                (try? work.report(Int64(part * size), part: part)) != nil
+            }
+        }
+
+        private static func summary(_ count: Int, _ path: String) -> String {
+            "\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(path)\n"
         }
 
         private func newSession() throws -> String {
@@ -71,6 +99,7 @@ extension Import {
             var losses = outcome.losses
             if outcome.unfinished > 0 { losses.append("\(outcome.unfinished) still in flight") }
             for loss in losses { text += "  left out: \(loss)\n" }
+            if outcome.isStopped { text += "  stopped before the end\n" }
             if let problem = outcome.problem { text += "  the rest could not be read: \(problem)\n" }
             return text
         }

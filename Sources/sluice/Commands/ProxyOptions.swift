@@ -16,6 +16,38 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
+/// The options of every command that speaks to servers.
+struct UpstreamOptions: ParsableArguments {
+    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
+    var upstreamCa: [String] = []
+
+    @Flag(help: "Verify no server.") var insecureUpstream = false
+    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
+
+    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
+    var tlsLegacy: [String] = []
+
+    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    var http2 = HTTP2Choice.on
+
+    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
+
+    func validate() throws { try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout) }
+
+    static func checkTimeout(_ name: String, _ value: Double) throws {
+        guard (0.001...1_000_000).contains(value) else { throw ValidationError("--\(name) takes seconds above 0.") }
+    }
+
+    func apply(to settings: inout RunSettings) {
+        settings.upstreamAuthorities = upstreamCa
+        settings.skipsVerification = insecureUpstream
+        settings.insecureHosts = insecureHost
+        settings.legacyHosts = tlsLegacy
+        settings.http2 = http2.legs
+        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
+    }
+}
+
 /// The options of every command that runs a proxy.
 struct ProxyOptions: ParsableArguments {
     @Option(
@@ -36,20 +68,9 @@ struct ProxyOptions: ParsableArguments {
 
     @OptionGroup var authority: AuthorityOptions
 
-    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
-    var upstreamCa: [String] = []
-
-    @Flag(help: "Verify no server.") var insecureUpstream = false
-    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
-
-    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
-    var tlsLegacy: [String] = []
-
-    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
-    var http2 = HTTP2Choice.on
+    @OptionGroup var upstream: UpstreamOptions
 
     @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
-    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
 
     @Option(
         help: .value(
@@ -70,11 +91,8 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
-        for (name, value) in [
-            ("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout), ("head-timeout", headTimeout),
-        ]
-        where !(0.001...1_000_000).contains(value) {
-            throw ValidationError("--\(name) takes seconds above 0.")
+        for (name, value) in [("idle-timeout", idleTimeout), ("head-timeout", headTimeout)] {
+            try UpstreamOptions.checkTimeout(name, value)
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
         _ = try place()
@@ -86,13 +104,8 @@ struct ProxyOptions: ParsableArguments {
         var settings = try authority.settings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
         settings.allowed = try networks()
-        settings.upstreamAuthorities = upstreamCa
-        settings.skipsVerification = insecureUpstream
-        settings.insecureHosts = insecureHost
-        settings.legacyHosts = tlsLegacy
+        upstream.apply(to: &settings)
         settings.tunnelsRefusingHosts = !noAutoTunnel
-        settings.http2 = http2.legs
-        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))

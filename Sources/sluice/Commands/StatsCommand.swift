@@ -30,8 +30,13 @@ struct Stats: ParsableCommand {
     }
 
     func run() throws {
-        let query = try SessionQuery(session: session, filter: filter)
-        let report = StatisticsReport(try query.statistics(countsEndpoints: by != .host), by: by)
+        let consequence = "There is no count."
+        let (query, statistics) = try LongWork.run("counting", .things("exchange"), consequence: consequence) { work in
+            let query = try SessionQuery(session: session, filter: filter, work: work)
+            work.begin("counting", .things("exchange"))
+            return (query, try query.statistics(countsEndpoints: by != .host, work: work))
+        }
+        let report = StatisticsReport(statistics, by: by)
         let output = try OutputFile(nil)
         guard !json else {
             let mask = try secrets ? nil : RecordMask(SessionMask.rules(of: query.reader))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import HTTPModel
 import Recording
 import Runner
@@ -59,7 +60,7 @@ struct Trim: ParsableCommand {
         }
         let outcome: SessionTrim.Outcome
         do {
-            outcome = try output.map { try trim.copy(path, to: $0) } ?? trim.inPlace(path)
+            outcome = try output.map { try copy(path, to: $0, trim) } ?? inPlace(path, trim)
         } catch let error as SessionError where error.code == .locked {
             throw StartError(
                 "\(path) is in use by another Sluice, which alone may change it.",
@@ -76,6 +77,39 @@ struct Trim: ParsableCommand {
 
             """
         )
+    }
+
+    private func copy(_ path: String, to target: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
+        // Nothing but the copy is written, so whoever stops it need not wait.
+        let consequence = "\(target) was not written."
+        return try LongWork.run("choosing", .things("exchange"), consequence: consequence, patience: .zero) { work in
+            let files = SessionCopy.temporaryFiles(of: target)
+            files.forEach(TemporaryFiles.add)
+            defer { TemporaryFiles.forget(files) }
+            return try trim.copy(path, to: target, report: Self.report(to: work))
+        }
+    }
+
+    private func inPlace(_ path: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
+        let consequence = "\(path) is as it was, or trimmed whole."
+        return try LongWork.run("trimming", .things("exchange"), consequence: consequence) { work in
+            try trim.inPlace(path, report: Self.report(to: work))
+        }
+    }
+
+    private static let titles: [SessionTrim.Step: String] = [
+        .choosing: "choosing", .copying: "copying", .removing: "removing", .givingBack: "giving pages back",
+    ]
+
+    private static func report(to work: LongWork) -> SessionTrim.Report {
+        var last = SessionTrim.Step.choosing
+        return { step, part in
+            if step != last {
+                work.begin(titles[step] ?? "")
+                last = step
+            }
+            try work.report(nil, part: part)
+        }
     }
 
     private func exchanges(_ count: Int64) -> String { "\(count) exchange\(count == 1 ? "" : "s")" }

@@ -13,6 +13,11 @@ struct RepeatPlanTests {
             ("5 × 1", RepeatPlan(times: 5), "5"),
             ("10 20", RepeatPlan(times: 10, parallel: 20), "10 x 20"),
             ("100 10 50", RepeatPlan(times: 100, parallel: 10, delayMilliseconds: 50), "100 x 10, 50ms"),
+            (
+                "100 x 2..10, 50..200ms", RepeatPlan(times: 100, parallel: 2...10, delayMilliseconds: 50...200),
+                "100 x 2..10, 50..200ms"
+            ),
+            ("9, 1..2s", RepeatPlan(times: 9, parallel: 1...1, delayMilliseconds: 1_000...2_000), "9, 1000..2000ms"),
         ]
     )
     func reads(text: String, plan: RepeatPlan, description: String) throws {
@@ -26,7 +31,7 @@ struct RepeatPlanTests {
         arguments: [
             "", "x", "0", "-1", "1x0", "1 x 2 x 3", "1, 2, 3", "1,50", "1 2 3 4", "10 x 1 0", "10 0 0", "1, ms",
             "1, 2m", "100001", "1x257", "1,3601s",
-            "99999999999999999999", "ten",
+            "99999999999999999999", "ten", "1 x 3..2", "1 x 0..2", "1 x 1..", "1 x ..3", "1, 5..1ms", "1 x 1..2..3",
         ]
     )
     func refuses(text: String) {
@@ -40,21 +45,39 @@ struct RepeatPlanTests {
         #expect(RepeatPlan(times: 0, parallel: -1, delayMilliseconds: -1) == RepeatPlan())
     }
 
+    @Test("takes its parts as options name them, a bare delay in milliseconds")
+    func parts() throws {
+        let plan = try RepeatPlan(times: 3, parallel: "2..8", delay: "50..200")
+        #expect(plan == RepeatPlan(times: 3, parallel: 2...8, delayMilliseconds: 50...200))
+        #expect(try RepeatPlan(times: 1, parallel: "1", delay: "2s").delayMilliseconds == 2_000)
+        #expect(try RepeatPlan(times: 1, parallel: "1", delay: "0").hasDelay == false)
+        for (times, parallel, delay) in [
+            (0, "1", "0"), (100_001, "1", "0"), (1, "0", "0"), (1, "257", "0"), (1, "1", "-1"), (1, "x", "0"),
+            (1, "1", "1m"), (1, "", "0"), (1, "1", ""),
+        ] {
+            #expect(throws: ControlError.self) { try RepeatPlan(times: times, parallel: parallel, delay: delay) }
+        }
+    }
+
+    @Test("grows evenly from the first number of senders to the last, and draws each delay from its range")
+    func grows() {
+        let plan = RepeatPlan(times: 1, parallel: 2...6, delayMilliseconds: 5...9)
+        #expect((0..<6).map { plan.requests(beforeLane: $0, of: 100) } == [0, 0, 20, 40, 60, 80])
+        #expect((0..<3).map { RepeatPlan(parallel: 3).requests(beforeLane: $0, of: 100) } == [0, 0, 0])
+        let draws = Set((0..<500).map { _ in plan.drawnDelay })
+        #expect(draws == Set((5...9).map { .milliseconds($0) }) && plan.hasDelay)
+    }
+
     @Test("counts outcomes: percentiles are of whole answers alone")
     func tally() {
         var tally = RepeatCounter(total: 102)
         for number in (1...100).reversed() {
-            let isNext = tally.begin()
-            #expect(isNext)
             tally.add(SendOutcome(status: number > 90 ? 500 : 200, duration: Int64(number), bytes: 1))
         }
         for text in ["first", "second"] {
-            let isNext = tally.begin()
-            #expect(isNext && !tally.progress.isFinished)
+            #expect(!tally.progress.isFinished)
             tally.add(SendOutcome(status: nil, duration: 1_000_000, bytes: 0, failure: text))
         }
-        let isNext = tally.begin()
-        #expect(!isNext)
         let end = tally.progress
         #expect(end.isFinished && end.done == 102 && end.failures == 2 && end.firstFailure == "first")
         #expect(end.statuses == [200: 90, 500: 10])

@@ -264,6 +264,53 @@ struct RequestSenderTests {
         }
     }
 
+    @Test("sends each of many requests once, to their own origins, and tells of those that cannot be made")
+    func many() async throws {
+        let answer = ScriptedOrigin.Answer.bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let paths = (0..<12).map { "/\($0)" }
+        let answers = Dictionary(uniqueKeysWithValues: paths.map { ($0, answer) })
+        let origins = [try await ScriptedOrigin(answers), try await ScriptedOrigin(answers)]
+        try await withProxy { running in
+            let requests = try paths.enumerated().map { index, path in
+                try request("GET", "http://127.0.0.1:\(origins[index % 2].port)\(path)").outgoing
+            }
+            let outcomes = Mutex<[Int: [SendOutcome]]>([:])
+            await running.sender.send(
+                13,
+                RepeatPlan(times: 1, parallel: 1...3, delayMilliseconds: 0...1),
+                request: { index in
+                    guard index < 12 else { throw StartError("There is no such request.") }
+                    return requests[index]
+                },
+                onOutcome: { index, outcome in outcomes.withLock { $0[index, default: []].append(outcome) } }
+            )
+            let all = outcomes.withLock { $0 }
+            #expect(all.count == 13 && all.values.allSatisfy { $0.count == 1 })
+            #expect((0..<12).allSatisfy { all[$0]?.first?.status == 200 && all[$0]?.first?.failure == nil })
+            #expect(all[12]?.first?.failure == "There is no such request.")
+            #expect(origins.map(\.requests.count) == [6, 6])
+        }
+    }
+
+    @Test("goes over origins with TLS, a tunnel for each")
+    func manySecure() async throws {
+        try await DemoOrigin.run { origin in
+            try await withProxy(upstreamAuthority: origin.authority) { running in
+                let urls = ["https://localhost:\(origin.httpsPort)", "http://localhost:\(origin.httpPort)"]
+                let requests = try urls.map { try request("GET", "\($0)/api/products").outgoing }
+                let statuses = Mutex<[Int?]>([])
+                await running.sender.send(
+                    6,
+                    RepeatPlan(),
+                    request: { requests[$0 % 2] },
+                    onOutcome: { _, outcome in statuses.withLock { $0.append(outcome.status) } }
+                )
+                #expect(statuses.withLock { $0 } == Array(repeating: 200, count: 6))
+                #expect(try running.records().map(\.url.scheme) == ["https", "http", "https", "http", "https", "http"])
+            }
+        }
+    }
+
     @Test("refuses an address or a file that cannot be used")
     func unusable() {
         for address in ["", "8080", "localhost:8080", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:x"] {

@@ -1,0 +1,150 @@
+import GRDB
+import HTTPModel
+
+extension SessionCopy {
+    /// Writes what is left of a session without some exchanges into an empty file: nothing of them ever gets there.
+    ///
+    /// - Parameters:
+    ///   - removed: the numbers of these exchanges.
+    ///   - last: exchanges with higher numbers are left out, too: they came after the others were chosen.
+    ///   - onPart: called now and then with the part that is done, from 0 to 1; what it throws ends it.
+    /// - Returns: how many exchanges are left.
+    static func copy(
+        _ path: String,
+        without removed: ExchangeNumbers,
+        upTo last: Int64,
+        to part: String,
+        onPart: (Double) throws -> Void
+    ) throws -> Int64 {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let source = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
+        configuration.readonly = false
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(Schema.pageSize)") }
+        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: configuration)
+        // One look at the source, so that what is copied belongs together.
+        let kept = try source.read { old in
+            try copy.writeWithoutTransaction { new in
+                try new.execute(
+                    sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL"
+                )
+                var kept: Int64 = 0
+                try new.inTransaction {
+                    for table in Schema.tables { try new.execute(sql: table.creation) }
+                    kept = try RestOfSession(old: old, new: new).write(without: removed, upTo: last, onPart)
+                    try new.execute(
+                        sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
+                    )
+                    return .commit
+                }
+                return kept
+            }
+        }
+        try copy.close()
+        try source.close()
+        return kept
+    }
+}
+
+/// Copies rows from one session into the empty tables of another.
+private struct RestOfSession {
+    /// So many rows are copied without a word on how far it is.
+    private static let silentRows = 256
+
+    let old: Database
+    let new: Database
+
+    func write(
+        without removed: ExchangeNumbers,
+        upTo last: Int64,
+        _ onPart: (Double) throws -> Void
+    ) throws -> Int64 {
+        for table in [Schema.session, Schema.run, Schema.summary, Schema.rules] {
+            try copy(table, "FROM \(table.name)")
+        }
+        let numbers = try Int64.fetchAll(
+            old,
+            sql: "SELECT id FROM exchange WHERE id <= ? AND \(Schema.isKept("exchange.id")) ORDER BY id",
+            arguments: [last]
+        ).filter { !removed.contains($0) }
+        let ranges = ExchangeNumbers(numbers).ranges
+        var done = 0
+        for range in ranges {
+            let ends: StatementArguments = [range.lowerBound, range.upperBound]
+            let bounds = (numbers.first ?? 1)...max(numbers.first ?? 1, numbers.last ?? 1)
+            func tell(_ number: Int64) throws {
+                done += 1
+                if done.isMultiple(of: Self.silentRows) { try onPart(bounds.part(upTo: number)) }
+            }
+            try copy(Schema.exchange, "FROM exchange WHERE id BETWEEN ? AND ?", ends)
+            try copy(Schema.annotation, "FROM annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NULL", ends)
+            try copy(Schema.arrival, "FROM arrival WHERE exchange BETWEEN ? AND ?", ends)
+            try copy(Schema.chunk, "FROM chunk WHERE exchange BETWEEN ? AND ? ORDER BY exchange, side, offset", ends) {
+                try tell($0[0])
+            }
+            try copy(
+                Schema.payload,
+                "FROM exchange JOIN payload ON payload.id = exchange.payload WHERE exchange.id BETWEEN ? AND ?",
+                ends,
+                of: "payload."
+            ) { _ in try tell(range.upperBound) }
+        }
+        try onPart(1)
+        let used = try Int64.fetchAll(
+            new,
+            sql: """
+                SELECT client_connection FROM exchange
+                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL
+                """
+        )
+        for id in used { try copy(Schema.connection, "FROM connection WHERE id = ?", [id]) }
+        // The highest number stays known, so that no number is used again.
+        let highest = try Int64.fetchOne(
+            old,
+            sql:
+                "SELECT max(id) FROM (SELECT max(id) AS id FROM exchange UNION ALL SELECT max(exchange) FROM annotation)"
+        )
+        if let highest, highest > numbers.last ?? 0 {
+            try new.execute(sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)", arguments: [highest])
+        }
+        try SessionSummary.count(in: new).write(in: new)
+        return Int64(numbers.count)
+    }
+
+    /// Copies rows of a table; `rows` is what follows its columns, of which each stands behind `prefix`.
+    private func copy(
+        _ table: Schema.Table,
+        _ rows: String,
+        _ arguments: StatementArguments = [],
+        of prefix: String = "",
+        _ body: (Row) throws -> Void = { _ in }
+    ) throws {
+        let columns = table.columns.split(separator: ", ").map { prefix + $0 }.joined(separator: ", ")
+        let cursor = try Row.fetchCursor(
+            try old.cachedStatement(sql: "SELECT \(columns) \(rows)"),
+            arguments: arguments
+        )
+        let insertion = try new.cachedStatement(sql: table.replacement)
+        while let row = try cursor.next() {
+            try body(row)
+            try insertion.execute(arguments: StatementArguments(row.databaseValues))
+        }
+    }
+}
+
+extension SessionSummary {
+    /// Counts the exchanges that a session has.
+    static func count(in database: Database) throws -> SessionSummary {
+        var totals = SessionSummary()
+        if let row = try Row.fetchOne(database, sql: "SELECT \(SessionEditing.counts) FROM exchange AS e") {
+            totals.exchanges = row[0]
+            totals.errors = row[1]
+            totals.requestBodyBytes = row[2]
+            totals.responseBodyBytes = row[3]
+        }
+        return totals
+    }
+}

@@ -1,0 +1,62 @@
+import Recording
+
+/// How far passes over a session's exchanges have come: of each block of numbers it is known where in the session it ends,
+/// and of a block how many of its exchanges are done.
+final class PassProgress {
+    private let work: LongWork
+    private let bounds: ClosedRange<Int64>
+    private let title: () -> String
+    /// How many exchanges there are up to a place, and the part of the session that ends there.
+    private var places: [(count: Int, part: Double)] = [(0, 0)]
+    private var done = 0
+
+    init(_ work: LongWork, _ bounds: ClosedRange<Int64>, title: @escaping () -> String) {
+        (self.work, self.bounds, self.title) = (work, bounds, title)
+    }
+
+    /// Another pass begins.
+    func begin() {
+        (places, done) = ([(0, 0)], 0)
+        work.begin(title(), .things("exchange"))
+    }
+
+    /// These exchanges come next.
+    func expect(_ numbers: [Int64]) {
+        guard let last = numbers.last, let count = places.last?.count else { return }
+        places.append((count + numbers.count, bounds.part(upTo: last)))
+    }
+
+    func add(_ count: Int) throws {
+        guard count > 0 else { return try work.check() }
+        done += count
+        while places.count > 2, places[1].count <= done { places.removeFirst() }
+        try work.report(Int64(done), part: part)
+    }
+
+    /// The part that is done, from 0 to 1.
+    var part: Double {
+        guard let before = places.first, places.count > 1 else { return 0 }
+        let after = places[1]
+        let share = Double(done - before.count) / Double(max(1, after.count - before.count))
+        return before.part + (after.part - before.part) * min(1, max(0, share))
+    }
+}
+
+extension ExportPipeline {
+    /// Prepares to go through the exchanges that a query chooses, as a part of some work, which gets the title that is asked
+    /// for at the beginning of each pass.
+    package init(_ query: SessionQuery, _ work: LongWork, title: @escaping () -> String) throws {
+        let progress = PassProgress(work, try query.reader.bounds() ?? 1...1, title: title)
+        self.init(
+            query.reader,
+            onProgress: { try progress.add($0) },
+            numbers: { body in
+                progress.begin()
+                try query.forEachNumbers { numbers in
+                    progress.expect(numbers)
+                    try body(numbers)
+                }
+            }
+        )
+    }
+}

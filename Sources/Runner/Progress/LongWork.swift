@@ -1,0 +1,213 @@
+import Files
+import Foundation
+import Synchronization
+import Text
+
+/// Work that may take long: it shows how far it is on a terminal, and a signal stops it without leaving files behind.
+///
+/// The line appears after half a second, only where standard error is a terminal. SIGINT, SIGTERM and SIGHUP make the
+/// next report throw ``Interrupted``; where the work does not end within some seconds, or another signal comes, the
+/// process is ended and what is temporary is removed (``TemporaryFiles``).
+package final class LongWork: Sendable {
+    /// Before it no line is shown.
+    private static let silence = Duration.milliseconds(500)
+    private static let interval: useconds_t = 100_000
+
+    private struct State {
+        var line: ProgressLine
+        var startedAt = ContinuousClock.now
+        var isOver = false
+    }
+
+    private let state: Mutex<State>
+    private let begun = ContinuousClock.now
+    /// The first signal that came; 0 before.
+    private let signal = Atomic<Int32>(0)
+    private let consequence: String
+    private let patience: Duration
+
+    private init(_ title: String, _ unit: ProgressLine.Unit, _ consequence: String, _ patience: Duration) {
+        state = Mutex(State(line: ProgressLine(title, unit)))
+        (self.consequence, self.patience) = (consequence, patience)
+    }
+
+    // MARK: - Running
+
+    /// Does some work.
+    ///
+    /// - Parameters:
+    ///   - title: what is done, for example `exporting`.
+    ///   - unit: what is counted.
+    ///   - consequence: a sentence for who stops it, for example `a.har was not written.`
+    ///   - isShown: whether there may be a line; there should be none where output goes to the same terminal.
+    ///   - patience: how long the work may take to end after a signal.
+    /// - Throws: ``Interrupted`` where a signal stopped it, else what `body` throws.
+    package static func run<Value>(
+        _ title: String,
+        _ unit: ProgressLine.Unit,
+        consequence: String,
+        isShown: Bool = true,
+        patience: Duration = .seconds(3),
+        _ body: (LongWork) throws -> Value
+    ) throws -> Value {
+        let work = LongWork(title, unit, consequence, patience)
+        work.begin(isShown: isShown)
+        defer { work.end() }
+        do {
+            return try body(work)
+        } catch {
+            throw work.interruption ?? error
+        }
+    }
+
+    /// Does some work that waits.
+    package static func run<Value>(
+        _ title: String,
+        _ unit: ProgressLine.Unit,
+        consequence: String,
+        isShown: Bool = true,
+        patience: Duration = .seconds(3),
+        _ body: (LongWork) async throws -> Value
+    ) async throws -> Value {
+        let work = LongWork(title, unit, consequence, patience)
+        work.begin(isShown: isShown)
+        defer { work.end() }
+        do {
+            return try await body(work)
+        } catch {
+            throw work.interruption ?? error
+        }
+    }
+
+    /// Set where a signal came.
+    package var interruption: Interrupted? {
+        let signal = signal.load(ordering: .relaxed)
+        return signal == 0 ? nil : Interrupted(signal: signal, consequence: consequence)
+    }
+
+    /// Throws ``Interrupted`` where a signal came.
+    package func check() throws {
+        if let interruption { throw interruption }
+    }
+
+    // MARK: - Reporting
+
+    /// Another part of the work begins, whose counts and times are its own.
+    package func begin(_ title: String, _ unit: ProgressLine.Unit? = nil) {
+        state.withLock { state in
+            state.line = ProgressLine(title, unit ?? state.line.unit)
+            state.startedAt = .now
+        }
+    }
+
+    /// Says how much is done, and the part that it is, from 0 to 1, where they are known. Throws ``Interrupted``.
+    package func report(_ done: Int64?, part: Double? = nil) throws {
+        try check()
+        state.withLock { state in
+            state.line.done = done ?? 0
+            state.line.part = part
+        }
+    }
+
+    /// Counts further things that are done, of `total` where that is known. Throws ``Interrupted``.
+    package func add(_ count: Int, of total: Int? = nil) throws {
+        try check()
+        guard count > 0 else { return }
+        state.withLock { state in
+            state.line.done += Int64(count)
+            if let total { state.line.part = Double(state.line.done) / Double(max(1, total)) }
+        }
+    }
+
+    // MARK: - Showing
+
+    private func begin(isShown: Bool) {
+        WorkSignals.begin(self)
+        guard isShown, StatusLine.isPossible else { return }
+        Thread.detachNewThread { [weak self] in
+            while true {
+                usleep(LongWork.interval)
+                guard let self, draw() else { return }
+            }
+        }
+    }
+
+    /// Draws the line; returns `false` once the work is over.
+    private func draw() -> Bool {
+        guard begun.duration(to: .now) >= LongWork.silence else { return !state.withLock(\.isOver) }
+        let width = StatusLine.width - 1
+        return state.withLock { state in
+            guard !state.isOver else { return false }
+            var line = state.line
+            line.elapsed = state.startedAt.duration(to: .now) / .seconds(1)
+            StatusLine.draw(line.text(width: width))
+            return true
+        }
+    }
+
+    /// Shows no line from now on: the result is about to be written.
+    package func hide() {
+        state.withLock { $0.isOver = true }
+        StatusLine.erase()
+    }
+
+    private func end() {
+        WorkSignals.end(self)
+        hide()
+    }
+
+    // MARK: - Stopping
+
+    fileprivate func stop(_ number: Int32) {
+        _ = signal.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+    }
+
+    fileprivate var patienceMilliseconds: Int { Int(patience / .milliseconds(1)) }
+
+    /// Ends the process in its place.
+    fileprivate func endProcess() -> Never {
+        let interrupted = interruption ?? Interrupted(signal: SIGINT, consequence: consequence)
+        StatusLine.writeAtEnd("sluice: \(VisibleText.of("\(interrupted)"))\n")
+        TemporaryFiles.end(interrupted.exitCode)
+    }
+}
+
+/// The signals that stop the work of this process.
+private enum WorkSignals {
+    private static let pipe = SignalPipe()
+    private static let current = Mutex<LongWork?>(nil)
+    private static let watcher: Void = Thread.detachNewThread {
+        while let number = pipe.next() {
+            guard let work = current.withLock({ $0 }) else { continue }
+            work.stop(number)
+            _ = pipe.hasNext(within: work.patienceMilliseconds)
+            current.withLock { if $0 === work { work.endProcess() } }
+        }
+    }
+
+    static func begin(_ work: LongWork) {
+        // Made here, since a handler must not allocate.
+        _ = pipe
+        _ = watcher
+        current.withLock { $0 = work }
+        for number in StopSignals.numbers {
+            let former = signal(number) { WorkSignals.pipe.note($0) }
+            // `nohup` makes us ignore it.
+            if number == SIGHUP, StopSignals.isIgnoring(former) { signal(number, SIG_IGN) }
+        }
+    }
+
+    static func end(_ work: LongWork) {
+        current.withLock { current in
+            guard current === work else { return }
+            current = nil
+            for number in StopSignals.numbers where !(number == SIGHUP && isIgnored(number)) { signal(number, SIG_DFL) }
+        }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let handler = signal(number, SIG_IGN)
+        signal(number, handler)
+        return StopSignals.isIgnoring(handler)
+    }
+}

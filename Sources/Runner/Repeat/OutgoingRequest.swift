@@ -1,0 +1,108 @@
+import ExchangeCore
+package import HTTPModel
+import NIOCore
+package import Recording
+import Wire
+
+/// A request on its way to a proxy: its head is framed, its body is at hand or read while it is sent.
+package struct OutgoingRequest: Sendable {
+    /// In absolute form without a tunnel (RFC 9112 §3.2.2).
+    let head: RequestHead
+    let origin: RequestURL
+    let framing: BodyFraming
+    let body: OutgoingBody
+    /// Only a chunked body has trailers (RFC 9112 §7.1.2).
+    let trailers: FieldSection?
+
+    /// Frames a head in origin form.
+    init(
+        _ head: RequestHead,
+        to origin: RequestURL,
+        _ body: OutgoingBody,
+        framing: BodyFraming,
+        trailers: FieldSection? = nil
+    ) {
+        var head = head
+        self.framing = SentFraming.settle(&head, as: framing)
+        if origin.scheme != "https" {
+            let target = head.target == "*" ? [] : Array(head.targetBytes)
+            head.setTarget(Array("http://\(origin.authority)".utf8) + target)
+        }
+        (self.head, self.origin, self.body, self.trailers) = (head, origin, body, trailers)
+    }
+
+    /// Whether TLS is spoken to its origin.
+    var isSecure: Bool { origin.scheme == "https" }
+
+    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
+    package var isIdempotent: Bool { Self.idempotentMethods.contains(head.method) }
+
+    private static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
+    /// Whether it may be sent on the connection on which another one was.
+    func canFollow(_ other: OutgoingRequest) -> Bool { isSecure ? other.origin == origin : !other.isSecure }
+}
+
+/// A body that is sent with its content coding, in pieces.
+package struct OutgoingBody: Sendable {
+    /// In bytes.
+    let size: Int64
+    /// Reads at most so many bytes from a place; fewer only at the end.
+    let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
+
+    init(_ bytes: ByteBuffer) {
+        size = Int64(bytes.readableBytes)
+        read = { offset, limit in
+            let start = bytes.readerIndex + Int(offset)
+            return bytes.getSlice(at: start, length: min(limit, bytes.writerIndex - start)) ?? ByteBuffer()
+        }
+    }
+
+    init(size: Int64, read: @escaping @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer) {
+        (self.size, self.read) = (size, read)
+    }
+}
+
+// MARK: - From a session
+
+extension OutgoingRequest {
+    /// Bodies up to this size, in bytes, are read at once.
+    private static let shortBody: Int64 = 64 << 10
+
+    /// Takes the request of an exchange as the client sent it, or where `asSent` as it went to the server after the tools,
+    /// with the bytes and the framing of its body, trailers included.
+    ///
+    /// Left out is what was for one connection (RFC 9110 §7.6.1), and `Expect`. Throws `ControlError` where there is no
+    /// request that can be sent again (``RepeatSelection``), and `SessionError`.
+    package init(_ exchange: RecordedExchange, asSent: Bool, from reader: SessionReader) throws {
+        let id = exchange.record.id
+        let (received, destination) = try ComposedRequest.head(of: exchange, asSent: asSent)
+        let sent = asSent ? try reader.bodySize(of: id, side: .requestSent) : nil
+        let side = sent == nil ? BodySide.requestReceived : .requestSent
+        let size = try sent ?? reader.bodySize(of: id, side: .requestReceived) ?? 0
+        let body: OutgoingBody
+        if size <= Self.shortBody {
+            body = OutgoingBody(try reader.body(of: id, side: side, limit: Int(Self.shortBody)))
+        } else {
+            body = OutgoingBody(size: size) { try reader.body(of: id, side: side, offset: $0, limit: $1) }
+        }
+        let trailers = exchange.messages.requestTrailers.map { StoredHead.fields($0) }.flatMap { $0.isEmpty ? nil : $0 }
+        let fields = received.fields
+        let framing: BodyFraming =
+            if trailers != nil || fields.contains(.transferEncoding) {
+                .chunked
+            } else if fields.contains(.contentLength) {
+                .length(body.size)
+            } else {
+                // In HTTP/2 a body needs no announcement.
+                body.size > 0 ? .chunked : .none
+            }
+        let origin = RequestURL(
+            scheme: destination.scheme,
+            host: destination.host,
+            port: destination.port,
+            path: "/"
+        )
+        self.init(received, to: origin, body, framing: framing, trailers: trailers)
+    }
+}

@@ -1,0 +1,76 @@
+package import HTTPModel
+import Recording
+
+/// The exchanges of a session that are sent again, in their recorded order, and those that cannot be.
+package struct RepeatSelection: Sendable {
+    package struct LeftOut: Sendable, Hashable {
+        package var record: ExchangeRecord
+        /// Why, in words that follow a colon.
+        package var reason: String
+    }
+
+    package private(set) var records: [ExchangeRecord] = []
+    package private(set) var leftOut: [LeftOut] = []
+    /// How many of those that are sent again the tools had changed.
+    package private(set) var changedCount = 0
+
+    /// Goes through the exchanges that a query chooses, as a part of some work; `asSent` as ``OutgoingRequest`` has it.
+    package init(_ query: SessionQuery, asSent: Bool, work: LongWork? = nil) throws {
+        let bounds = try query.reader.bounds() ?? 1...1
+        work?.begin("choosing", .things("exchange"))
+        try query.forEachMatch { record in
+            try work?.report(Int64(records.count), part: bounds.part(upTo: record.id.number))
+            guard let exchange = try query.reader.exchange(record.id) else { return }
+            let size = try query.reader.bodySize(of: record.id, side: .requestReceived) ?? 0
+            if let reason = RepeatSelection.reason(against: exchange, bodySize: size, asSent: asSent) {
+                leftOut.append(LeftOut(record: record, reason: reason))
+            } else {
+                records.append(record)
+                if record.flags.contains(.requestChanged) { changedCount += 1 }
+            }
+        }
+    }
+
+    /// Why an exchange cannot be sent again; `nil` where it can. `bodySize` is that of the request's recorded body.
+    static func reason(against exchange: RecordedExchange, bodySize: Int64, asSent: Bool) -> String? {
+        let record = exchange.record
+        switch record.kind {
+        case .tunnel, .decryptedTunnel: return "a tunnel, of which no request is known"
+        case .failedHandshake: return "a TLS handshake that failed before any request"
+        case .malformed: return "what the client sent was no request"
+        case .upgraded: return "an upgrade to another protocol"
+        case .webSocket: return "a WebSocket"
+        case .http: break
+        }
+        if record.method == "CONNECT" { return "a tunnel, of which no request is known" }
+        guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }), !record.url.host.isEmpty,
+            ["http", "https"].contains(record.url.scheme)
+        else { return "its request is not in the session" }
+        if record.state == .inFlight { return "it is still in flight" }
+        if record.flags.contains(.requestBodyIncomplete) { return "its request's body was not recorded whole" }
+        if [.failed, .interrupted].contains(record.state) {
+            let announced = head.fields.value(of: .contentLength).flatMap { Int64($0) }
+            let isCut = announced.map { $0 > bodySize } ?? head.fields.contains(.transferEncoding)
+            let cutCodes: [ExchangeFailure.Code] = [.clientGone, .clientTimeout, .badRequest, .stopped]
+            // An announced body that is all there came whole, whoever went away then.
+            if isCut, announced != nil || record.failure.map({ cutCodes.contains($0.code) }) ?? true {
+                return "its request did not come whole"
+            }
+        }
+        let wasAnsweredHere = record.flags.contains(.answeredLocally) || record.state == .blocked
+        if asSent, wasAnsweredHere, record.failure == nil, record.upstreamVersion == nil {
+            return "a tool answered it, so it was sent to no server"
+        }
+        return nil
+    }
+}
+
+extension SessionQuery {
+    /// The exchanges that words choose: numbers as `list` prints them, such as `12`, `3-7,9`, or a filter.
+    package static func exchanges(_ words: [String]) throws -> Filter {
+        let text = words.joined(separator: " ")
+        guard let numbers = ExchangeNumbers(text) else { return try filter(text) }
+        let terms = numbers.ranges.map { "id:\($0.lowerBound)..\($0.upperBound)" }
+        return try filter(terms.joined(separator: " or "))
+    }
+}

@@ -1,0 +1,251 @@
+import ArgumentParser
+import Files
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Sharing
+
+struct Repeat: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send requests of a session again, and say how the answers differ.",
+        discussion: """
+            sluice repeat last 12                              one exchange, by its number
+            sluice repeat a.sluice 'host:api.example.com status:5xx'
+            sluice repeat last 12 --times 100 --parallel 10 --delay 50
+            sluice repeat a.har 3-7 --direct --session b.sluice
+
+            The requests go out in their recorded order, all of them once, then all again, up to --times. Bodies have the same \
+            bytes, coded and framed as they were; what is for one connection only (Connection, Proxy-Authorization, Expect …) \
+            is left out. With --through-tools, the default, they go out as the client sent them, through a proxy of this \
+            command with the rules of --profile, or through a running Sluice with --control. With --direct they go out as \
+            they were sent to the servers after the tools, through no tools; names are looked up anew. Tunnels, WebSockets and \
+            requests that were not recorded whole are left out, each with its reason.
+
+            Then there is a table with counts, statuses and times, a histogram, and a comparison of the new answers with the \
+            recorded ones, as 'sluice diff' makes it. Times count from the request to the end of the answer, by way of the \
+            proxy. The new exchanges are kept where --session names a file, or with --control by that Sluice; else not. \
+            Ctrl-C stops, and what there is until then is told; once more ends it at once.
+
+            Exit codes: 0 all were answered, 1 one was not (or, with --expect-same, another answer came), 2 wrong usage, 130 \
+            stopped by Ctrl-C.
+
+            \(FilterHelp.text)
+            """
+    )
+
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
+    @Argument(help: .value("filter", "Which exchanges: a filter, or numbers such as 12 or 3-7,9.")) var filter: [String]
+
+    @Option(help: .value("n", "How often each is sent.")) var times = 1
+    @Option(
+        help: .value("m", "How many are under way at a time, up to 256; 2..10 grows from 2 to 10 with what is done.")
+    )
+    var parallel = "1"
+    @Option(
+        help: .value("ms", "The time between an answer and the next request there; 50..200 is drawn, 2s is seconds.")
+    )
+    var delay = "0"
+    @Option(help: .value("seconds", "How long one request may take.")) var timeout = 60.0
+
+    @Flag(name: .customLong("through-tools"), help: "Send what the clients sent, through the tools. (default)")
+    var throughTools = false
+    @Flag(help: "Send what was sent to the servers after the tools, through no tools.") var direct = false
+    @Option(help: "A rule profile (YAML) whose tools they go through. Repeatable.") var profile: [String] = []
+    @Option(help: .value("pid|path", "A running Sluice through which they go: its process or its control socket."))
+    var control: String?
+    @OptionGroup var upstream: UpstreamOptions
+    @OptionGroup var authority: AuthorityOptions
+
+    @Option(name: .customLong("session"), help: .value("file", "The session to which the new exchanges are recorded."))
+    var output: String?
+
+    @Option(help: "One row for each exchange or endpoint. (default: exchange, endpoint where there are more than 20)")
+    var by: RepeatReport.Grouping?
+    @Option(help: .value("name|path", "A field, JSON member or place in JSON not to compare. Repeatable."))
+    var ignore: [String] = []
+    @Flag(help: "Compare everything but what --ignore names.") var exact = false
+    @Flag(help: "End with exit code 1 where an answer differs, or was not compared.") var expectSame = false
+    @Flag(help: "Only say what would be sent.") var dryRun = false
+    @Flag(help: "Print JSON lines, with secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+
+    /// More requests are not sent at once.
+    private static let mostRequests = 1_000_000
+
+    func validate() throws {
+        if filter.isEmpty { throw ValidationError("Say which exchanges: numbers such as 12 or 3-7, or a filter.") }
+        if throughTools, direct { throw ValidationError("--through-tools and --direct exclude each other.") }
+        if direct, !profile.isEmpty || control != nil {
+            throw ValidationError("--direct goes through no tools, so --profile and --control do not go with it.")
+        }
+        if control != nil, !profile.isEmpty || output != nil {
+            throw ValidationError("With --control the tools and the session are those of the running Sluice.")
+        }
+        if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
+        try UpstreamOptions.checkTimeout("timeout", timeout)
+        if let place = ignore.first(where: { $0.allSatisfy(\.isWhitespace) }) {
+            throw ValidationError("--ignore '\(place)' names nothing.")
+        }
+        _ = try plan()
+    }
+
+    private func plan() throws -> RepeatPlan {
+        do {
+            return try RepeatPlan(times: times, parallel: parallel, delay: delay)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func run() async throws {
+        let plan = try plan()
+        let chosen = try SessionQuery.exchanges(filter)
+        // A second signal ends it at once.
+        let patience = Duration.seconds(86_400)
+        let consequence = "There is no report."
+        let (code, isInterrupted) = try await LongWork.run(
+            "sending",
+            .things("request"),
+            consequence: consequence,
+            patience: patience
+        ) { work in
+            let query = try SessionQuery(session: session, filter: chosen, work: work)
+            let selection = try RepeatSelection(query, asSent: direct, work: work)
+            try announce(selection, plan)
+            guard !dryRun else { return (Int32(0), work.interruption) }
+            let code = try await send(selection, from: query.reader, plan, work)
+            return (code, work.interruption)
+        }
+        if let isInterrupted { throw ExitCode(isInterrupted.exitCode) }
+        if code != 0 { throw ExitCode(code) }
+    }
+
+    // MARK: - What is sent
+
+    private static let shownRequests = 10
+
+    private func announce(_ selection: RepeatSelection, _ plan: RepeatPlan) throws {
+        let records = selection.records
+        for one in selection.leftOut.prefix(Self.shownRequests * 2) {
+            StandardStreams.error("sluice: left out: \(Self.name(one.record)): \(one.reason)\n")
+        }
+        if selection.leftOut.count > Self.shownRequests * 2 {
+            StandardStreams.error("sluice: left out: \(selection.leftOut.count - Self.shownRequests * 2) more\n")
+        }
+        guard !records.isEmpty else {
+            throw StartError(
+                selection.leftOut.isEmpty
+                    ? "No exchange of \(session) fits." : "There is no request that can be sent again.",
+                hint: selection.leftOut.isEmpty ? "sluice list \(session) prints the exchanges there are." : ""
+            )
+        }
+        let total = records.count * plan.times
+        guard total <= Self.mostRequests else {
+            throw StartError(
+                "\(total) requests are too many: \(Self.mostRequests) at the most.",
+                hint: "Choose fewer exchanges, or lower --times.",
+                isUsage: true
+            )
+        }
+        var text = "sluice: \(dryRun ? "would send" : "sends") \(total) \(total == 1 ? "request" : "requests")"
+        if plan.times > 1 {
+            let count = records.count == 1 ? "1 exchange, " : "\(records.count) exchanges, each "
+            text += ": \(count)\(plan.times) times"
+        }
+        if plan.parallel > 1 { text += ", \(parallel) at a time" }
+        if plan.longestDelayMilliseconds > 0 {
+            text += ", \(delay)\(Int(delay.suffix(1)) == nil ? "" : " ms") between them"
+        }
+        text += "; \(way)\n"
+        for record in records.prefix(Self.shownRequests) { text += "  \(Self.name(record))\n" }
+        if records.count > Self.shownRequests {
+            let methods = Dictionary(grouping: records.dropFirst(Self.shownRequests), by: \.method).mapValues(\.count)
+            let counts = methods.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            text += "  and \(records.count - Self.shownRequests) more: \(counts)\n"
+        }
+        if selection.changedCount > 0, !direct, profile.isEmpty, control == nil {
+            text += "sluice: tools had changed \(selection.changedCount) of them, and no --profile is given; "
+            text += "--direct sends what they made of them\n"
+        }
+        StandardStreams.error(text)
+    }
+
+    /// What is sent and which way, in words.
+    private var way: String {
+        if direct { return "as they were sent to the servers, through no tools" }
+        let tools =
+            control.map { "the Sluice of \($0)" }
+            ?? (profile.isEmpty ? "a proxy without rules" : "the tools of \(profile.joined(separator: ", "))")
+        return "as the clients sent them, through \(tools)"
+    }
+
+    private static func name(_ record: ExchangeRecord) -> String {
+        let size = record.sizes.requestBody > 0 ? " (\(Measures.size(record.sizes.requestBody)))" : ""
+        let method = record.method.isEmpty ? "" : "\(record.method) "
+        return "#\(record.id.number) \(method)\(record.url)\(size)"
+    }
+
+    // MARK: - Sending
+
+    /// Sends the requests and prints the report; returns the exit code.
+    private func send(
+        _ selection: RepeatSelection,
+        from reader: SessionReader,
+        _ plan: RepeatPlan,
+        _ work: LongWork
+    ) async throws -> Int32 {
+        let way = try await RepeatWay.open(settings(), control: control, limit: .milliseconds(Int64(timeout * 1_000)))
+        do {
+            let asSent = direct
+            var results = try await way.recording {
+                await RepeatResults.send(selection, asSent: asSent, from: reader, by: way.sender, plan, work: work)
+            }
+            await way.close()
+            let made = try await way.find(&results)
+            let rules = ComparisonRules(ignoring: ignore, isExact: exact)
+            let comparison = try RepeatComparison(
+                results,
+                of: selection,
+                from: reader,
+                made,
+                rules: rules,
+                work: work
+            )
+            let report = RepeatReport(
+                results,
+                of: selection,
+                comparison,
+                by: by,
+                rules: rules,
+                named: ignore,
+                session: way.keptSession
+            )
+            let mask = try json && !secrets ? SessionMask.rules(of: reader) : nil
+            let text =
+                json ? try report.json(mask, recorded: reader, made: made) : report.text(on: TerminalScreen.current)
+            work.hide()
+            try OutputFile(nil).write(text)
+            for remark in way.remarks { StandardStreams.error("sluice: \(remark)\n") }
+            way.remove()
+            let all = comparison.all
+            let isSame = all.different == 0 && all.notCompared == 0 && all.withoutRecorded == 0
+            return results.failures > 0 || !results.isWhole || expectSame && !isSame ? 1 : 0
+        } catch {
+            await way.close()
+            way.remove()
+            throw error
+        }
+    }
+
+    private func settings() throws -> RunSettings {
+        var settings = try authority.settings()
+        upstream.apply(to: &settings)
+        settings.profiles = profile
+        settings.session = output
+        return settings
+    }
+}
+
+extension RepeatReport.Grouping: ExpressibleByArgument {}
