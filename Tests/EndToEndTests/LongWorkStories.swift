@@ -74,6 +74,16 @@ extension EndToEnd {
             #expect(try files(scratch).filter { $0.contains("out.har") } == [])
             #expect(exporting.isRestored)
 
+            let whole = try ConsoleScreen(
+                ["export", session, "id:1..4000", "--format", "json", "-o", "out.json"],
+                size: Self.narrow,
+                scratch: scratch
+            )
+            try await whole.row(containing: "exporting", "%", "exchanges")
+            #expect(try await whole.exitStatus() == 0)
+            try await whole.waitUntilGone("exporting")
+            #expect(try files(scratch).filter { $0.contains("out.json") } == ["out.json"])
+
             let comparing = try ConsoleScreen(["diff", archive, session], size: Self.narrow, scratch: scratch)
             try await comparing.row(containing: "reading big.har", "%", "MB/s")
             try await comparing.send(Keys.control("c"))

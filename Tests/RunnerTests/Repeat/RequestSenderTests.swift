@@ -292,6 +292,16 @@ struct RequestSenderTests {
         }
     }
 
+    @Test("uses a tunnel for its one origin, and a connection without one for all plain origins")
+    func connections() throws {
+        let urls = ["https://a.example/1", "https://a.example/2", "https://b.example/", "https://a.example:8443/"]
+        let secure = try urls.map { try request("GET", $0).outgoing }
+        let plain = try ["http://a.example/", "http://b.example/"].map { try request("GET", $0).outgoing }
+        #expect(secure.map { $0.canFollow(secure[0]) } == [true, true, false, false])
+        #expect(plain.map { $0.canFollow(plain[0]) } == [true, true])
+        #expect(!plain[0].canFollow(secure[0]) && !secure[0].canFollow(plain[0]))
+    }
+
     @Test("goes over origins with TLS, a tunnel for each")
     func manySecure() async throws {
         try await DemoOrigin.run { origin in
