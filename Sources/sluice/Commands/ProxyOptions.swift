@@ -16,8 +16,8 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The options of every command that runs a proxy.
-struct ProxyOptions: ParsableArguments {
+/// Where a proxy listens, for whom and as whom, and how long it waits.
+struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "host:port",
@@ -35,21 +35,6 @@ struct ProxyOptions: ParsableArguments {
     var allow: [String] = []
 
     @OptionGroup var authority: AuthorityOptions
-
-    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
-    var upstreamCa: [String] = []
-
-    @Flag(help: "Verify no server.") var insecureUpstream = false
-    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
-
-    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
-    var tlsLegacy: [String] = []
-
-    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
-    var http2 = HTTP2Choice.on
-
-    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
-    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
 
     @Option(
         help: .value(
@@ -70,29 +55,24 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
-        for (name, value) in [
-            ("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout), ("head-timeout", headTimeout),
-        ]
-        where !(0.001...1_000_000).contains(value) {
-            throw ValidationError("--\(name) takes seconds above 0.")
-        }
+        try ListenerOptions.check("idle-timeout", idleTimeout)
+        try ListenerOptions.check("head-timeout", headTimeout)
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
         _ = try place()
         _ = try networks()
     }
 
+    static func check(_ name: String, _ seconds: Double) throws {
+        guard (0.001...1_000_000).contains(seconds) else {
+            throw ValidationError("--\(name) takes seconds above 0.")
+        }
+    }
+
     /// The settings; `port` is the one to listen on where none is given.
-    func settings(port: Int = 8080) throws -> RunSettings {
+    func settings(port: Int) throws -> RunSettings {
         var settings = try authority.settings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
         settings.allowed = try networks()
-        settings.upstreamAuthorities = upstreamCa
-        settings.skipsVerification = insecureUpstream
-        settings.insecureHosts = insecureHost
-        settings.legacyHosts = tlsLegacy
-        settings.tunnelsRefusingHosts = !noAutoTunnel
-        settings.http2 = http2.legs
-        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))
@@ -117,5 +97,40 @@ struct ProxyOptions: ParsableArguments {
             }
             return network
         }
+    }
+}
+
+/// The options of every command that runs a proxy to servers.
+struct ProxyOptions: ParsableArguments {
+    @OptionGroup var listener: ListenerOptions
+
+    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
+    var upstreamCa: [String] = []
+
+    @Flag(help: "Verify no server.") var insecureUpstream = false
+    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
+
+    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
+    var tlsLegacy: [String] = []
+
+    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    var http2 = HTTP2Choice.on
+
+    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
+    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
+
+    func validate() throws { try ListenerOptions.check("connect-timeout", connectTimeout) }
+
+    /// The settings; `port` is the one to listen on where none is given.
+    func settings(port: Int = 8080) throws -> RunSettings {
+        var settings = try listener.settings(port: port)
+        settings.upstreamAuthorities = upstreamCa
+        settings.skipsVerification = insecureUpstream
+        settings.insecureHosts = insecureHost
+        settings.legacyHosts = tlsLegacy
+        settings.tunnelsRefusingHosts = !noAutoTunnel
+        settings.http2 = http2.legs
+        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
+        return settings
     }
 }
