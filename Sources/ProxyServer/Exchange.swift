@@ -40,6 +40,8 @@ final class Exchange {
     }
 
     var id: ExchangeID { machine.record.id }
+    /// The URL that is asked for upstream.
+    var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }
     var isOver: Bool { machine.isOver }
     var isRequestComplete: Bool { machine.isRequestComplete }
     /// Whether a message of it waits for a decision.

@@ -26,6 +26,8 @@ package struct ProxyConfiguration: Sendable {
     package var tunnelsRefusingHosts = true
     package var http2: HTTP2Legs = [.client, .upstream]
     package var timeouts = Timeouts()
+    /// What answers in place of servers; where there is something, no connection to a server is ever made.
+    package var answers: (any RecordedAnswers)?
     /// Finds which process of this machine a client is; `nil` where nothing does.
     package var clientProcesses: (any ClientProcessSource)?
     package var firstExchange: Int64 = 1

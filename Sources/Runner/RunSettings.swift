@@ -40,6 +40,8 @@ package struct RunSettings: Sendable {
     /// The legs with HTTP/2.
     package var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
     package var timeouts = ProxyConfiguration.Timeouts()
+    /// What answers in place of servers, to which no connection is made then.
+    package var answers: (any RecordedAnswers)?
     /// Whether the profile is put in force again when its files change.
     package var watchesProfile = true
     package var hasControl = true

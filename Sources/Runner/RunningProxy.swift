@@ -277,6 +277,7 @@ package final class RunningProxy: Sendable {
         configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
         configuration.http2 = settings.http2
         configuration.timeouts = settings.timeouts
+        configuration.answers = settings.answers
         configuration.clientProcesses = ClientProcesses()
         configuration.firstExchange = recorder.nextExchangeID
         configuration.firstConnection = recorder.nextConnectionID

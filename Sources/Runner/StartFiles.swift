@@ -1,4 +1,4 @@
-import Rules
+package import Rules
 import Tools
 import Wire
 
@@ -10,6 +10,9 @@ package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
     let trust: TLSTrust
+
+    /// What the profile says of replays.
+    package var replay: ReplayRules { profile?.replay ?? ReplayRules() }
 
     /// Reads the files; throws `StartError` or `CertificateError` where one cannot be used.
     package init(_ settings: RunSettings) throws {

@@ -17,13 +17,15 @@ final class LoopbackProxy: Sendable {
     init(
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
-        host: String = "127.0.0.1"
+        host: String = "127.0.0.1",
+        answers: (any RecordedAnswers)? = nil
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.host = host
         configuration.port = 0
         configuration.timeouts = timeouts
         configuration.skipsVerification = true
+        configuration.answers = answers
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -43,9 +45,10 @@ final class LoopbackProxy: Sendable {
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
         host: String = "127.0.0.1",
+        answers: (any RecordedAnswers)? = nil,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
-        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts, host: host)
+        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts, host: host, answers: answers)
         do {
             try await body(proxy)
         } catch {

@@ -25,16 +25,16 @@ package final class BodyBudget: Sendable {
 }
 
 /// What one body takes of a budget; given back when nobody has it any more.
-final class BodyShare {
+package final class BodyShare {
     private let budget: BodyBudget
     private var count = 0
 
-    init(of budget: BodyBudget) { self.budget = budget }
+    package init(of budget: BodyBudget) { self.budget = budget }
 
     deinit { budget.give(count) }
 
     /// Takes more; `false` where the budget does not have that much left.
-    func grow(by more: Int) -> Bool {
+    package func grow(by more: Int) -> Bool {
         guard budget.take(more) else { return false }
         count += more
         return true

@@ -58,7 +58,8 @@ package enum FlowDirection: Sendable, Hashable {
 
 /// What is known of the connection that an exchange was given.
 package struct UpstreamFacts: Sendable {
-    package var connection: ConnectionID
+    /// `nil` where there is none: the answer comes from a recording.
+    package var connection: ConnectionID?
     /// Where it leads to, as `host:port`.
     package var address: String?
     package var version: HTTPVersion
@@ -73,7 +74,7 @@ package struct UpstreamFacts: Sendable {
     /// Why the server's certificate is not to be trusted, where the user allowed that.
     package var verificationFailure: String?
 
-    package init(connection: ConnectionID, version: HTTPVersion, isReused: Bool) {
+    package init(connection: ConnectionID?, version: HTTPVersion, isReused: Bool) {
         self.connection = connection
         self.version = version
         self.isReused = isReused

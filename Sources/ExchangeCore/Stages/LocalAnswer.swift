@@ -56,7 +56,11 @@ package struct LocalAnswer: Sendable {
         return LocalAnswer(status: status, contentType: "text/html; charset=utf-8", text: page, fields: fields)
     }
 
-    /// The page for an exchange that failed: 504 for what took too long, else 502 (RFC 9110 §15.6).
+    /// The status of what a replay does not answer; no server has it.
+    package static let notRecordedStatus = 599
+
+    /// The page for an exchange that failed: 504 for what took too long, 599 for what a replay does not answer, else 502
+    /// (RFC 9110 §15.6).
     package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
         let (status, title) =
             switch failure.code {
@@ -70,8 +74,17 @@ package struct LocalAnswer: Sendable {
             case .loop: (508, "The request would go round in circles")
             case .stopped: (503, "Sluice is stopping")
             case .reset, .clientTLS, .clientGone, .aborted: (502, "The server gave no answer")
+            case .notRecorded: (notRecordedStatus, "Not in the recording")
             }
-        return explanation(status: status, title: title, text: text(of: failure), html: html)
+        // What a replay does not answer is for programs and tests, which show a text as it is.
+        let isMiss = failure.code == .notRecorded
+        return explanation(
+            status: status,
+            title: title,
+            text: text(of: failure),
+            html: html && !isMiss,
+            fields: isMiss ? [("X-Sluice-Replay", "miss")] : []
+        )
     }
 
     private static func text(of failure: ExchangeFailure) -> String {
@@ -81,15 +94,19 @@ package struct LocalAnswer: Sendable {
     /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
     /// (gRPC over HTTP/2, "Trailers-Only").
     package static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
-        let isOurFault = failure.code == .badRequest || failure.code == .badResponse
+        // INTERNAL for what is malformed, UNIMPLEMENTED for what no answer will ever come to, UNAVAILABLE for what may be
+        // tried again.
+        let status =
+            switch failure.code {
+            case .badRequest, .badResponse: "13"
+            case .notRecorded: "12"
+            default: "14"
+            }
         let message = "Sluice: \(text(of: failure))".utf8.reduce(into: "") { encoded, byte in
             let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
             encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        // INTERNAL for what is malformed, UNAVAILABLE for what may be tried again.
-        let fields = [
-            ("Content-Type", contentType), ("grpc-status", isOurFault ? "13" : "14"), ("grpc-message", message),
-        ]
+        let fields = [("Content-Type", contentType), ("grpc-status", status), ("grpc-message", message)]
         return LocalAnswer(head: ResponseHead(status: 200, fields: fields))
     }
 }

@@ -337,6 +337,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         case badRequest = "bad-request"
         case badResponse = "bad-response"
         case clientGone = "client-gone"
+        case notRecorded = "not-recorded"
 
         var summary: String {
             switch self {
@@ -353,6 +354,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
             case .aborted: "a stage or the user aborted it"
             case .stopped: "Sluice was stopped"
             case .loop: "the request would have come back to this proxy"
+            case .notRecorded: "a replay had no recorded answer to it"
             }
         }
     }

@@ -12,9 +12,10 @@ import Wire
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
 ///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
-///    chooses one of the client's protocols, TLS is ended on both legs and the bytes pass through.
+///    chooses one of the client's protocols, TLS is ended on both legs and the bytes pass through. Where a recording
+///    answers, there is nobody to ask.
 /// 2. The beginning of an HTTP/1 request: HTTP.
-/// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through.
+/// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; not where a recording answers.
 /// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
 final class SniffLayer: ClientLayer {
     private enum State {
@@ -110,6 +111,8 @@ final class SniffLayer: ClientLayer {
 
     private func waitedLongEnough() {
         guard case .sniffing = state, case .tunnel(let tunnel) = scope else { return }
+        // A recording does not speak first.
+        if loop.configuration.answers != nil, first.readableBytes == 0 { return }
         let note = "the client sent nothing to know the protocol by, so the server was taken to speak first"
         passThrough(tunnel, notes: first.readableBytes == 0 ? [note] : [])
     }
@@ -181,10 +184,13 @@ final class SniffLayer: ClientLayer {
             let host = hello.serverName ?? connection.localAddress?.ipAddress ?? "127.0.0.1"
             endTLS(host: host, protocols: protocols)
         case .tunnel(let tunnel):
-            if !agreesOnNothing, let offered = hello.alpnProtocols, Set(offered).isDisjoint(with: protocols) {
+            let offered = hello.alpnProtocols ?? protocols
+            let isOther = Set(offered).isDisjoint(with: protocols)
+            if isOther, !agreesOnNothing, loop.configuration.answers == nil {
                 passThroughBothLegs(tunnel, hello, offered)
             } else {
-                endTLS(host: hello.serverName ?? tunnel.host, protocols: agreesOnNothing ? [] : protocols)
+                // A recording chooses no protocol either.
+                endTLS(host: hello.serverName ?? tunnel.host, protocols: isOther || agreesOnNothing ? [] : protocols)
             }
         }
     }

@@ -41,6 +41,11 @@ final class LoopContext {
 
     var configuration: ProxyConfiguration { shared.configuration }
 
+    /// Makes a connection to a server; `nil` where a recording answers, so that none can be made, whoever asks for one.
+    func makeServerBootstrap() -> ClientBootstrap? {
+        configuration.answers == nil ? ClientBootstrap(group: eventLoop) : nil
+    }
+
     // MARK: - Trust
 
     private var hasTrust = false

@@ -56,10 +56,11 @@ final class ConnectAttempt {
     private func tryNext() {
         next?.cancel()
         guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
+        guard let bootstrap = loop.makeServerBootstrap() else { return finish(.failure(.noConnection(authority))) }
         underway += 1
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let box = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop.eventLoop)
-        ClientBootstrap(group: loop.eventLoop)
+        bootstrap
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connectTimeout(loop.configuration.timeouts.connect)

@@ -52,12 +52,27 @@ final class UpstreamConnector {
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination
-        if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
+        if let answers = loop.configuration.answers {
+            answer(from: answers, exchange)
+        } else if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
             hand(connection)
         } else if mayBeHTTP2 {
             askOrigin()
         } else {
             resolve()
+        }
+    }
+
+    /// Lets a recording take the server's place; bytes that nobody reads have nothing there that could answer them.
+    private func answer(from answers: any RecordedAnswers, _ exchange: Exchange) {
+        switch purpose {
+        case .http, .upgrade, .extendedConnect: hand(RecordedLeg(answers, url: exchange.sentURL, loop: loop))
+        case .tunnel, .secureTunnel:
+            // Not at once, as no connection is refused at once: who asks may not be ready for the outcome.
+            loop.eventLoop.assumeIsolated().execute { [self] in
+                guard self.exchange != nil else { return }
+                failed(answers.explainRefusal(of: destination.authority))
+            }
         }
     }
 

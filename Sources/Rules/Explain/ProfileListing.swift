@@ -12,6 +12,7 @@ extension RuleProfile {
         text += "responses pass: \(way(.response, to: "client", from: "server"))\n"
         if let hosts = intercept.text { text += "\nintercept\n      \(hosts)\n" }
         if let recorded = record.text { text += "\nrecord\n      \(recorded)\n" }
+        if let replayed = replay.text { text += "\nreplay\n      \(replayed)\n" }
         if !access.isEmpty { text += "\naccess\n      this machine and \(access.joined(separator: ", "))\n" }
         for tool in tools { text += "\n" + listing(of: tool) }
         let tests = [(expectations.count, "expectation"), (assertions.count, "assertion")]

@@ -12,6 +12,7 @@ struct ProfileCompiler {
     private(set) var intercept = InterceptRules()
     private(set) var record = RecordRules()
     private(set) var mask = MaskRules()
+    private(set) var replay = ReplayRules()
     private(set) var protobuf: [String] = []
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
@@ -115,6 +116,7 @@ struct ProfileCompiler {
         if let node = fields["intercept"] { intercept.add(node, &reader) }
         if let node = fields["record"] { record.add(node, &reader) }
         if let node = fields["mask"] { mask.add(node, &reader) }
+        if let node = fields["replay"] { replay.add(node, &reader) }
         for tool in registry.tools {
             guard let node = fields[tool.key] else { continue }
             mentioned.insert(tool.id)

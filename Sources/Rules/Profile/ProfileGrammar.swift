@@ -37,6 +37,12 @@ enum ProfileGrammar {
                 example: "{ also: [ x-tenant ], except: [ sid ], patterns: [ email ] }",
                 fallback: "what names and looks of secrets say"
             ).means("What exports hide besides passwords, tokens, cookies and keys, and what they leave."),
+            GrammarKey(
+                "replay",
+                .mapping(ReplayRules.keys),
+                example: "{ ignore-query: [ ts ], ignore-body: [ \".items[].id\" ], headers: [ accept-language ] }",
+                fallback: "requests are the same where method, URL and body are"
+            ).means("Which recorded exchanges 'sluice replay' answers with, and what it compares of requests."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
                 .means(
                     "What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."

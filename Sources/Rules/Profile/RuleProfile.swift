@@ -17,6 +17,7 @@ package struct RuleProfile: Sendable {
     package let intercept: InterceptRules
     package let record: RecordRules
     package let mask: MaskRules
+    package let replay: ReplayRules
     /// Descriptor files for gRPC messages, by their absolute paths.
     package let protobuf: [String]
     /// Further networks that may use the proxy, as CIDR.
@@ -69,7 +70,7 @@ package struct RuleProfile: Sendable {
         try ProfileError.check(compiler.issues)
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
         (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
-        (mask, protobuf) = (compiler.mask, compiler.protobuf)
+        (mask, replay, protobuf) = (compiler.mask, compiler.replay, compiler.protobuf)
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(

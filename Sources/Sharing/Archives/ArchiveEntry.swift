@@ -13,6 +13,8 @@ package struct ArchiveEntry {
         /// The body without content coding: text, or base64.
         package var text = ""
         package var isBase64 = false
+        /// Whether the archive does not have the body, or only its beginning.
+        package var isCut = false
         /// The body as bytes, in place of `text`.
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.

@@ -70,6 +70,9 @@ package struct ArchiveRecording {
             record.state = .complete
         }
 
+        if entry.request.isCut { record.flags.insert(.requestBodyIncomplete) }
+        if entry.response.isCut { record.flags.insert(.responseBodyIncomplete) }
+
         var (request, response) = (entry.request, entry.response)
         var requestBody = ArchiveRecording.body(&request)
         var responseBody = ArchiveRecording.body(&response)

@@ -126,14 +126,20 @@ package struct HARReader {
             case ("mimeType", .string): message.mediaType = reader.json.string(first)
             case ("text", .string):
                 message.text = reader.json.string(first)
-                if first.range.count >= reader.textLimit { reader.losses.add(.cutBody) }
+                if first.range.count >= reader.textLimit {
+                    reader.losses.add(.cutBody)
+                    message.isCut = true
+                }
             case ("size", .number): size = Double(reader.json.text(first)) ?? 0
             case (encoding, .string): message.isBase64 = reader.json.string(first).lowercased() == "base64"
             default: try reader.json.skip(first)
             }
         }
         // Browsers forget what a page no longer needs.
-        if size > 0, message.text.isEmpty { losses.add(.missingBody) }
+        if size > 0, message.text.isEmpty {
+            losses.add(.missingBody)
+            message.isCut = true
+        }
     }
 
     private mutating func fields() throws -> [(name: String, value: String)] {

@@ -89,7 +89,10 @@ package struct MitmproxyReader: ArchiveReader {
                 response["status_code"]?.number.flatMap { Int(exactly: $0) }
                 .flatMap { (0...999).contains($0) ? $0 : nil } ?? 0
             entry.reason = response["reason"]?.string ?? ""
-            if response["content"] == .null { losses.add(.missingBody) }
+            if response["content"] == .null {
+                losses.add(.missingBody)
+                entry.response.isCut = true
+            }
         }
         if let error = flow["error"], case .dictionary = error {
             entry.error = error["msg"]?.string ?? "It failed in mitmproxy."

@@ -54,10 +54,10 @@ package struct ComparisonRules: Sendable, Hashable {
         return ignoresVolatile && ComparisonRules.volatileFields.contains(name) ? .field : nil
     }
 
-    func ignores(parameter name: String) -> Bool { names.contains(name.lowercased()) }
+    package func ignores(parameter name: String) -> Bool { names.contains(name.lowercased()) }
 
     /// Whether a place in JSON, as `$.items[3].id`, or what is above it, was named.
-    func ignores(path: String, member: String?) -> Bool {
+    package func ignores(path: String, member: String?) -> Bool {
         if let member, names.contains(member.lowercased()) { return true }
         guard !paths.isEmpty else { return false }
         let exact = String(path.dropFirst(path.hasPrefix("$") ? 1 : 0))

@@ -48,8 +48,8 @@ struct UpstreamOptions: ParsableArguments {
     }
 }
 
-/// The options of every command that runs a proxy.
-struct ProxyOptions: ParsableArguments {
+/// Where a proxy listens, for whom and as whom, and how long it waits.
+struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "host:port",
@@ -67,10 +67,6 @@ struct ProxyOptions: ParsableArguments {
     var allow: [String] = []
 
     @OptionGroup var authority: AuthorityOptions
-
-    @OptionGroup var upstream: UpstreamOptions
-
-    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
 
     @Option(
         help: .value(
@@ -91,21 +87,18 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
-        for (name, value) in [("idle-timeout", idleTimeout), ("head-timeout", headTimeout)] {
-            try UpstreamOptions.checkTimeout(name, value)
-        }
+        try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
+        try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
         _ = try place()
         _ = try networks()
     }
 
     /// The settings; `port` is the one to listen on where none is given.
-    func settings(port: Int = 8080) throws -> RunSettings {
+    func settings(port: Int) throws -> RunSettings {
         var settings = try authority.settings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
         settings.allowed = try networks()
-        upstream.apply(to: &settings)
-        settings.tunnelsRefusingHosts = !noAutoTunnel
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))
@@ -130,5 +123,21 @@ struct ProxyOptions: ParsableArguments {
             }
             return network
         }
+    }
+}
+
+/// The options of every command that runs a proxy to servers.
+struct ProxyOptions: ParsableArguments {
+    @OptionGroup var listener: ListenerOptions
+    @OptionGroup var upstream: UpstreamOptions
+
+    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
+
+    /// The settings; `port` is the one to listen on where none is given.
+    func settings(port: Int = 8080) throws -> RunSettings {
+        var settings = try listener.settings(port: port)
+        upstream.apply(to: &settings)
+        settings.tunnelsRefusingHosts = !noAutoTunnel
+        return settings
     }
 }

@@ -63,18 +63,22 @@ final class SluiceProcess: ProxyUnderTest {
     ///   - profile: the text of a rule profile.
     ///   - descriptors: how many descriptors it may have open.
     ///   - scratch: where everything lies; a new directory by default.
+    ///   - command: the command, with its arguments.
+    ///   - session: the name of the session that it records.
     /// - Throws: where it does not start; the error has its words.
     init(
         _ options: [String] = [],
         environment: [String: String] = [:],
         profile: String? = nil,
         descriptors: Int? = nil,
-        scratch: Scratch? = nil
+        scratch: Scratch? = nil,
+        command: [String] = ["run"],
+        session name: String = "session.sluice"
     ) async throws {
         let scratch = try scratch ?? Scratch()
         self.scratch = scratch
-        session = scratch.path("session.sluice")
-        var arguments = ["run", "--listen", "127.0.0.1:0", "--session", session] + options
+        session = scratch.path(name)
+        var arguments = command + ["--listen", "127.0.0.1:0", "--session", session] + options
         if let profile { arguments += ["--profile", try scratch.write("profile.yaml", profile)] }
         var executable = try SluiceProcess.executable()
         if let descriptors {

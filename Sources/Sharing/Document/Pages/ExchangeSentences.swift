@@ -26,8 +26,8 @@ extension ExchangeRecord.Flags {
             .endedWithoutCloseNotify,
             "the server ended TLS without close_notify, so the end of what it sent may be missing"
         ),
-        (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
-        (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
+        (.requestBodyIncomplete, "the recording lacks bytes of the request body"),
+        (.responseBodyIncomplete, "the recording lacks bytes of the response body"),
         (.tunnelledTLS, "the tunnelled bytes are TLS"),
         (
             .certificateRefused,

@@ -187,7 +187,7 @@ struct MessagePage {
         }
         let flags = exchange.record.flags
         if flags.contains(isRequest ? .requestBodyIncomplete : .responseBodyIncomplete) {
-            notes.append("the recorder dropped bytes of it")
+            notes.append("the recording lacks bytes of it")
         }
         if exchange.record.state == .inFlight { notes.append("so far") }
         writer.section("Body", notes: notes) { writer in

@@ -1,0 +1,141 @@
+import Content
+package import HTTPModel
+
+/// `replay:`, which recorded exchanges answer in a replay, and what of two requests must be the same.
+package struct ReplayRules: Sendable {
+    /// What of the URL need not be the same.
+    package enum Part: String, Sendable, CaseIterable {
+        case scheme, host, port
+    }
+
+    /// What a request gets that was asked for more often than it was recorded.
+    package enum AfterLast: String, Sendable, CaseIterable {
+        /// The last answer once more.
+        case last
+        /// No answer.
+        case miss
+    }
+
+    /// A location, and where the profile has it.
+    struct Entry: Sendable {
+        var location: Location
+        var place: ProfilePlace
+    }
+
+    /// `nil` for every exchange.
+    private var only: [Entry]?
+    private var except: [Entry] = []
+    /// Names of query fields that are not compared, in any case.
+    package var ignoredQuery: [String] = []
+    /// Names of form fields and JSON members that are not compared, in any case, and places in JSON such as `.items[].id`.
+    package var ignoredBody: [String] = []
+    package var ignored: Set<Part> = []
+    /// Names of headers that are compared.
+    package var headers: [String] = []
+    package var afterLast = AfterLast.last
+
+    /// Every exchange answers; method, URL and body are compared.
+    package init() {}
+
+    /// Whether an exchange answers, by the URL as the client sent it.
+    package func admits(_ url: RequestURL) -> Bool {
+        (only?.contains { $0.location.matches(url) } ?? true) && !except.contains { $0.location.matches(url) }
+    }
+
+    /// What differs from the rules without a profile; `nil` where nothing does.
+    package var text: String? {
+        func list(_ entries: [Entry]) -> String { entries.map(\.location.description).joined(separator: ", ") }
+        var parts: [String] = []
+        if let only { parts.append("answers: \(only.isEmpty ? "nothing" : list(only))") }
+        if !except.isEmpty { parts.append("no answers: \(list(except))") }
+        let ignoredParts = ignored.map(\.rawValue).sorted()
+        if !ignoredParts.isEmpty { parts.append("ignored: \(ignoredParts.joined(separator: ", "))") }
+        if !ignoredQuery.isEmpty { parts.append("ignored in queries: \(ignoredQuery.joined(separator: ", "))") }
+        if !ignoredBody.isEmpty { parts.append("ignored in bodies: \(ignoredBody.joined(separator: ", "))") }
+        if !headers.isEmpty { parts.append("compared headers: \(headers.joined(separator: ", "))") }
+        if afterLast == .miss { parts.append("each answer once") }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
+
+extension ReplayRules {
+    static let keys: [GrammarKey] = [
+        GrammarKey("only", .locations, example: "[ \"api.example.com/*\" ]", fallback: "everything")
+            .means("Which recorded exchanges answer, by the URL that the client asked for."),
+        GrammarKey("except", .locations, example: "[ \"*/health\" ]", fallback: "nothing")
+            .means("Which do not answer."),
+        GrammarKey(
+            "ignore",
+            .list(.choice(Part.allCases.map(\.rawValue))),
+            example: "[ host, port ]",
+            fallback: "none"
+        ).means("What of the URL need not be the same."),
+        GrammarKey("ignore-query", .list(.text), example: "[ ts, nonce ]", fallback: "none")
+            .means("Names of query fields whose values need not be the same, nor be there."),
+        GrammarKey("ignore-body", .list(.text), example: "[ requestId, \".items[].created\" ]", fallback: "none")
+            .means(
+                "What of a body need not be the same: names of form fields, of parts, of JSON members at any depth; places in JSON, with all below them."
+            ),
+        GrammarKey("headers", .list(.text), example: "[ accept-language, x-tenant ]", fallback: "none")
+            .means("Headers whose values must be the same too."),
+        GrammarKey(
+            "after-last",
+            .choice(AfterLast.allCases.map(\.rawValue)),
+            example: "miss",
+            fallback: "last"
+        ).means(
+            "What a request gets that comes more often than it was recorded: the last answer again, or none; like --once."
+        ),
+    ]
+
+    /// Adds what one file says: lists are gathered over the files of a profile.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+        guard let fields = reader.fields(node, "replay", keys: ReplayRules.keys) else { return }
+        func entries(_ node: Node) -> [Entry] {
+            let place = reader.place(node)
+            return reader.locations(node).map { Entry(location: $0, place: place) }
+        }
+        if let node = fields["only"] { only = (only ?? []) + entries(node) }
+        if let node = fields["except"] { except += entries(node) }
+        for entry in fields["ignore"]?.members ?? [] {
+            let choices = Part.allCases.map { ($0.rawValue, $0) }
+            if let part = reader.choice(entry, "ignore", choices) { ignored.insert(part) }
+        }
+        ignoredQuery += texts(fields["ignore-query"], "ignore-query", &reader)
+        headers += texts(fields["headers"], "headers", &reader)
+        for entry in fields["ignore-body"]?.members ?? [] {
+            if let text = text(entry, "ignore-body", &reader) { addIgnored(text, entry, &reader) }
+        }
+        if let node = fields["after-last"] {
+            let choices = AfterLast.allCases.map { ($0.rawValue, $0) }
+            afterLast = reader.choice(node, "after-last", choices) ?? afterLast
+        }
+    }
+
+    private mutating func addIgnored(_ text: String, _ node: Node, _ reader: inout ProfileReader) {
+        if text.hasPrefix(".") || text.hasPrefix("$") {
+            let path = text.hasPrefix("$") ? String(text.dropFirst()) : text
+            do throws(JSONPathError) {
+                _ = try JSONPath(path)
+            } catch {
+                return reader.error("'\(text.prefix(60))' is no place in JSON: \(error.description)", at: node)
+            }
+            if path.contains("..") || path.replacing("[*]", with: "").contains("*") {
+                let hint = "a place has names, [3] for one element and [] for all; a name alone is meant at any depth"
+                return reader.error("'\(text.prefix(60))' is no place in JSON: \(hint)", at: node)
+            }
+        }
+        ignoredBody.append(text)
+    }
+
+    private func texts(_ node: Node?, _ key: String, _ reader: inout ProfileReader) -> [String] {
+        (node?.members ?? []).compactMap { text($0, key, &reader) }
+    }
+
+    private func text(_ node: Node, _ key: String, _ reader: inout ProfileReader) -> String? {
+        guard let text = reader.text(node, key) else { return nil }
+        if !text.allSatisfy(\.isWhitespace) { return text }
+        reader.error("an entry of \(key) names nothing", at: node)
+        return nil
+    }
+}

@@ -1,0 +1,53 @@
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Recording
+
+/// When the parts of a recorded answer came: the head after the time that the server took, the body's parts when they
+/// arrived, or, where that was not recorded, evenly over the time that they took.
+struct RecordedPace {
+    private let exchange: RecordedExchange
+    private let reader: SessionReader
+    private let bodySize: Int64
+    private let factor: Double
+
+    /// Of a stream so many arrivals are kept; what comes after them comes at once.
+    private static let mostArrivals = 100_000
+    private static let mostSteps: Int64 = 1_000
+
+    init(_ exchange: RecordedExchange, _ reader: SessionReader, bodySize: Int64, factor: Double) {
+        (self.exchange, self.reader, self.bodySize, self.factor) = (exchange, reader, bodySize, factor)
+    }
+
+    func set(_ answer: inout RecordedAnswer) throws {
+        let record = exchange.record
+        answer.delay = amount(record.timings.wait ?? 0)
+        guard bodySize > 0 else { return }
+        let arrivals = try reader.arrivals(
+            of: record.id,
+            side: .responseReceived,
+            from: 0,
+            limit: RecordedPace.mostArrivals
+        )
+        if !arrivals.isEmpty {
+            let spent = [record.timings.blocked, record.timings.dns, record.timings.connect, record.timings.tls]
+            let before = (spent + [record.timings.send, record.timings.wait]).reduce(0) { $0 + ($1 ?? 0) }
+            let began = min(record.startedAt + before, arrivals.first?.at ?? Int64.max)
+            answer.arrivals = arrivals.map { ($0.offset, amount(max(0, $0.at - began))) }
+        } else if let receive = record.timings.receive, receive > 0 {
+            let size = max(
+                Int64(RecordedAnswer.pieceSize),
+                (bodySize + RecordedPace.mostSteps - 1) / RecordedPace.mostSteps
+            )
+            answer.arrivals = stride(from: 0, to: bodySize, by: Int64.Stride(size)).map { offset in
+                let end = min(bodySize, offset + size)
+                return (offset, amount(Int64(Double(receive) * Double(end) / Double(bodySize))))
+            }
+        }
+    }
+
+    /// Microseconds of the recording as a time to wait, at most a day.
+    private func amount(_ microseconds: Int64) -> TimeAmount {
+        .microseconds(Int64(min(Double(microseconds) * factor, 86_400e6)))
+    }
+}

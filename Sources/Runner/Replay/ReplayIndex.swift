@@ -1,0 +1,280 @@
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Recording
+import Rules
+import Sharing
+
+/// The recorded exchanges by what is compared of their requests.
+///
+/// Made once; it takes some 300 bytes for an exchange, whatever the lengths of bodies.
+struct ReplayIndex: Sendable {
+    /// Why a recorded exchange does not answer.
+    enum LeftOut: String, Sendable, CaseIterable {
+        case failed, blocked, unfinished, cut, webSocket, upgraded
+        /// The filter, or `only` and `except`, leave it out.
+        case notChosen
+
+        /// For the line at the start: how many, and what they are.
+        func counted(_ count: Int) -> String {
+            switch self {
+            case .failed: "\(count) that failed"
+            case .blocked: "\(count) that a rule blocked"
+            case .unfinished: "\(count) that did not end"
+            case .cut: "\(count) whose body is not there whole"
+            case .webSocket: count == 1 ? "1 WebSocket" : "\(count) WebSockets"
+            case .upgraded: "\(count) that went on in another protocol"
+            case .notChosen: "\(count) that were not chosen"
+            }
+        }
+
+        /// Of one exchange, to whoever asks for it: "it is …".
+        var reason: String {
+            switch self {
+            case .failed: "it failed, so there is no whole answer"
+            case .blocked: "a rule blocked it, so no server answered"
+            case .unfinished: "it did not end, so there is no whole answer"
+            case .cut: "its body was not recorded whole"
+            case .webSocket: "it is a WebSocket, and those are not replayed"
+            case .upgraded: "it went on in another protocol, which is not replayed"
+            case .notChosen: "the filter, or 'replay' in the profile, leaves it out"
+            }
+        }
+    }
+
+    struct Entry: Sendable {
+        var id: Int64
+        /// The condition that its answer depends on; `nil` for none.
+        var condition: Fingerprint?
+        /// `nil` where it answers.
+        var leftOut: LeftOut?
+        var query: Fingerprint
+        var header: Fingerprint
+        var body: Fingerprint
+    }
+
+    /// The requests of one method to one URL, whatever the query.
+    struct Endpoint: Sendable {
+        var url: RequestURL
+        var method: String
+        var entries: [Int32] = []
+    }
+
+    private(set) var entries: [Entry] = []
+    /// The entries that answer a request, in the order of the recording.
+    private(set) var answers: [Fingerprint: [Int32]] = [:]
+    private(set) var endpoints: [Endpoint] = []
+    private(set) var leftOut: [LeftOut: Int] = [:]
+    /// How many have secrets replaced.
+    private(set) var masked = 0
+
+    /// How many exchanges answer.
+    var count: Int { entries.count { $0.leftOut == nil } }
+
+    /// More are not kept for telling what is nearest.
+    private static let mostEndpoints = 100_000
+
+    private struct EndpointKey: Hashable {
+        var url: RequestURL
+        var method: String
+    }
+
+    /// Reads a session: those of the numbers, where there are some. Throws `SessionError`.
+    init(
+        _ reader: SessionReader,
+        numbers: Set<Int64>? = nil,
+        rules: ReplayRules,
+        matching: ComparedRequest.Matching
+    ) throws {
+        var places: [EndpointKey: Int32] = [:]
+        // By what was received, where that is not what was sent; those that were sent so come first.
+        var received: [(Fingerprint, Int32)] = []
+        try reader.forEachRequest { recorded in
+            let record = recorded.record
+            switch record.kind {
+            case .http, .webSocket, .upgraded: break
+            case .tunnel, .decryptedTunnel, .failedHandshake, .malformed: return
+            }
+            let isChosen = numbers?.contains(record.id.number) ?? true
+            let reason = isChosen && rules.admits(record.url) ? ReplayIndex.leftOut(recorded) : .notChosen
+            if let reason { leftOut[reason, default: 0] += 1 }
+            let source = RecordedRequests(reader)
+            let sent = try source.compared(recorded, .sent, matching)
+            let number = Int32(clamping: entries.count)
+            let fields = recorded.requestFields(.sent)
+            let entry = Entry(
+                id: record.id.number,
+                condition: AnswerCondition.of(status: record.receivedStatus(recorded.messages), fields),
+                leftOut: reason,
+                query: sent.fingerprint(of: .query),
+                header: sent.fingerprint(of: .header),
+                body: sent.fingerprint(of: .body)
+            )
+            entries.append(entry)
+            var url = record.sentURL ?? record.url
+            url.query = nil
+            let key = EndpointKey(url: url, method: record.method)
+            if let place = places[key] {
+                endpoints[Int(place)].entries.append(number)
+            } else if endpoints.count < ReplayIndex.mostEndpoints {
+                places[key] = Int32(endpoints.count)
+                endpoints.append(Endpoint(url: url, method: sent.value(of: .method) ?? "", entries: [number]))
+            }
+            guard reason == nil else { return }
+            if !record.extras.masked.isEmpty { masked += 1 }
+            answers[sent.fingerprint, default: []].append(number)
+            if !record.flags.isDisjoint(with: [.requestChanged, .requestBodyChanged]) {
+                received.append((try source.compared(recorded, .received, matching).fingerprint, number))
+            }
+        }
+        let known = Set(received.map(\.0)).filter { answers[$0] != nil }
+        for (fingerprint, number) in received where !known.contains(fingerprint) {
+            answers[fingerprint, default: []].append(number)
+        }
+    }
+
+    private static func leftOut(_ recorded: RecordedRequest) -> LeftOut? {
+        let record = recorded.record
+        switch record.kind {
+        case .webSocket: return .webSocket
+        case .upgraded: return .upgraded
+        default: break
+        }
+        switch record.state {
+        case .failed: return .failed
+        case .blocked: return .blocked
+        case .inFlight, .interrupted: return .unfinished
+        case .complete: break
+        }
+        let cut: ExchangeRecord.Flags = [
+            .responseBodyIncomplete, .requestBodyIncomplete, .endedWithoutCloseNotify,
+        ]
+        guard record.flags.isDisjoint(with: cut) else { return .cut }
+        guard let bytes = recorded.messages.responseHead, let head = StoredHead.response(bytes) else { return .failed }
+        guard (200...999).contains(head.status) else { return .failed }
+        let hasBody = record.method != "HEAD" && head.status != 204 && head.status != 304
+        guard hasBody, record.extras.masked.isEmpty, let text = head.fields.value(of: .contentLength),
+            let length = Int64(text), length > record.sizes.responseBody
+        else { return nil }
+        // What is coded again when an archive is read has another length.
+        let isRecoded = record.sizes.responseBody > 0 && head.fields.contains(.contentEncoding)
+        return isRecoded ? nil : .cut
+    }
+}
+
+extension ExchangeRecord {
+    /// The status that the server sent; a stage may have given the client another one.
+    func receivedStatus(_ messages: ExchangeMessages) -> Int {
+        guard flags.contains(.responseChanged), let bytes = messages.responseHead else { return status }
+        return StoredHead.response(bytes)?.status ?? status
+    }
+}
+
+/// The fields of a request that an answer is for, and for no other request.
+enum AnswerCondition {
+    private static let validators: [FieldName] = [
+        "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+    ]
+    private static let ranges: [FieldName] = ["range", "if-range"]
+
+    /// What an answer with a status depends on: 304 and 412 on the validators, 206 and 416 on the range (RFC 9110 §13, §14).
+    static func of(status: Int, _ fields: FieldSection) -> Fingerprint? {
+        switch status {
+        case 304, 412: fingerprint(validators, fields)
+        case 206, 416: fingerprint(ranges, fields)
+        default: nil
+        }
+    }
+
+    /// The conditions that a request meets.
+    static func met(by fields: FieldSection) -> Set<Fingerprint> {
+        [fingerprint(validators, fields), fingerprint(ranges, fields)]
+    }
+
+    /// The fields that the condition of a status is about, of two requests.
+    static func differences(
+        status: Int,
+        _ fields: FieldSection,
+        _ recorded: FieldSection
+    ) -> [ComparedRequest.Difference] {
+        let names = status == 206 || status == 416 ? ranges : validators
+        return names.compactMap { name in
+            let (asked, other) = (fields.value(of: name), recorded.value(of: name))
+            guard asked != other else { return nil }
+            return ComparedRequest.Difference(place: "header '\(name)'", asked: asked, recorded: other)
+        }
+    }
+
+    private static func fingerprint(_ names: [FieldName], _ fields: FieldSection) -> Fingerprint {
+        var digest = ByteDigest()
+        for name in names {
+            digest.add(name.lowercased)
+            for value in fields.values(of: name) { digest.add(value) }
+        }
+        return digest.fingerprint
+    }
+}
+
+extension RecordedRequest {
+    /// The head of a request as it was received, or as it was sent on.
+    func requestHead(_ version: RecordedRequests.Version) -> ByteBuffer? {
+        version == .sent ? messages.requestHeadSent ?? messages.requestHead : messages.requestHead
+    }
+
+    func requestFields(_ version: RecordedRequests.Version) -> FieldSection {
+        requestHead(version).flatMap { StoredHead.request($0)?.fields } ?? FieldSection()
+    }
+}
+
+/// Reads what is compared of recorded requests.
+struct RecordedRequests {
+    /// Which of the two recorded versions of a request.
+    enum Version { case received, sent }
+
+    private let reader: SessionReader
+
+    init(_ reader: SessionReader) { self.reader = reader }
+
+    func compared(
+        _ recorded: RecordedRequest,
+        _ version: Version,
+        _ matching: ComparedRequest.Matching
+    ) throws -> ComparedRequest {
+        let record = recorded.record
+        let head = recorded.requestHead(version).flatMap { StoredHead.request($0) }
+        let method = version == .sent ? head?.method ?? record.method : record.method
+        return ComparedRequest(
+            method: method,
+            url: version == .sent ? record.sentURL ?? record.url : record.url,
+            fields: head?.fields ?? FieldSection(),
+            body: try body(recorded, version),
+            rules: matching
+        )
+    }
+
+    private func body(_ recorded: RecordedRequest, _ version: Version) throws -> ComparedBody {
+        let record = recorded.record
+        var body = ComparedBody()
+        let isChanged = record.flags.contains(.requestBodyChanged) && version == .sent
+        guard record.sizes.requestBody > 0 || isChanged else { return body }
+        if let short = isChanged ? recorded.bodySent : recorded.body {
+            body.add(short)
+            return body
+        }
+        let side: BodySide = version == .sent ? .requestSent : .requestReceived
+        var offset: Int64 = 0
+        while true {
+            let piece = try reader.body(of: record.id, side: side, offset: offset, limit: 256 << 10)
+            guard piece.readableBytes > 0 else { return body }
+            body.add(piece)
+            offset += Int64(piece.readableBytes)
+        }
+    }
+
+    /// One recorded request; `nil` where there is none of that number.
+    func request(_ id: Int64, _ matching: ComparedRequest.Matching) throws -> (RecordedRequest, ComparedRequest)? {
+        guard let exchange = try reader.exchange(ExchangeID(id)) else { return nil }
+        let recorded = RecordedRequest(record: exchange.record, messages: exchange.messages)
+        return (recorded, try compared(recorded, .sent, matching))
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Recording
+import Runner
+
+/// What is recorded of a run, what is printed of it, and the rules in force.
+struct RecordingOptions: ParsableArguments {
+    @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
+    var session: String?
+
+    @Flag(help: "Record nothing.") var noSession = false
+
+    @Option(help: "Whether exchanges are recorded from the start: 'on' or 'off'; 'sluice record' switches it later.")
+    var record: RecordingSwitch = .on
+
+    @Option(
+        help: "What gives way when the disk is too slow: 'lossless' lets the traffic wait, 'lossy' cuts bodies short."
+    )
+    var recorder: RecorderConfiguration.Mode = .lossless
+
+    @Option(help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.")
+    var profile: [String] = []
+
+    @Flag(help: "Print no line for each exchange.") var quiet = false
+    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
+    @Flag(help: "With --json: keep secrets as they were.") var secrets = false
+
+    func validate() throws {
+        if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
+        if secrets, !json { throw ValidationError("--secrets goes with --json.") }
+        if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
+        if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
+    }
+
+    func set(_ settings: inout RunSettings, hasCommand: Bool) {
+        settings.session = session
+        settings.recordsNothing = noSession
+        settings.isRecording = record == .on
+        settings.recorder = recorder
+        settings.profiles = profile
+        settings.keepsSecrets = secrets
+        // The command has the standard output to itself.
+        settings.output = json ? .json : quiet || hasCommand ? .quiet : .lines
+    }
+}
+
+/// A proxy without a screen: until a signal comes, or until the command behind it has ended.
+struct HeadlessRun {
+    private let recording: RecordingOptions
+    private let environment = ProcessInfo.processInfo.environment
+    /// Further lines once it listens.
+    var opening = ""
+    /// Further lines once it has stopped, and whether all is well.
+    var ending: () -> (text: String, isFine: Bool) = { ("", true) }
+
+    init(_ recording: RecordingOptions) { self.recording = recording }
+
+    static func validate(_ command: [String]) throws {
+        if command.isEmpty, CommandLine.arguments.last == "--" {
+            throw ValidationError("There is no command after '--'.")
+        }
+    }
+
+    /// Finds the command; `nil` where there is none.
+    func findCommand(_ command: [String]) throws -> ChildCommand? {
+        guard !command.isEmpty else { return nil }
+        do {
+            return try ChildCommand(command, environment: environment)
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            throw ExitCode(error.exitCode)
+        }
+    }
+
+    /// Runs the proxy to its end. Throws `ExitCode` where the command failed, or not all was well.
+    func run(_ child: ChildCommand?, _ settings: RunSettings, _ files: StartFiles) async throws {
+        // A command gets the signals, so they must be as they were when it is started.
+        if child == nil { StopSignals.prepare() }
+        let running = try await RunningProxy.start(settings, files: files)
+        announce(running)
+        guard let child else {
+            await StopSignals.wait()
+            StandardStreams.error("sluice: stopping; once more ends it at once\n")
+            if !(await finish(running)) { throw ExitCode(1) }
+            return
+        }
+        let code = await run(child, running)
+        StopSignals.prepare()
+        let isFine = await finish(running)
+        if code != 0 { throw ExitCode(code) }
+        if !isFine { throw ExitCode(1) }
+    }
+
+    /// Runs the command to its end; returns its exit code.
+    private func run(_ child: ChildCommand, _ running: RunningProxy) async -> Int32 {
+        do {
+            let outcome = try await ChildRun.run(
+                child,
+                proxy: running.address,
+                authority: running.authority,
+                inherited: environment,
+                note: { StandardStreams.error("sluice: \($0)\n") }
+            )
+            for note in outcome.notes { StandardStreams.error("sluice: \(note)\n") }
+            return outcome.exitCode
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            return (error as? ChildError)?.exitCode ?? 1
+        }
+    }
+
+    /// Stops the proxy, prints the summary, and checks the profile's assertions; returns whether everything was
+    /// recorded and every assertion holds.
+    private func finish(_ running: RunningProxy) async -> Bool {
+        let summary = await running.stop()
+        StandardStreams.error(RunSummary.text(summary))
+        let end = ending()
+        StandardStreams.error(end.text)
+        do {
+            let results = try await running.checkAssertions()
+            for result in results { StandardStreams.error(result.text) }
+            return end.isFine && summary.error == nil && results.allSatisfy(\.passes)
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            return false
+        }
+    }
+
+    private func announce(_ running: RunningProxy) {
+        let host = running.address.ipAddress ?? ""
+        let address = "\(host.contains(":") ? "[\(host)]" : host):\(running.address.port ?? 0)"
+        var text = "sluice: listening on \(address)\n"
+        text +=
+            running.session.map { session in
+                recording.record == .on
+                    ? "sluice: recording to \(session)\n"
+                    : "sluice: not recording before 'sluice record on', then to \(session)\n"
+            } ?? "sluice: not recording, as --no-session says\n"
+        if let recovered = running.recovered {
+            let ids = recovered.first.map(\.description).joined(separator: ", ")
+            text +=
+                "sluice: the session was not closed; \(recovered.count) \(recovered.count == 1 ? "exchange was" : "exchanges were") in flight (\(ids)"
+            text += recovered.count > recovered.first.count ? ", …)\n" : ")\n"
+        }
+        if let profile = running.profileSummary { text += "sluice: profile: \(profile)\n" }
+        text += running.profileLints.map { "\($0)\n" }.joined()
+        StandardStreams.error(text + opening)
+    }
+}
+
+extension RecorderConfiguration.Mode: ExpressibleByArgument {}
