@@ -1,4 +1,5 @@
 import HTTPModel
+import Sharing
 
 /// Moves the dates of a recorded response: `Date`, `Expires` and the end of cookies.
 ///
@@ -32,13 +33,13 @@ enum RefreshedDates {
     }
 
     private static func moved(_ date: String, by seconds: Int64) -> String? {
-        guard let moment = HTTPDate.seconds(date) else { return nil }
-        let (later, isTooFar) = moment.addingReportingOverflow(seconds)
+        guard let moment = CookieDate.microseconds(date) else { return nil }
+        let (later, isTooFar) = (moment / 1_000_000).addingReportingOverflow(seconds)
         return isTooFar ? nil : HTTPDate.text(later)
     }
 }
 
-/// Dates as HTTP has them (RFC 9110 §5.6.7).
+/// Dates as HTTP sends them (RFC 9110 §5.6.7).
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -46,27 +47,6 @@ enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     /// The years 1 to 9999.
     private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-
-    /// The seconds since 1970 of a date: `Sun, 06 Nov 1994 08:49:37 GMT`, and with dashes, two digits of a year, or in the
-    /// order of C's `asctime`, as cookies and old servers have it. `nil` for anything else.
-    static func seconds(_ text: String) -> Int64? {
-        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map { $0.lowercased() }
-        guard (5...7).contains(words.count), let clock = words.first(where: { $0.contains(":") }),
-            let month = words.dropFirst().compactMap({ month($0) }).first
-        else { return nil }
-        let time = clock.split(separator: ":").compactMap { Int64($0) }
-        guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
-            return nil
-        }
-        let numbers = words.filter { !$0.contains(":") }.compactMap { Int64($0) }
-        guard numbers.count == 2, (1...31).contains(numbers[0]), (0...9_999).contains(numbers[1]) else { return nil }
-        var year = numbers[1]
-        if year < 70 { year += 2_000 } else if year < 100 { year += 1_900 }
-        let day = CivilDate.day(year: year, month: Int64(month) + 1, day: numbers[0])
-        return day * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]
-    }
-
-    private static func month(_ word: String) -> Int? { months.firstIndex { $0.lowercased() == word.prefix(3) } }
 
     /// A moment in the form that is sent; `nil` where its year has no four digits.
     static func text(_ seconds: Int64) -> String? {

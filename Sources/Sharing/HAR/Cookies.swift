@@ -76,12 +76,12 @@ package enum Cookies {
     }
 }
 
-/// The dates of cookies, by the lenient rules of RFC 6265 §5.1.1: tokens in any order.
-enum CookieDate {
+/// The dates of cookies and of HTTP, by the lenient rules of RFC 6265 §5.1.1: tokens in any order.
+package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
     /// Microseconds since 1970; `nil` where a part is missing or impossible.
-    static func microseconds(_ text: String) -> Int64? {
+    package static func microseconds(_ text: String) -> Int64? {
         var time: [Int]?
         var day: Int?
         var month: Int?
