@@ -89,7 +89,7 @@ struct TrimTests {
         let before = try size(scratch.session)
         let trim = SessionTrim(removed: nil, largestSize: before / 2)
         let estimate = try trim.rehearsal(try SessionReader(path: scratch.session))
-        #expect(estimate.isEstimate)
+        #expect(estimate.isEstimate && estimate.removed + estimate.kept == 200 && estimate.kept > 0)
         let outcome = try trim.inPlace(scratch.session)
         #expect(outcome.sizeAfter <= before / 2)
         #expect(outcome.sizeAfter > before / 3, "\(outcome)")
@@ -99,6 +99,20 @@ struct TrimTests {
         let small = SessionTrim(removed: nil, largestSize: 1_000)
         #expect(sessionError { try small.inPlace(scratch.session) }?.message.contains("without any exchange") == true)
         #expect(try numbers(scratch.session) == rest)
+    }
+
+    @Test("to a size removes no more than has to go, where the oldest are longer than most, too")
+    func toSizeOfUneven() throws {
+        let feed = try Feed(path: scratch.session)
+        for id in Int64(1)...200 {
+            let body = Samples.bytes(id <= 100 ? 30_000 : 10_000, seed: UInt64(id))
+            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, body)]))
+        }
+        feed.recorder.close()
+        let largest = try size(scratch.session) - 600_000
+        let outcome = try SessionTrim(removed: nil, largestSize: largest).inPlace(scratch.session)
+        // One of them and its pages less would have been too much.
+        #expect(outcome.sizeAfter <= largest && outcome.sizeAfter > largest - 90_000, "\(outcome)")
     }
 
     @Test("that ends in the middle leaves the session whole, and one that ends later a trimmed one")

@@ -184,6 +184,20 @@ struct RawMessageTests {
         }
     }
 
+    @Test("A body in a coding that nobody knows is masked as it stands, and keeps the field that names it")
+    func unknownCoding() throws {
+        let exchange = try source.add(
+            "http://a.example/",
+            request: "PUT / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Encoding: rot13\r\n\r\n",
+            requestBody: Array(#"{"password":"hunter-22-abcdef"}"#.utf8)
+        )
+        let (masked, shown) = try masked(exchange)
+        let request = try #require(try Self.bytes(.request, shown, masked)).readableBytesView
+        let expected =
+            "PUT / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Encoding: rot13\r\nContent-Length: 32\r\n\r\n"
+        #expect(String(decoding: request, as: UTF8.self) == expected + #"{"password":"sluice-password-1"}"#)
+    }
+
     @Test("A WebSocket's frames follow its heads; masked, each message is a frame that says as much")
     func webSocket() throws {
         let exchange = try source.add(

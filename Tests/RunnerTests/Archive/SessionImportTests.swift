@@ -127,9 +127,14 @@ struct SessionImportTests {
             calls.add(1, ordering: .relaxed).newValue < 2
         }
         #expect(stopped.isStopped && stopped.count == 1)
-        let broken = try await edits.importExchanges(of: archive(entry("/a") + ", {\"request\": 7 8}")) { _ in true }
+        let first = Atomic(0)
+        let archive = try archive(entry("/a") + "," + entry("/b"))
+        let half = try await edits.importExchanges(of: archive) { _ in first.add(1, ordering: .relaxed).newValue < 2 }
+        #expect(half.isStopped && half.count == 1 && half.problem == nil)
+        let broken = try await edits.importExchanges(of: self.archive(entry("/a") + ", {\"request\": 7 8}")) { _ in true
+        }
         #expect(broken.count == 1 && broken.problem?.contains("bug.har:1:") == true)
-        #expect(try SessionReader(path: path).count() == 4)
+        #expect(try SessionReader(path: path).count() == 5)
     }
 
     @Test func `what is imported is recorded though the recording is off, and counts as no traffic`() async throws {

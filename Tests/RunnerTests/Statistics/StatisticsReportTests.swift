@@ -51,6 +51,28 @@ struct StatisticsReportTests {
         #expect(!text.contains("█") && !text.contains("="))
     }
 
+    @Test("one error among thousands is never none, and all are never more than all")
+    func percent() {
+        func text(_ count: Int64, errors: Int64) -> String {
+            var statistics = SessionStatistics(countsEndpoints: false)
+            for number in 1...count {
+                var record = ExchangeRecord(
+                    id: ExchangeID(number),
+                    kind: .http,
+                    startedAt: 1_795_000_000_000_000,
+                    method: "GET",
+                    url: RequestURL(scheme: "https", host: "a.example", port: 443, path: "/"),
+                    clientConnection: ConnectionID(1)
+                )
+                (record.state, record.status) = (.complete, number <= errors ? 500 : 200)
+                statistics.add(.init(record))
+            }
+            return StatisticsReport(statistics).text()
+        }
+        #expect(text(5_000, errors: 1).hasPrefix("5,000 exchanges, 1 error (0.1 %)"))
+        #expect(text(3, errors: 3).hasPrefix("3 exchanges, 3 errors (100 %)"))
+    }
+
     @Test("fits a screen of any width, with bars whose lighter end are errors", arguments: [20, 60, 80, 82, 120, 200])
     func screen(width: Int) {
         for isUnicode in [true, false] {

@@ -70,6 +70,40 @@ struct CharlesReaderTests {
         #expect(fixture.losses == ["1 element that is no transaction"])
     }
 
+    @Test("Texts longer than is read are cut off, and that is told")
+    func longTexts() throws {
+        typealias Make = (ArchiveLosses, @escaping () -> [UInt8]) -> any ArchiveReader
+        func read(_ make: Make, _ text: String) throws -> String {
+            let losses = ArchiveLosses()
+            var pieces = [Array(text.utf8)]
+            var reader = make(losses) { pieces.popLast() ?? [] }
+            var bodies: [String] = []
+            let take: (ArchiveEntry) -> Void = { bodies.append($0.request.text) }
+            try reader.forEach(take)
+            return "\(bodies) \(losses.phrases)"
+        }
+        let tooMuch = String(repeating: "0123456789", count: 5)
+        let told = "1 body is cut off at the limit of its length"
+        let xml = "<charles-session><transaction method='PUT' protocol='http' host='a.example' path='/'><request><body>"
+        let end = "</body></request></transaction></charles-session>"
+        let whole = try read(
+            { CharlesXMLReader(textLimit: 40, losses: $0, refill: $1) },
+            "\(xml)0123456789\(end)"
+        )
+        #expect(whole == #"["0123456789"] []"#)
+        let long = try read(
+            { CharlesXMLReader(textLimit: 40, losses: $0, refill: $1) },
+            xml + String(repeating: "0123456789<!-- -->", count: 9) + end
+        )
+        #expect(long.hasSuffix(#"["\#(told)"]"#) && !long.contains(tooMuch), "\(long)")
+        let json = #"[{"host": "a.example", "scheme": "http", "path": "/", "request": {"body": {"text": ""#
+        let cut = try read(
+            { CharlesJSONReader(textLimit: 40, losses: $0, refill: $1) },
+            json + String(repeating: "0123456789", count: 9) + #""}}}]"#
+        )
+        #expect(cut.hasSuffix(#"["\#(told)"]"#) && !cut.contains(tooMuch), "\(cut)")
+    }
+
     @Test("XML that defines entities, is nested deep or is not well-formed is refused with its line")
     func hostileXML() {
         func error(_ text: String) -> String { ArchiveFixture(bytes: Array(text.utf8)).error ?? "" }

@@ -89,6 +89,17 @@ struct HARReaderTests {
         #expect(state(#", "_sluice": {"state": "failed"}"#) == .failed && state("") == .failed)
     }
 
+    @Test("Fields beyond the first thousand are left out and counted; values that are none, too")
+    func manyFields() {
+        let fields = (1...1_003).map { #"{"name": "A\#($0)", "value": "\#($0)"}"# }.joined(separator: ", ")
+        let request = #""request": {"method": "GET", "url": "http://a.example/", "headers": [7, \#(fields)]}"#
+        let fixture = ArchiveFixture(bytes: Array(#"{"log": {"entries": [{\#(request)}]}}"#.utf8))
+        #expect(fixture.entries.first?.request.fields.map(\.name) == (1...1_000).map { "A\($0)" })
+        #expect(
+            fixture.losses == ["1 value that is no object", "3 header fields beyond the first thousand"]
+        )
+    }
+
     @Test(
         "When messages came is in seconds, or in milliseconds; other numbers are refused",
         arguments: [("1795422908.25", 1_795_422_908.25), ("1795422908250.5", 1_795_422_908.2505), ("-4.5", -4.5)]
