@@ -108,6 +108,12 @@ struct RawMessageTests {
         )
         #expect(try text(.request, call) == "HEAD /rpc HTTP/1.1\r\nhost: a.example\r\n\r\n")
         #expect(try text(.response, call) == "HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n")
+        let bareCall = try source.add(
+            "https://a.example/rpc",
+            request: "HEAD /rpc HTTP/2\r\nhost: a.example\r\n\r\n",
+            response: "HTTP/2 200\r\na: b\r\n\r\n"
+        )
+        #expect(try text(.response, bareCall) == "HTTP/1.1 200 OK\r\na: b\r\n\r\n")
         let trailed = try source.add(
             "https://a.example/rpc",
             request: "GET /rpc HTTP/2\r\nhost: a.example\r\n\r\n",

@@ -231,5 +231,11 @@ struct CharlesExportTests {
         #expect(read.records.first?.record.tally.fromServer == 1)
         #expect(read.entries.first?.response.arrivals == [Arrival(offset: 0, at: 1), Arrival(offset: 7, at: 5)])
         #expect(read.records.first?.record.extras.annotation.colour == nil)
+        // Of what came where no bytes are, the session gets nothing.
+        var recording = ArchiveRecording()
+        let arrivals = read.entries.flatMap { recording.events($0) }.compactMap { event -> Int64? in
+            if case .arrival(_, _, let offset, _) = event { offset } else { nil }
+        }
+        #expect(arrivals == [0])
     }
 }

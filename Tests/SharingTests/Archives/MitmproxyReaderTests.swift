@@ -45,6 +45,18 @@ struct MitmproxyReaderTests {
         #expect(fixture.entries[5].messages.contains { $0.bytes == ByteBuffer(string: "abc") && $0.isSent })
     }
 
+    @Test("A file with TLS: the versions of both legs, what the handshake came to, a remark, an empty ALPN as none")
+    func tls() throws {
+        let fixture = try ArchiveFixture("mitmproxy-11.0.2-tls.flows")
+        #expect(fixture.error == nil && fixture.losses.isEmpty && fixture.records.count == 8)
+        #expect(fixture.records.prefix(3).map(\.record.clientVersion) == [.http2, .http2, .http11])
+        let tls = fixture.entries.map(\.tls)
+        #expect(tls.prefix(4).allSatisfy { $0?.protocolVersion == "TLSv1.3" && $0?.serverName == "localhost" })
+        #expect(tls.prefix(4).allSatisfy { $0?.applicationProtocol == nil })
+        #expect(tls.dropFirst(4).allSatisfy { $0 == nil })
+        #expect(fixture.records[0].record.extras.annotation.comment == "grün gepackt")
+    }
+
     @Test("Pieces of any length, and a cut at any byte: no crash, what was whole before is there")
     func cut() throws {
         let bytes = try ArchiveFixture.bytes("mitmproxy-11.0.2.flows")
