@@ -27,6 +27,25 @@ extension SessionReader {
         + ", a.comment, a.colour, a.deleted_at, e.id, p.request_head, p.request_head_sent, NULL, NULL, p.response_head"
         + ", NULL, NULL, NULL, p.request_body, p.request_body_sent"
 
+    private static let answerColumns =
+        Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
+        + ", a.comment, a.colour, a.deleted_at, e.id, p.request_head, p.request_head_sent, NULL, NULL, p.response_head"
+        + ", NULL, p.response_trailers, NULL, p.response_body"
+
+    /// One exchange with its heads and trailers and, where it is short, the body of its response, by one statement; `nil`
+    /// where there is none of that number.
+    package func answer(of id: ExchangeID) throws -> (exchange: RecordedExchange, body: ByteBuffer?)? {
+        let sql = """
+            SELECT \(SessionReader.answerColumns) FROM exchange AS e LEFT JOIN annotation AS a ON a.exchange = e.id
+            JOIN payload AS p ON p.id = e.payload WHERE e.id = ? AND a.deleted_at IS NULL
+            """
+        return try rows(sql, [id.number], of: "exchange") { row in
+            let record = try row.record().record
+            let messages = try row.messages()
+            return (exchange: RecordedExchange(record: record, messages: messages), body: try row.optionalBytes())
+        }.first
+    }
+
     /// Reads all requests, lowest number first, some at a time; the session is not held meanwhile. Throws
     /// ``SessionError``, or what `body` throws.
     package func forEachRequest(_ body: (RecordedRequest) throws -> Void) throws {

@@ -83,7 +83,8 @@ struct RecordedAnswerTests {
             #expect(messages.trace.first?.text == "answered by 3" && record.serverAddress == nil)
         }
         let chunked = Recording { _ in
-            Self.answer(size: 3) { answer in
+            // Trailers need chunks in HTTP/1.1, also where the length was announced.
+            Self.answer([("Content-Length", "3")], size: 3) { answer in
                 answer.beginning = ByteBuffer(string: "abc")
                 answer.trailers = FieldSection()
                 answer.trailers?.append("X-End", "yes")

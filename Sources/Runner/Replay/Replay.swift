@@ -154,7 +154,7 @@ package final class Replay: RecordedAnswers {
 
     package func open(_ id: ExchangeID, for request: AskedRequest) throws -> RecordedAnswer {
         let reader = reader
-        guard let exchange = try reader.exchange(id), let bytes = exchange.messages.responseHead,
+        guard let (exchange, short) = try reader.answer(of: id), let bytes = exchange.messages.responseHead,
             var head = StoredHead.response(bytes)
         else {
             throw ExchangeFailure(.notRecorded, "Exchange \(id) is no longer in the recording.")
@@ -172,14 +172,16 @@ package final class Replay: RecordedAnswers {
             )
         }
         if head.isChanged, let changed = StoredHead.response(head.serialized()) { head = changed }
-        let size = try reader.bodySize(of: id, side: .responseReceived) ?? 0
+        let size =
+            try short.map { Int64($0.readableBytes) } ?? reader.bodySize(of: id, side: .responseReceived) ?? 0
         var answer = RecordedAnswer(exchange: id, head: head, bodySize: size)
         answer.trailers = exchange.messages.responseTrailers.map { StoredHead.fields($0) }
         answer.notes = notes(exchange, head, request)
         if let timing = options.timing {
             try RecordedPace(exchange, reader, bodySize: size, factor: timing).set(&answer)
         } else if request.head.method != "HEAD", size > 0 {
-            answer.beginning = try reader.body(of: id, side: .responseReceived, limit: RecordedAnswer.pieceSize)
+            answer.beginning =
+                try short ?? reader.body(of: id, side: .responseReceived, limit: RecordedAnswer.pieceSize)
         }
         return answer
     }
