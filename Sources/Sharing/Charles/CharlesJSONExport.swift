@@ -14,9 +14,7 @@ package import NIOCore
 /// ``JSONExport``), `colour`, `masked`, trailers, and `arrivals` of a WebSocket: for each direction pairs of an offset into
 /// its frames and of the moment at which they came, in microseconds since 1970. ``CharlesJSONReader`` reads it back.
 package struct CharlesJSONExport: PartedExport {
-    private static let decodedLimit = 256 << 20
-
-    private let source: any ExchangeSource
+    private let transactions: CharlesTransactions
     private var writer: JSONWriter
     private var isOpen = false
     /// Whether it writes exchanges in the middle of an export that another one begins and ends.
@@ -24,15 +22,15 @@ package struct CharlesJSONExport: PartedExport {
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, sink: @escaping ExportSink) {
-        self.source = source
+        transactions = CharlesTransactions(source: source)
         writer = JSONWriter(sink)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         begin()
         writer.lineBreak()
-        let export = self
-        try writer.object { try export.transaction(exchange, into: &$0) }
+        let transactions = transactions
+        try writer.object { try transactions.write(exchange, into: &$0) }
     }
 
     package var part: ExportPart {
@@ -62,22 +60,31 @@ package struct CharlesJSONExport: PartedExport {
         isOpen = true
         writer.open(UInt8(ascii: "["))
     }
+}
 
-    private func transaction(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+/// Writes exchanges as transactions.
+///
+/// It is not ``CharlesJSONExport`` itself, with whose copy the buffer of its writer would be copied for each transaction.
+private struct CharlesTransactions {
+    private static let decodedLimit = 256 << 20
+
+    let source: any ExchangeSource
+
+    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let heads = ReadHeads(exchange.messages)
         let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil
         let version = heads.request?.version ?? record.clientVersion
-        writer.member("status", CharlesJSONExport.hasFailed(record) ? "FAILED" : "COMPLETE")
+        writer.member("status", CharlesTransactions.hasFailed(record) ? "FAILED" : "COMPLETE")
         writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
         writer.member("protocolVersion", version.charlesName)
-        CharlesJSONExport.place(record, isTunnel: isTunnel, into: &writer)
+        CharlesTransactions.place(record, isTunnel: isTunnel, into: &writer)
         writer.member("tunnel", isTunnel)
         writer.member("keptAlive", record.flags.contains(.upstreamReused))
         writer.member("webSocket", record.kind == .webSocket)
-        CharlesJSONExport.addresses(exchange, into: &writer)
+        CharlesTransactions.addresses(exchange, into: &writer)
         writer.optionalMember("notes", record.extras.annotation.comment)
-        try CharlesJSONExport.times(record, into: &writer)
+        try CharlesTransactions.times(record, into: &writer)
         let sizes = record.sizes
         writer.member("totalSize", sizes.requestHead + sizes.requestBody + sizes.responseHead + sizes.responseBody)
         if let tls = exchange.upstream?.tls {
@@ -90,7 +97,7 @@ package struct CharlesJSONExport: PartedExport {
                 try writer.object("alpn") { $0.member("protocol", alpn) }
             }
         }
-        writer.nullableMember("errorMessage", CharlesJSONExport.error(record))
+        writer.nullableMember("errorMessage", CharlesTransactions.error(record))
         try writer.object("request") { try request(exchange, heads, version, into: &$0) }
         try writer.object("response") { try response(exchange, heads, version, into: &$0) }
         try writer.object("_sluice") { try extras(exchange, into: &$0) }
@@ -155,11 +162,11 @@ package struct CharlesJSONExport: PartedExport {
         // Where the phases are longer than the whole, an archive had them so.
         let end = max(record.startedAt + length(timings.total), answered + length(timings.receive))
         try writer.object("times") {
-            $0.member("start", CharlesJSONExport.moment(record.startedAt))
-            $0.member("requestBegin", CharlesJSONExport.moment(sent))
-            $0.member("requestComplete", CharlesJSONExport.moment(asked))
-            $0.member("responseBegin", CharlesJSONExport.moment(answered))
-            $0.member("end", CharlesJSONExport.moment(end))
+            $0.member("start", CharlesTransactions.moment(record.startedAt))
+            $0.member("requestBegin", CharlesTransactions.moment(sent))
+            $0.member("requestComplete", CharlesTransactions.moment(asked))
+            $0.member("responseBegin", CharlesTransactions.moment(answered))
+            $0.member("end", CharlesTransactions.moment(end))
         }
         try writer.object("durations") { durations in
             func milliseconds(_ name: String, _ microseconds: Int64?) {
@@ -252,7 +259,7 @@ package struct CharlesJSONExport: PartedExport {
             return try base64(isEmpty: frames.size == 0, into: &writer) { try frames.forEachPiece($0) }
         }
         let recorded = RecordedBody(source: source, id: exchange.record.id, side: side)
-        let limits = JSONBody.Limits(written: .max, decoded: CharlesJSONExport.decodedLimit)
+        let limits = JSONBody.Limits(written: .max, decoded: CharlesTransactions.decodedLimit)
         let text = try JSONBody(recorded, mediaType: type, contentEncoding: coding, limits: limits)
         if case .utf8 = text.form, text.problem == nil {
             try writer.object("body") {

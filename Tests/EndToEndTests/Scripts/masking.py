@@ -391,6 +391,14 @@ for data in raw_files:
     if body[:2] == b"\x1f\x8b":
         raw += b"\0" + zlib.decompressobj(31).decompress(body)
 check("raw", raw, True)
+for name in ("httpie", "fetch", "python", "csv", "openapi"):
+    path = f"{directory}/{name}.out"
+    run("export", session, "--format", name, "-o", path)
+    files = [path] + [f"{path}.bodies/{file}" for file in (os.listdir(path + ".bodies") if os.path.isdir(path + ".bodies") else [])]
+    data = b"\0".join(open(file, "rb").read() for file in files)
+    if len(data) < 2_000:
+        wrong(f"{name}: has only {len(data)} bytes")
+    check(name, data)
 page = run("export", session, "--format", "html")
 for escape, sign in ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&")):
     page = page.replace(escape, sign)
