@@ -18,11 +18,14 @@ final class DescribedAPI {
     private var schemes: Set<SecurityScheme> = []
     private var count = 0
     private var paths: [String: DescribedPath] = [:]
-    private(set) var unreadBodies = 0
 
     private struct DescribedPath {
         var operations: [String: DescribedOperation] = [:]
         var servers: [String] = []
+    }
+
+    var unreadBodies: Int {
+        paths.values.flatMap { $0.operations.values }.reduce(0) { $0 + $1.unreadBodies }
     }
 
     func add(_ exchange: RecordedExchange, _ heads: ReadHeads, _ source: any ExchangeSource) throws {
@@ -65,7 +68,6 @@ final class DescribedAPI {
     // MARK: - Writing
 
     func write(version: String, into writer: inout JSONWriter) throws {
-        unreadBodies = paths.values.flatMap { $0.operations.values }.reduce(0) { $0 + $1.unreadBodies }
         writer.member("openapi", "3.1.1")
         try writer.object("info") {
             let hosts = Set(servers.compactMap { $0.split(separator: "/").last }).sorted()

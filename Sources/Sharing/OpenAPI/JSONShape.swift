@@ -32,7 +32,7 @@ final class JSONShape {
         let name: String
         let shape: JSONShape
         /// In how many objects it is.
-        var count = 0
+        var count: Int
     }
 
     init(depth: Int = 0) { self.depth = depth }
@@ -78,28 +78,22 @@ final class JSONShape {
         var seen: Set<Int> = []
         for child in node.children {
             guard let name = tree.name(of: child) else { continue }
-            // Members whose names are identifiers are the entries of a map.
-            if values != nil || PathShape.isIdentifier(name) || members.count >= JSONShape.mostMembers {
-                becomeMap(tree, child)
-                continue
+            if let place = places[name] {
+                members[place].shape.add(tree, child)
+                // A name may stand twice.
+                if seen.insert(place).inserted { members[place].count += 1 }
+            } else if values != nil || PathShape.isIdentifier(name) || members.count >= JSONShape.mostMembers {
+                // Members whose names are identifiers are the entries of a map.
+                let shape = values ?? JSONShape(depth: depth + 1)
+                values = shape
+                shape.add(tree, child)
+            } else {
+                places[name] = members.count
+                seen.insert(members.count)
+                members.append(Member(name: name, shape: JSONShape(depth: depth + 1), count: 1))
+                members[members.count - 1].shape.add(tree, child)
             }
-            let place = places[name] ?? members.count
-            if place == members.count {
-                places[name] = place
-                members.append(Member(name: name, shape: JSONShape(depth: depth + 1)))
-            }
-            members[place].shape.add(tree, child)
-            // A name may stand twice.
-            if seen.insert(place).inserted { members[place].count += 1 }
         }
-    }
-
-    private func becomeMap(_ tree: JSONTree, _ child: Int) {
-        let shape = values ?? JSONShape(depth: depth + 1)
-        values = shape
-        shape.add(tree, child)
-        guard let place = tree.name(of: child).flatMap({ places[$0] }) else { return }
-        members[place].count += 1
     }
 
     // MARK: - Writing

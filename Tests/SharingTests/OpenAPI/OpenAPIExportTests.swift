@@ -128,6 +128,21 @@ struct OpenAPIExportTests {
         }
     }
 
+    @Test("A member that every object has is described by all of its values, also beside the entries of a map")
+    func mixed() throws {
+        let source = MemorySource()
+        try add(source, "GET /mixed", answer: #"{"a":1,"0b6f7a52-8f0e-4f3c-9d39-5a2a1c9d0e11":{"n":1}}"#)
+        try add(source, "GET /mixed", answer: #"{"a":"one","a":null,"b":true}"#)
+        let (_, api, _) = try export(source)
+        let schema = try #require(
+            at("paths", "/mixed", "get", "responses", "200", "content", "application/json", "schema", in: api)
+                as? Object
+        )
+        #expect((schema["properties"] as? Object)?.keys.sorted() == ["a"] && schema["required"] as? [String] == ["a"])
+        #expect(at("properties", "a", "type", in: schema) as? [String] == ["string", "integer", "null"])
+        #expect(at("additionalProperties", "type", in: schema) as? [String] == ["object", "boolean"])
+    }
+
     @Test("Queries, forms and files are described, and how clients authenticate")
     func requests() throws {
         let source = MemorySource()
