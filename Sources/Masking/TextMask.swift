@@ -19,6 +19,7 @@ package final class TextMask {
     package static let mostSuspects = 1_000
     private static let deepestBase64 = 2
     private static let mostFieldNames = 1_024
+    private static let mostSettledLines = 4_096
 
     let names: SecretNames
     private let patterns: Set<MaskRules.Pattern>
@@ -26,8 +27,8 @@ package final class TextMask {
     /// Whether secrets are still being looked for: nothing is replaced before all are known.
     private(set) var isCollecting = true
     private var fieldNames: [String: FieldNameFacts] = [:]
-    /// Lines of heads in which nothing more is to be found, and nothing to be replaced.
-    private var settledLines = LineMemory()
+    /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
+    private var settledLines: Set<Int> = []
     private var candidates: [(suspect: Suspect, digest: Int)] = []
     private var candidateDigests: Set<Int> = []
     /// What was found, where it is for another mask.
@@ -69,7 +70,7 @@ package final class TextMask {
     /// Says that every exchange was read: from now on secrets are replaced, and no others get a number.
     package func endCollecting() {
         isCollecting = false
-        settledLines = LineMemory()
+        settledLines = []
         book.close()
     }
 
@@ -85,10 +86,13 @@ package final class TextMask {
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
         // While more secrets are added, a line that had none may have one.
         guard isCollecting || book.isClosed else { return find() }
-        if settledLines.contains(line) { return [] }
+        let digest = NeedleTable.digest(line)
+        if settledLines.contains(digest) { return [] }
         let marks = find()
-        if marks.isEmpty { settledLines.insert(line) }
-        return marks
+        guard marks.isEmpty else { return marks }
+        if settledLines.count >= TextMask.mostSettledLines { settledLines = [] }
+        settledLines.insert(digest)
+        return []
     }
 
     /// What the name of a field says, remembered as the same names come again and again.
@@ -257,25 +261,6 @@ package final class TextMask {
                 Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
             )
         }
-    }
-}
-
-/// Some lines that were seen, up to a number and a length.
-private struct LineMemory {
-    private static let most = 4_096
-    private static let longest = 512
-
-    private var lines: [Int: [UInt8]] = [:]
-
-    func contains(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard line.count <= LineMemory.longest, let known = lines[NeedleTable.digest(line)] else { return false }
-        return known.elementsEqual(line)
-    }
-
-    mutating func insert(_ line: UnsafeRawBufferPointer) {
-        guard line.count <= LineMemory.longest else { return }
-        if lines.count >= LineMemory.most { lines = [:] }
-        lines[NeedleTable.digest(line)] = Array(line)
     }
 }
 
