@@ -9,6 +9,8 @@ package struct ProxyConfiguration: Sendable {
     /// The port to listen on; 0 for a free one.
     package var port = 8080
     package var access = AccessRules()
+    /// Asks clients for a user and a password; `nil` where they need none.
+    package var authentication: ProxyAuthentication?
     package var loopCount = 2
     /// The authority that signs the certificates shown to clients.
     package var authority: CertificateAuthority

@@ -9,6 +9,8 @@ package struct RunSettings: Sendable {
     package var port = 8080
     /// The networks that may use the proxy beside this machine.
     package var allowed: [AccessRules.Network] = []
+    /// The file of the users who may use the proxy, with the hashes of their passwords; `nil` where clients need none.
+    package var proxyUsers: String?
     /// The session file; `nil` for a new one among the user's sessions.
     package var session: String?
     package var recordsNothing = false

@@ -29,6 +29,9 @@ package final class RunningProxy: Sendable {
     /// The first exchange of this run; a session that is continued has others before it.
     private let firstExchange: ExchangeID
 
+    /// The credentials with which Sluice's own requests pass the proxy; `nil` where clients need none.
+    package let ownCredentials: BasicCredentials?
+
     private let server: ProxyServer
     private let recorder: Recorder
     let rules: RulesInForce
@@ -105,6 +108,7 @@ package final class RunningProxy: Sendable {
         (self.recordingProblem, self.report) = (recordingProblem, report)
         let profile = files.profile
         authority = files.authority
+        ownCredentials = files.authentication?.own
         profileSummary = profile?.summary
         profileLints = profile?.lints.map(\.description) ?? []
         firstExchange = ExchangeID(recorder.nextExchangeID)
@@ -149,6 +153,7 @@ package final class RunningProxy: Sendable {
         RunningTarget(
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
             authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
+            ownCredentials: ownCredentials,
             session: session,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             rules: rules,
@@ -270,6 +275,7 @@ package final class RunningProxy: Sendable {
         configuration.host = settings.host
         configuration.port = settings.port
         configuration.access = AccessRules(networks: settings.allowed)
+        configuration.authentication = files.authentication
         configuration.trust = files.trust
         configuration.skipsVerification = settings.skipsVerification
         configuration.insecureHosts = hosts(settings.insecureHosts)

@@ -1,3 +1,5 @@
+import Files
+import ProxyServer
 package import Rules
 import Tools
 import Wire
@@ -10,6 +12,8 @@ package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
     let trust: TLSTrust
+    /// Asks clients for a user and a password; `nil` where they need none.
+    let authentication: ProxyAuthentication?
 
     /// What the profile says of replays.
     package var replay: ReplayRules { profile?.replay ?? ReplayRules() }
@@ -22,6 +26,9 @@ package struct StartFiles: Sendable {
         } catch {
             // Editors read positions in this form.
             throw StartError(error.description, isPositioned: true)
+        }
+        authentication = try settings.proxyUsers.map {
+            ProxyAuthentication(try ProxyUsersFile.read($0, takesPipes: true))
         }
         authority = try RunningProxy.loadAuthority(settings)
         trust = TLSTrust(extraFiles: settings.upstreamAuthorities)

@@ -61,6 +61,33 @@ extension EndToEnd {
             )
         }
 
+        @Test("Another site's page may not read them, and nothing that it sends changes anything")
+        func crossSite() async throws {
+            let sluice = try await SluiceProcess()
+            let foreign = [
+                "--proxy", "", "-i", "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site",
+            ]
+            for path in ["/", "/ca.pem", "/nothing"] {
+                let text = try await sluice.curl(foreign + [sluice.url + path]).text.lowercased()
+                #expect(text.hasPrefix("http/1.1 "))
+                #expect(!text.contains("access-control-"), "\(text)")
+            }
+            for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
+                let text = try await sluice.curl(foreign + ["-X", method, sluice.url + "/"]).text
+                #expect(text.hasPrefix("HTTP/1.1 405 "), "\(method): \(text)")
+            }
+        }
+
+        @Test("A name that was rebound to this machine gets none of them")
+        func foreignHost() async throws {
+            let sluice = try await SluiceProcess()
+            let answer = try sluice.connect()
+            try answer.send("GET /ca.pem HTTP/1.1\r\nHost: rebound.invalid:\(sluice.port)\r\n\r\n")
+            let head = try answer.readHead()
+            #expect(head.hasPrefix("HTTP/1.1 502 "), "\(head)")
+            #expect(try await sluice.exchange(path: "/ca.pem").record.url.host == "rebound.invalid")
+        }
+
         @Test("The proxy's own port speaks TLS too, for HTTP and for CONNECT")
         func secureProxyPort() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -269,6 +269,19 @@ extension FieldSection {
         revision &+= 1
     }
 
+    /// Overwrites the values of a name with asterisks, in the received bytes too, as though they had come so.
+    ///
+    /// For what must neither be recorded nor sent on.
+    package mutating func obliterate(_ name: FieldName) {
+        var start = 0
+        while let index = firstIndex(of: name, from: start) {
+            let run = entries[index].value
+            let asterisks = repeatElement(UInt8(ascii: "*"), count: Int(run.count))
+            buffer.setBytes(asterisks, at: Int(run.start))
+            start = index + 1
+        }
+    }
+
     /// Replaces the name of the line at a position.
     package mutating func setName(_ name: String, at position: Int) {
         entries[position].name = store(name.utf8)

@@ -13,7 +13,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         /// No request is under way, or its head is being read, which began then. Successors: all.
         case awaiting(headBegan: NIODeadline?)
         /// The head of a CONNECT is read, and its end is to come. Successors: `closing`.
-        case connecting(RequestScope.Tunnel)
+        case connecting(RequestScope.Tunnel, AuthenticationCheck?)
         /// A request is answered. Successors: `awaiting`, `closing`.
         case serving(Exchange)
         /// No further request is read: the connection is to be closed, or another layer has it.
@@ -210,7 +210,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             beginReading(exchange)
             if !connection.isWritable { exchange.clientBecameWritable(false) }
             exchange.requestHead(head, framing: framing, notes: notes)
-        case .connect(let tunnel): state = .connecting(tunnel)
+        case .connect(let tunnel, let check): state = .connecting(tunnel, check)
         case .refused(let status, let explanation): refuse(status: status, explanation, head: head)
         }
     }
@@ -221,10 +221,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         case .serving(let exchange):
             let size = parser.wireSize
             exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
-        case .connecting(let tunnel):
+        case .connecting(let tunnel, let check):
             state = .closing
             let early = parser.takeRemaining()
-            SniffLayer.open(tunnel, on: connection, version: message.version, early: early) { [connection] in
+            SniffLayer.open(tunnel, check, on: connection, version: message.version, early: early) { [connection] in
                 HTTP1ClientLayer.answerConnect($0, $1, on: connection)
             }
         case .awaiting, .closing: break

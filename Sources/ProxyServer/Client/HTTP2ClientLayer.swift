@@ -154,14 +154,14 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             driver.beginReading(exchange)
             exchange.requestHead(head, framing: stream.upgrade == nil ? framing : .none, notes: notes)
             if stream.upgrade != nil { exchange.requestEnd(trailers: nil, wireBytes: 0) }
-        case .connect(let tunnel): open(tunnel, on: id)
+        case .connect(let tunnel, let check): open(tunnel, check, on: id)
         case .refused(let status, let explanation):
             refuse(id, status: status, explanation, received)
         }
     }
 
     /// Serves what is inside a CONNECT as a client's connection.
-    private func open(_ tunnel: RequestScope.Tunnel, on id: HTTP2StreamID) {
+    private func open(_ tunnel: RequestScope.Tunnel, _ check: AuthenticationCheck?, on id: HTTP2StreamID) {
         guard let channel = connection.channel else { return }
         let stream = HTTP2ConnectStream(driver, id, parent: channel)
         streams[id] = stream
@@ -173,7 +173,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             driver.reset(id, .internalError)
             return
         }
-        SniffLayer.open(tunnel, on: inside, version: .http2, early: nil, answer: stream.answer)
+        SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: stream.answer)
     }
 
     /// On the proxy's own port a request for another scheme than `http` has to say so in its target.

@@ -34,7 +34,8 @@ struct RequestIntake {
     enum Outcome {
         /// Its exchange is there, and needs the head with these notes.
         case exchange(Exchange, RequestHead, notes: [String])
-        case connect(RequestScope.Tunnel)
+        /// A CONNECT, with what is left to find out about its client.
+        case connect(RequestScope.Tunnel, AuthenticationCheck?)
         case refused(status: Int, explanation: String)
     }
 
@@ -51,11 +52,13 @@ struct RequestIntake {
             return .refused(status: error.status, explanation: error.explanation)
         }
         let isConnect = arrival.method == "CONNECT"
+        let check = takeCredentials(&arrival.head)
         if !isConnect { strip(&arrival) }
         let router = RequestRouter(scope: scope, ownPort: connection.localPort, shared: loop.shared)
         switch router.route(&arrival.head, isConnect: isConnect) {
         case .forward(let url, let destination):
             if !arrival.head.fields.contains(.host) { arrival.head.fields.append("Host", url.authority) }
+            if let check { arrival.chain = StageChain([AuthenticationStage(check: check)] + loop.rules.chain.stages) }
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .own(let url):
@@ -64,9 +67,25 @@ struct RequestIntake {
             let destination = Destination(scheme: "http", host: url.host, port: url.port)
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
-        case .connect(let tunnel): return .connect(tunnel)
+        case .connect(let tunnel): return .connect(tunnel, check)
         case .invalid(let text): return .refused(status: 400, explanation: text)
         }
+    }
+
+    /// Takes the client's credentials for this proxy, whose value is neither recorded nor sent on.
+    ///
+    /// Returns what is left to find out; `nil` where clients need none, have shown them before, or are known by them.
+    private func takeCredentials(_ head: inout RequestHead) -> AuthenticationCheck? {
+        guard case .proxy = scope, let authentication = loop.configuration.authentication else { return nil }
+        let credentials = head.fields.withValue(of: .proxyAuthorization) { BasicCredentials(fieldValue: $0) } ?? nil
+        head.fields.obliterate(.proxyAuthorization)
+        if let credentials, authentication.remembered(credentials) == .accepted { return nil }
+        return AuthenticationCheck(
+            credentials: credentials,
+            authentication: authentication,
+            client: connection.channel?.remoteAddress,
+            isReverse: false
+        )
     }
 
     private func strip(_ arrival: inout Arrival) {
@@ -150,6 +169,8 @@ struct RequestIntake {
 
     /// Records a request that is none, answered with `status`.
     func recordMalformed(_ text: String, status: Int, method: String, head: ByteBuffer?) {
+        var head = head
+        if loop.configuration.authentication != nil { head?.obliterateProxyAuthorization() }
         var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
             url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")

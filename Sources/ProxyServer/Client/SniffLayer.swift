@@ -66,9 +66,11 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - CONNECT
 
-    /// Answers a CONNECT, and serves what is inside; `early` is what was read behind it.
+    /// Answers a CONNECT, and serves what is inside; `check` is what is left to find out about the client, and `early`
+    /// what was read behind it.
     static func open(
         _ tunnel: RequestScope.Tunnel,
+        _ check: AuthenticationCheck?,
         on connection: ClientConnection,
         version: HTTPVersion,
         early: ByteBuffer?,
@@ -76,6 +78,11 @@ final class SniffLayer: ClientLayer {
     ) {
         let loop = connection.loop
         let isOwn = tunnel.host == ProxyPages.host
+        if let check, !isOwn {
+            let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
+            connection.become(layer, with: early)
+            return layer.begin()
+        }
         let isWanted = isOwn || loop.rules.decrypts(tunnel.host, tunnel.port)
         let pair = connection.pair(with: tunnel)
         let refusal = isOwn ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }

@@ -1,5 +1,7 @@
 import Foundation
+import HTTPModel
 import NIOCore
+import Wire
 
 /// The variables of a command that is to use the proxy and trust its authority.
 ///
@@ -14,6 +16,8 @@ struct ChildEnvironment {
     let host: String
     let port: Int
     let trust: TrustFiles
+    /// The user and the password that the proxy asks for.
+    var credentials: BasicCredentials?
 
     /// Where the proxy listens on all addresses, the command uses the loopback one.
     init(inherited: [String: String], proxy: SocketAddress, trust: TrustFiles) {
@@ -27,7 +31,11 @@ struct ChildEnvironment {
         port = proxy.port ?? 0
     }
 
-    var proxyURL: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    var proxyURL: String {
+        // Both are made by us, and need no percent-encoding.
+        let user = credentials.map { String(fieldBytes: $0.user + [UInt8(ascii: ":")] + $0.password) + "@" } ?? ""
+        return "http://\(user)\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
 
     var variables: [String: String] {
         var variables = inherited

@@ -9,17 +9,19 @@ package enum ChildRun {
     /// It gets our standard streams and terminal, and variables for the proxy and the authority
     /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
     /// meanwhile: they are passed on, unless the terminal sent them to the whole group. `note` gets each line that the
-    /// user should read before the command starts.
+    /// user should read before the command starts. `credentials` are what the proxy asks for.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,
         authority: CertificateAuthority,
+        credentials: BasicCredentials? = nil,
         inherited: [String: String],
         note: (String) -> Void = { _ in }
     ) async throws -> ChildOutcome {
         let trust = try TrustFiles(authority: authority, environment: inherited)
         defer { trust.remove() }
-        let environment = ChildEnvironment(inherited: inherited, proxy: proxy, trust: trust)
+        var environment = ChildEnvironment(inherited: inherited, proxy: proxy, trust: trust)
+        environment.credentials = credentials
         for text in environment.notes + trust.notes { note(text) }
         let variables = environment.variables
         var scan = BypassScan(variable: "SLUICE_CA=\(trust.authority)", proxy: proxy)

@@ -166,6 +166,8 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var pid: Int32
     /// The authority that signs what clients are shown; `nil` from an older Sluice.
     package var authority: AuthorityInUse?
+    /// What requests through the proxy have in `Proxy-Authorization`; `nil` where none is needed.
+    package var proxyAuthorization: String?
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?

@@ -5,11 +5,13 @@ import NIOCore
 import ProxyServer
 import Recording
 import Rules
+import Wire
 
 /// The running proxy of this process.
 struct RunningTarget: LocalHolds {
     let address: String
     let authority: AuthorityInUse
+    var ownCredentials: BasicCredentials?
     let session: String?
     /// Why the recording stopped.
     var recordingProblem: @Sendable () -> String? = { nil }
@@ -29,6 +31,7 @@ struct RunningTarget: LocalHolds {
             address: address,
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
+            proxyAuthorization: ownCredentials?.fieldValue,
             session: session,
             recordingProblem: recordingProblem(),
             recording: RecordingState(isOn: recorder.isRecording, passed: recorder.passed, leftOut: recorder.leftOut),

@@ -41,13 +41,17 @@ final class ProxyConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var parser = HTTP1ResponseParser()
     private var keepsAlive = true
+    /// What the proxy gets in `Proxy-Authorization`, until there is a tunnel.
+    private var proxyAuthorization: String?
 
     /// Larger bodies, in bytes, are written while the answer is read.
     private static let smallBody = 64 << 10
 
-    /// Connects to a proxy within a time, and closes the connection after `body`.
+    /// Connects to a proxy within a time, and closes the connection after `body`; `authorization` is the value of
+    /// `Proxy-Authorization`, where it asks for one.
     static func open(
         through proxy: SocketAddress,
+        authorization: String? = nil,
         within limit: Duration = .seconds(10),
         _ body: (ProxyConnection) async throws -> Void
     ) async throws {
@@ -60,7 +64,9 @@ final class ProxyConnection {
                 }
             }
         try await stream.executeThenClose { inbound, outbound in
-            try await body(ProxyConnection(stream.channel, inbound, outbound))
+            let connection = ProxyConnection(stream.channel, inbound, outbound)
+            connection.proxyAuthorization = authorization
+            try await body(connection)
         }
     }
 
@@ -90,6 +96,7 @@ final class ProxyConnection {
         let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
         let answer = try await exchange(connect)
         guard answer.status == 200 else { throw ConnectionError.noTunnel(answer.status) }
+        proxyAuthorization = nil
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
@@ -135,6 +142,8 @@ final class ProxyConnection {
     ) async throws -> ResponseHead {
         parser.expect(method: head.method)
         if !Persistence.keepsAlive(head) { keepsAlive = false }
+        var head = head
+        if let proxyAuthorization { head.fields.set("Proxy-Authorization", proxyAuthorization) }
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(head, into: &output)
         guard body.size > Int64(ProxyConnection.smallBody) else {

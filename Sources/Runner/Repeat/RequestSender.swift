@@ -11,6 +11,7 @@ package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
     private let limit: Duration
+    private let authorization: String?
     private let used = Mutex(SentConnections())
 
     /// The connections that were opened so far.
@@ -18,8 +19,15 @@ package final class RequestSender: Sendable {
 
     /// Uses a proxy of this process; one request may take `limit` in all.
     ///
-    /// The system's authorities are trusted too, for hosts that are not decrypted.
-    package init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
+    /// The system's authorities are trusted too, for hosts that are not decrypted. `authorization` is the value of
+    /// `Proxy-Authorization`, where the proxy asks for one.
+    package init(
+        proxy: SocketAddress,
+        authority: CertificateAuthority,
+        authorization: String? = nil,
+        limit: Duration = .seconds(300)
+    ) {
+        self.authorization = authorization
         self.proxy = RequestSender.reachable(proxy)
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
@@ -32,8 +40,10 @@ package final class RequestSender: Sendable {
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
         certificate: Data? = nil,
+        authorization: String? = nil,
         limit: Duration = .seconds(300)
     ) throws {
+        self.authorization = authorization
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
             let address = try? SocketAddress(ipAddress: host, port: port)
         else {
@@ -161,7 +171,7 @@ package final class RequestSender: Sendable {
             var attempt = Attempt()
             var sent = first.request
             do {
-                try await ProxyConnection.open(through: proxy) { connection in
+                try await ProxyConnection.open(through: proxy, authorization: authorization) { connection in
                     let address = connection.address
                     used.withLock { $0.begin(address, at: RequestSender.now) }
                     defer { used.withLock { $0.end(address, at: RequestSender.now) } }

@@ -95,7 +95,11 @@ struct Attach: AsyncParsableCommand {
             var services = ConsoleServices(session: status.session)
             services.control = target
             if canSteer {
-                services.sender = try RequestSender(proxy: status.address, certificate: status.authority?.certificate)
+                services.sender = try RequestSender(
+                    proxy: status.address,
+                    certificate: status.authority?.certificate,
+                    authorization: status.proxyAuthorization
+                )
             }
             services.authorityPath = authority
             services.trustText = TrustHelp.text(path: authority)
@@ -250,7 +254,11 @@ enum LiveServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
         services.imports = running.imports
-        services.sender = RequestSender(proxy: running.address, authority: running.authority)
+        services.sender = RequestSender(
+            proxy: running.address,
+            authority: running.authority,
+            authorization: running.ownCredentials?.fieldValue
+        )
         services.revision = { running.revision }
         services.authorityPath = running.authorityPath
         services.trustText = TrustHelp.text(path: running.authorityPath)

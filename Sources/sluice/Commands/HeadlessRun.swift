@@ -101,6 +101,7 @@ struct HeadlessRun {
                 child,
                 proxy: running.address,
                 authority: running.authority,
+                credentials: running.ownCredentials,
                 inherited: environment,
                 note: { StandardStreams.error("sluice: \($0)\n") }
             )

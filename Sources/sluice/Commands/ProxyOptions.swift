@@ -66,6 +66,14 @@ struct ListenerOptions: ParsableArguments {
     )
     var allow: [String] = []
 
+    @Option(
+        help: .value(
+            "file",
+            "Who may use the proxy: lines USER:HASH as 'sluice proxy-auth add USER' writes them. (default: anyone allowed)"
+        )
+    )
+    var proxyAuth: String?
+
     @OptionGroup var authority: AuthorityOptions
 
     @Option(
@@ -99,6 +107,7 @@ struct ListenerOptions: ParsableArguments {
         var settings = try authority.settings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
         settings.allowed = try networks()
+        settings.proxyUsers = proxyAuth
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))

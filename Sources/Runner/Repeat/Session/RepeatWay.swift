@@ -41,6 +41,7 @@ package final class RepeatWay: Sendable {
         let sender = try RequestSender(
             proxy: status.address,
             certificate: status.authority?.certificate,
+            authorization: status.proxyAuthorization,
             limit: limit
         )
         let reader = try status.session.map { try SessionReader(path: $0) }

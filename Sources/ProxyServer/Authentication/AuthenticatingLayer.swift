@@ -1,0 +1,62 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A connection whose CONNECT waits until it is known whether its client may use the proxy.
+final class AuthenticatingLayer: ClientLayer {
+    private let tunnel: RequestScope.Tunnel
+    private let check: AuthenticationCheck
+    private let connection: ClientConnection
+    private let version: HTTPVersion
+    private let answer: TunnelClientLayer.Answer
+    private var early = ByteBuffer()
+    private var isClosed = false
+
+    init(
+        _ tunnel: RequestScope.Tunnel,
+        _ check: AuthenticationCheck,
+        on connection: ClientConnection,
+        version: HTTPVersion,
+        answer: @escaping TunnelClientLayer.Answer
+    ) {
+        (self.tunnel, self.check, self.connection) = (tunnel, check, connection)
+        (self.version, self.answer) = (version, answer)
+    }
+
+    let wantsRead = false
+    let isIdle = false
+
+    func received(_ bytes: ByteBuffer) { early.writeImmutableBuffer(bytes) }
+    func inputClosed(isHalfClose: Bool) { connection.close() }
+    func closed() { isClosed = true }
+
+    /// Finds out, and goes on.
+    func begin() {
+        guard check.credentials != nil else { return decided(.missing) }
+        connection.loop.offload { [check] in
+            check.find()
+        } then: { [self] result in
+            decided((try? result.get()) ?? .missing)
+        }
+    }
+
+    private func decided(_ outcome: ProxyAuthentication.Outcome) {
+        guard !isClosed else { return }
+        if outcome == .accepted {
+            SniffLayer.open(tunnel, nil, on: connection, version: version, early: early, answer: answer)
+        } else {
+            refuse(outcome)
+        }
+        connection.flush()
+    }
+
+    private func refuse(_ outcome: ProxyAuthentication.Outcome) {
+        let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
+        var arrival = RequestIntake.Arrival(tunnel, version: version)
+        arrival.purpose = .tunnel
+        arrival.chain = StageChain([AuthenticationStage(check: check, outcome: outcome)])
+        RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
+        connection.become(layer)
+    }
+}

@@ -1,0 +1,88 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// Asks a client for a user and a password before anything else sees its request (RFC 9110 §11.7).
+struct AuthenticationStage: Stage {
+    let id = StageID("proxy-auth", order: -1)
+    let check: AuthenticationCheck
+    /// What was found out before; `nil` where that is still to be done.
+    var outcome: ProxyAuthentication.Outcome?
+
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? { Handler(self) }
+
+    private final class Handler: StageHandler {
+        private let stage: AuthenticationStage
+
+        init(_ stage: AuthenticationStage) { self.stage = stage }
+
+        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            let known = stage.outcome ?? (stage.check.credentials == nil ? .missing : nil)
+            guard let known else { return .perform(stage.check) }
+            let outcome = stage.check.outcome(known)
+            for entry in outcome.trace { exchange.note(entry.text) }
+            return outcome.verdict
+        }
+    }
+}
+
+/// What is left to find out about a client's credentials, or why there is nothing to find out.
+struct AuthenticationCheck: BlockingWork {
+    /// `nil` where there are none that can be read.
+    let credentials: BasicCredentials?
+    let authentication: ProxyAuthentication
+    let client: SocketAddress?
+    /// Whether the client takes Sluice for the server itself, and knows nothing of proxies.
+    let isReverse: Bool
+
+    func run() -> WorkOutcome { outcome(find()) }
+
+    func outcome(_ outcome: ProxyAuthentication.Outcome) -> WorkOutcome {
+        let note = TraceEntry(stage: "proxy-auth", outcome: .note, text: note(outcome))
+        guard let answer = answer(to: outcome) else { return WorkOutcome(.forward, trace: [note]) }
+        return WorkOutcome(.refuse(answer), trace: [note])
+    }
+
+    /// Finds out about them, on a thread on which blocking is allowed.
+    func find() -> ProxyAuthentication.Outcome {
+        guard let credentials else { return .missing }
+        return authentication.verify(credentials, client: client)
+    }
+
+    /// The answer that refuses a client; `nil` for one that is accepted.
+    private func answer(to outcome: ProxyAuthentication.Outcome) -> LocalAnswer? {
+        let title = "This proxy asks for a user and a password"
+        switch outcome {
+        case .accepted: return nil
+        case .missing: return challenge(title, "The request names no user. \(hint)")
+        case .wrong: return challenge(title, "The user or the password is wrong. \(hint)")
+        case .tooMany(let seconds):
+            let text = "There were too many wrong passwords from this address; try again in \(seconds) s."
+            let fields = [("Retry-After", String(seconds))]
+            return .explanation(status: 429, title: title, text: text, fields: fields)
+        }
+    }
+
+    private var hint: String {
+        isReverse
+            ? "Send it as a server's (curl -u USER), or as a proxy's in Proxy-Authorization where the server wants its own."
+            : "Give it with the proxy's address (http://USER:PASSWORD@host:port, curl --proxy-user USER)."
+    }
+
+    private func challenge(_ title: String, _ text: String) -> LocalAnswer {
+        let field = isReverse ? "WWW-Authenticate" : "Proxy-Authenticate"
+        let fields = [(field, "Basic realm=\"Sluice\", charset=\"UTF-8\"")]
+        return .explanation(status: isReverse ? 401 : 407, title: title, text: text, fields: fields)
+    }
+
+    private func note(_ outcome: ProxyAuthentication.Outcome) -> String {
+        let user = credentials.map { "'" + String(fieldBytes: $0.user) + "'" } ?? ""
+        return switch outcome {
+        case .accepted: "the user \(user) may use the proxy"
+        case .missing: "refused, since the request names no user (--proxy-auth)"
+        case .wrong: "refused, since the user \(user) or the password is wrong (--proxy-auth)"
+        case .tooMany(let seconds): "refused for \(seconds) s, since there were too many wrong passwords (--proxy-auth)"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import NIOCore
+import Synchronization
+package import Wire
+
+/// Decides whether clients that name a user may use the proxy; one for all event loops.
+///
+/// A password is hashed once, on a thread of its own; after that it is remembered, so that a request costs one comparison.
+/// Wrong attempts are counted for each client's address: beyond a number of them nothing is hashed, whoever asks.
+package final class ProxyAuthentication: Sendable {
+    /// What becomes of a client that named a user, or none.
+    package enum Outcome: Sendable, Hashable {
+        case accepted
+        /// There are no credentials, or none that can be read.
+        case missing
+        case wrong
+        /// There were too many wrong ones from this address; the next is looked at after so many seconds.
+        case tooMany(seconds: Int)
+    }
+
+    /// The credentials of Sluice's own requests and of the command that it runs, new with each start.
+    package let own: BasicCredentials
+
+    private struct State {
+        /// The passwords that were right, by user.
+        var accepted: [[UInt8]: [UInt8]] = [:]
+        /// The wrong attempts of each client's network, and when they were last reduced.
+        var attempts: [[UInt8]: (count: Double, at: NIODeadline)] = [:]
+    }
+
+    private let users: ProxyUsers
+    private let state = Mutex(State())
+    /// Held while a password is hashed: one at a time, so that hashing takes one core at the most, and so that the second
+    /// of two requests with the same password finds it remembered.
+    private let hashing = Mutex(())
+    /// Hashed for a user that does not exist, so that the time does not tell.
+    private let nobody = PasswordHash(of: "nobody".utf8)
+
+    /// The wrong attempts that a client may make at once, and one more after each pause.
+    static let (burst, pause) = (10.0, TimeAmount.seconds(6))
+    /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
+    private static let rememberedAddresses = 10_000
+
+    package init(_ users: ProxyUsers) {
+        self.users = users
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+        let password = (0..<26).map { _ in digits[Int.random(in: 0..<32, using: &generator)] }
+        own = BasicCredentials(user: "sluice".utf8, password: password)
+    }
+
+    /// Whether these credentials are known to be right; `nil` where that has to be found out by ``verify(_:client:now:)``.
+    func remembered(_ credentials: BasicCredentials) -> Outcome? {
+        if credentials.user == own.user, PasswordHash.isEqual(credentials.password, own.password) { return .accepted }
+        let accepted = state.withLock { $0.accepted[credentials.user] }
+        guard let accepted, PasswordHash.isEqual(credentials.password, accepted) else { return nil }
+        return .accepted
+    }
+
+    /// Finds out whether credentials are right; takes tens of milliseconds, and waits for others that are looked at.
+    func verify(_ credentials: BasicCredentials, client: SocketAddress?, now: NIODeadline = .now()) -> Outcome {
+        let network = client.flatMap(ProxyAuthentication.network) ?? []
+        return hashing.withLock { _ in
+            if let outcome = remembered(credentials) { return outcome }
+            let wait = state.withLock { ProxyAuthentication.begin(&$0, network, now) }
+            if let wait { return .tooMany(seconds: wait) }
+            let hash = users.hash(ofUser: credentials.user)
+            guard (hash ?? nobody).matches(credentials.password), hash != nil else { return .wrong }
+            state.withLock { state in
+                state.accepted[credentials.user] = credentials.password
+                // The right password was no wrong attempt.
+                if let attempts = state.attempts[network] {
+                    state.attempts[network] = (max(0, attempts.count - 1), attempts.at)
+                }
+            }
+            return .accepted
+        }
+    }
+
+    /// Counts an attempt; returns the seconds until the next where this is one too many.
+    private static func begin(_ state: inout State, _ network: [UInt8], _ now: NIODeadline) -> Int? {
+        var count = 0.0
+        if let earlier = state.attempts[network] {
+            let paused = Double((now - earlier.at).nanoseconds) / Double(pause.nanoseconds)
+            count = max(0, earlier.count - max(0, paused))
+        }
+        if count + 1 > burst {
+            state.attempts[network] = (count, now)
+            return Int(((count + 1 - burst) * Double(pause.nanoseconds) / 1e9).rounded(.up))
+        }
+        if state.attempts[network] == nil, state.attempts.count >= rememberedAddresses,
+            let oldest = state.attempts.min(by: { $0.value.at < $1.value.at })
+        {
+            state.attempts[oldest.key] = nil
+        }
+        state.attempts[network] = (count + 1, now)
+        return nil
+    }
+
+    /// A client's address; of IPv6 its first 64 bits, all of which one client can have.
+    private static func network(_ address: SocketAddress) -> [UInt8]? {
+        guard let bytes = AccessRules.Network.bytes(of: address) else { return nil }
+        return bytes.count == 16 ? Array(bytes[..<8]) : bytes
+    }
+}
+
+extension ByteBuffer {
+    /// Overwrites the value of each line that begins with `Proxy-Authorization:` with asterisks, in bytes that are no
+    /// request.
+    mutating func obliterateProxyAuthorization() {
+        let name = Array("proxy-authorization:".utf8)
+        var lineStart = readerIndex
+        while lineStart < writerIndex {
+            let rest = readableBytesView[lineStart...]
+            let lineEnd = rest.firstIndex(of: UInt8(ascii: "\n")) ?? writerIndex
+            let beginning = rest.prefix(name.count)
+            if beginning.count == name.count, zip(beginning, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
+                let value = lineStart + name.count..<max(lineStart + name.count, lineEnd)
+                setBytes(repeatElement(UInt8(ascii: "*"), count: value.count), at: value.lowerBound)
+            }
+            lineStart = lineEnd + 1
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import Wire
+
+/// Who may use the proxy by name: the lines `user:hash` of a file.
+package struct ProxyUsers: Sendable, Hashable {
+    /// The users' names in the file's order.
+    package private(set) var names: [String] = []
+    private var hashes: [[UInt8]: PasswordHash] = [:]
+
+    /// The longest name and the longest password, in bytes; SOCKS has room for no more (RFC 1929).
+    package static let longest = 255
+
+    package init() {}
+
+    /// Reads a file's text; empty lines and lines that begin with `#` are comments.
+    ///
+    /// Throws what is wrong with a line, its number first.
+    package init(_ text: String) throws(ProxyUsersError) {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let first = line.first { $0 != " " && $0 != "\t" }
+            guard let first, first != "#" else { continue }
+            guard let colon = line.firstIndex(of: ":") else {
+                throw ProxyUsersError(line: index + 1, reason: "there is no ':' between a user and a hash")
+            }
+            let user = String(line[..<colon])
+            if let reason = ProxyUsers.fault(ofUser: user) { throw ProxyUsersError(line: index + 1, reason: reason) }
+            guard hashes[Array(user.utf8)] == nil else {
+                throw ProxyUsersError(line: index + 1, reason: "the user '\(user)' is there twice")
+            }
+            do throws(PasswordHash.ReadingError) {
+                set(try PasswordHash(line[line.index(after: colon)...]), for: user)
+            } catch {
+                let reason = "what follows the ':' is no hash of a password: \(error)"
+                throw ProxyUsersError(line: index + 1, reason: reason)
+            }
+        }
+    }
+
+    /// What keeps a text from being a user's name; `nil` where it is one.
+    package static func fault(ofUser user: String) -> String? {
+        if user.isEmpty { return "the user has no name" }
+        if user.utf8.count > longest { return "the user's name is longer than \(longest) bytes" }
+        let isPlain = user.unicodeScalars.allSatisfy {
+            $0 != ":" && $0.value > 0x20 && !(0x7F...0x9F).contains($0.value)
+        }
+        return isPlain ? nil : "a user's name has no ':', no spaces and no control characters"
+    }
+
+    /// Adds a user, or gives one another password.
+    package mutating func set(_ hash: PasswordHash, for user: String) {
+        if hashes.updateValue(hash, forKey: Array(user.utf8)) == nil { names.append(user) }
+    }
+
+    /// Removes a user; returns whether there was one.
+    package mutating func remove(_ user: String) -> Bool {
+        names.removeAll { $0 == user }
+        return hashes.removeValue(forKey: Array(user.utf8)) != nil
+    }
+
+    /// The file's text.
+    package var text: String {
+        names.map { "\($0):\(hashes[Array($0.utf8)]?.description ?? "")\n" }.joined()
+    }
+
+    func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
+}
+
+/// Why a file of users cannot be used.
+package struct ProxyUsersError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The line, counted from 1.
+    package let line: Int
+    package let reason: String
+
+    package init(line: Int, reason: String) {
+        self.line = line
+        self.reason = reason
+    }
+
+    package var description: String { "line \(line): \(reason)" }
+}

@@ -1,0 +1,107 @@
+internal import COpenSSL
+
+/// A password as it may lie in a file: the outcome of scrypt (RFC 7914) with its costs and salt, written as
+/// `$scrypt$ln=14,r=8,p=1$SALT$KEY`, both in base64 without padding (the PHC string format, which passlib writes too).
+package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
+    /// Why a text is no hash.
+    package struct ReadingError: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The binary logarithm of scrypt's N.
+    private let logCost: Int
+    /// scrypt's r.
+    private let blockSize: Int
+    /// scrypt's p.
+    private let parallelism: Int
+    private let salt: [UInt8]
+    private let key: [UInt8]
+
+    /// About 16 MiB and 30 ms: what one attempt costs, the right one too, which is then remembered.
+    private static let (logCost, blockSize, parallelism) = (14, 8, 1)
+    /// The most memory that a hash from a file may ask for, in bytes.
+    private static let memoryLimit = 256 << 20
+    private static let (saltLengths, keyLengths) = (8...64, 16...64)
+
+    /// Hashes a password with a salt of its own.
+    package init(of password: some Collection<UInt8>) {
+        var generator = SystemRandomNumberGenerator()
+        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        (logCost, blockSize, parallelism) = (Self.logCost, Self.blockSize, Self.parallelism)
+        self.salt = salt
+        key = Self.derive(password, salt, Self.logCost, Self.blockSize, Self.parallelism, length: 32) ?? []
+    }
+
+    /// Reads the text of a hash; its costs have to be within bounds, so that no file can make Sluice stand still.
+    package init(_ text: Substring) throws(ReadingError) {
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else {
+            throw ReadingError(description: "it does not have the form $scrypt$ln=14,r=8,p=1$SALT$KEY")
+        }
+        var costs: [Substring: Int] = [:]
+        for part in parts[2].split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            if pair.count == 2, let value = Int(pair[1]) { costs[pair[0]] = value }
+        }
+        guard let logCost = costs["ln"], let blockSize = costs["r"], let parallelism = costs["p"],
+            (10...20).contains(logCost), (1...32).contains(blockSize), (1...16).contains(parallelism),
+            128 * blockSize << logCost <= Self.memoryLimit
+        else {
+            throw ReadingError(
+                description: "its costs have to be ln from 10 to 20, r from 1 to 32 and p from 1 to 16, "
+                    + "within 256 MiB of memory"
+            )
+        }
+        guard let salt = Base64.decode(parts[3].utf8), Self.saltLengths.contains(salt.count) else {
+            throw ReadingError(description: "its salt is not 8 to 64 bytes in base64")
+        }
+        guard let key = Base64.decode(parts[4].utf8), Self.keyLengths.contains(key.count) else {
+            throw ReadingError(description: "its key is not 16 to 64 bytes in base64")
+        }
+        (self.logCost, self.blockSize, self.parallelism) = (logCost, blockSize, parallelism)
+        (self.salt, self.key) = (salt, key)
+    }
+
+    package var description: String {
+        let texts = [salt, key].map { bytes in String(base64(bytes).prefix { $0 != "=" }) }
+        return "$scrypt$ln=\(logCost),r=\(blockSize),p=\(parallelism)$\(texts[0])$\(texts[1])"
+    }
+
+    /// Whether this is the password; takes tens of milliseconds, and the same time for every password.
+    package func matches(_ password: some Collection<UInt8>) -> Bool {
+        let derived = Self.derive(password, salt, logCost, blockSize, parallelism, length: key.count)
+        guard let derived, !key.isEmpty else { return false }
+        return Self.isEqual(derived, key)
+    }
+
+    /// Compares without telling by the time where two values of the same length begin to differ.
+    package static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+    }
+
+    private static func derive(
+        _ password: some Collection<UInt8>,
+        _ salt: [UInt8],
+        _ logCost: Int,
+        _ blockSize: Int,
+        _ parallelism: Int,
+        length: Int
+    ) -> [UInt8]? {
+        var key = [UInt8](repeating: 0, count: length)
+        let isDerived = Array(password).withUnsafeBytes { password in
+            EVP_PBE_scrypt(
+                password.baseAddress?.assumingMemoryBound(to: CChar.self),
+                password.count,
+                salt,
+                salt.count,
+                UInt64(1) << UInt64(logCost),
+                UInt64(blockSize),
+                UInt64(parallelism),
+                UInt64(memoryLimit + (32 << 20)),
+                &key,
+                length
+            )
+        }
+        return isDerived == 1 ? key : nil
+    }
+}

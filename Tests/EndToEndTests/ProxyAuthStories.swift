@@ -1,0 +1,162 @@
+import Foundation
+import HTTPModel
+import Support
+import Testing
+
+extension EndToEnd {
+    @Suite("A proxy that asks for a user and a password")
+    struct ProxyAuthentication {
+        private static let secret = "0penSesame"
+        /// `ana:0penSesame` in base64.
+        private static let value = Data("ana:\(secret)".utf8).base64EncodedString()
+
+        /// A proxy whose one user is ana.
+        private static func proxy(_ arguments: [String] = []) async throws -> SluiceProcess {
+            let scratch = try Scratch()
+            let password = try scratch.write("password", Array("\(secret)\n".utf8))
+            let users = scratch.path("users")
+            let added = try await SluiceProcess.run(
+                ["proxy-auth", "add", "ana", "--file", users, "--password-file", password],
+                scratch: scratch
+            )
+            #expect(added.status == 0, "\(added.errors)")
+            let mode = try FileManager.default.attributesOfItem(atPath: users)[.posixPermissions] as? NSNumber
+            #expect(mode?.intValue == 0o600)
+            let text = latin1(scratch.bytes("users"))
+            #expect(text.hasPrefix("ana:$scrypt$ln="))
+            #expect(!text.contains(secret))
+            return try await SluiceProcess(["--proxy-auth", users] + arguments, scratch: scratch)
+        }
+
+        @Test("Without the right password nothing passes, over HTTP, HTTPS and the proxy's own TLS; with it everything")
+        func ways() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await Self.proxy(["--upstream-ca", try await TestAuthority.shared.root])
+            let secureProxy = [
+                "--proxy", "https://localhost:\(sluice.port)", "--proxy-cacert", sluice.authority, "--proxy-http2",
+            ]
+            let status = ["-o", "/dev/null", "-w", "%{http_code} %{http_connect}"]
+            let plain = "http://127.0.0.1:\(origin.port)/plain"
+            let secure = "https://localhost:\(relay.port)/secure"
+            for wrong in [[], ["--proxy-user", "ana:wrong"], ["--proxy-user", "bo:\(Self.secret)"]] {
+                #expect(try await sluice.curl(status + wrong + [plain]).text == "407 000")
+                #expect(try await sluice.curl(status + wrong + [secure]).text == "000 407")
+            }
+            #expect(origin.heads.isEmpty)
+            let right = ["--proxy-user", "ana:\(Self.secret)"]
+            for way in [[], secureProxy] {
+                for url in [plain, secure, plain] {
+                    let outcome = try await sluice.curl(right + way + [url])
+                    #expect(outcome.text == "ok", "\(way) \(url): \(outcome.errors)")
+                }
+            }
+            #expect(origin.heads.allSatisfy { !$0.lowercased().contains("proxy-authorization") })
+            let end = try await sluice.stop()
+            #expect(end.status == 0)
+            let refused = try sluice.records().filter { $0.status == 407 }
+            #expect(refused.count == 6)
+            let why = try await SluiceProcess.run(
+                ["why", sluice.session, String(refused[0].id.value)],
+                scratch: sluice.scratch
+            )
+            #expect(why.text.contains("--proxy-auth"), "\(why.text)")
+        }
+
+        @Test("The value is in no session, not where the request is malformed either; own pages ask for none")
+        func secrecy() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let sluice = try await Self.proxy()
+            #expect(try await sluice.get("http://sluice.proxy/").contains("Sluice HTTP debugging proxy"))
+            #expect(try await sluice.get("https://sluice.proxy/").contains("Sluice HTTP debugging proxy"))
+            let heads = [
+                "GET http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
+                "GET / HTTP/1.1\r\nproxy-AUTHORIZATION:Basic \(Self.value)\r\nHost: x\r\nBad Name: x\r\n\r\n",
+                "CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
+            ]
+            for head in heads {
+                let socket = try sluice.connect()
+                try socket.send(head)
+                _ = try socket.read(until: "\r\n\r\n")
+            }
+            _ = try await sluice.stop()
+            #expect(try sluice.records().count == 3)
+            let bytes = latin1(sluice.scratch.bytes(sluice.session.split(separator: "/").last.map(String.init) ?? ""))
+            for secret in [Self.secret, Self.value] { #expect(!bytes.contains(secret)) }
+            let shown = try await SluiceProcess.run(["show", sluice.session, "1"], scratch: sluice.scratch)
+            #expect(shown.text.contains("Proxy-Authorization: *****"), "\(shown.text)")
+        }
+
+        @Test("After ten wrong passwords an address waits, and a client that is known does not")
+        func attempts() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let sluice = try await Self.proxy()
+            let url = "http://127.0.0.1:\(origin.port)/"
+            let right = ["--proxy-user", "ana:\(Self.secret)"]
+            #expect(try await sluice.curl(right + [url]).text == "ok")
+            var statuses: [String] = []
+            for number in 0..<12 {
+                let wrong = ["--proxy-user", "ana:wrong\(number)", "-o", "/dev/null", "-w", "%{http_code}", url]
+                statuses.append(try await sluice.curl(wrong).text)
+            }
+            #expect(statuses.prefix(10).allSatisfy { $0 == "407" }, "\(statuses)")
+            #expect(statuses.last == "429", "\(statuses)")
+            #expect(try await sluice.curl(right + [url]).text == "ok")
+        }
+
+        @Test("Sluice's own requests and the command that it runs pass")
+        func own() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let scratch = try Scratch()
+            let password = try scratch.write("password", Array("x\n".utf8))
+            let users = scratch.path("users")
+            let add = ["proxy-auth", "add", "ana", "--file", users, "--password-file", password]
+            #expect(try await SluiceProcess.run(add, scratch: scratch).status == 0)
+            let run = try await SluiceProcess.run(
+                [
+                    "run", "--proxy-auth", users, "--session", scratch.path("s.sluice"), "--", "curl", "-sS",
+                    "http://127.0.0.1:\(origin.port)/child",
+                ],
+                scratch: scratch
+            )
+            #expect(run.text.contains("ok"), "\(run.errors)")
+            let sluice = try await Self.proxy()
+            let right = ["--proxy-user", "ana:\(Self.secret)"]
+            #expect(try await sluice.curl(right + ["http://127.0.0.1:\(origin.port)/again"]).text == "ok")
+            let repeated = try await sluice.command(["repeat", "last", "path:/again", "--control", "\(sluice.port)"])
+            #expect(repeated.status == 0, "\(repeated.text) \(repeated.errors)")
+            #expect(repeated.text.contains("200"))
+        }
+
+        @Test(
+            "A file that cannot be used is named with its line",
+            arguments: [
+                ("ana:secret\n", "users:1: what follows the ':' is no hash"), ("# nobody\n", "there is no user"),
+                ("a b:x\n", "users:1: a user's name has no"),
+            ]
+        )
+        func badFile(text: String, message: String) async throws {
+            let scratch = try Scratch()
+            let users = try scratch.write("users", Array(text.utf8))
+            let run = try await SluiceProcess.run(["run", "--proxy-auth", users, "--", "true"], scratch: scratch)
+            #expect(run.status == 1)
+            #expect(run.errors.contains(message), "\(run.errors)")
+            let missing = try await SluiceProcess.run(
+                ["run", "--proxy-auth", scratch.path("none"), "--", "true"],
+                scratch: scratch
+            )
+            #expect(missing.status == 1)
+            #expect(missing.errors.contains("none cannot be read"), "\(missing.errors)")
+            let added = try await SluiceProcess.run(
+                ["proxy-auth", "add", "a:b", "--file", scratch.path("new")],
+                scratch: scratch
+            )
+            #expect(added.status == 2)
+            let removed = try await SluiceProcess.run(
+                ["proxy-auth", "remove", "bo", "--file", scratch.path("new")],
+                scratch: scratch
+            )
+            #expect(removed.status == 1)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import NIOCore
+import Testing
+import Wire
+
+@testable import ProxyServer
+
+@Suite("Files of users")
+struct ProxyUsersTests {
+    private static let hash = PasswordHash(of: "x".utf8).description
+
+    @Test("Lines, comments and line ends of each kind are read, and written again")
+    func read() throws {
+        let users = try ProxyUsers("# ours\r\n\r\nana:\(Self.hash)\r\n  # bo\nbö:\(Self.hash)")
+        #expect(users.names == ["ana", "bö"])
+        #expect(try ProxyUsers(users.text) == users)
+        var fewer = users
+        #expect(fewer.remove("ana"))
+        #expect(!fewer.remove("ana"))
+        #expect(fewer.names == ["bö"])
+    }
+
+    @Test(
+        "What is wrong with a line is said, with its number",
+        arguments: [
+            ("ana", 1, "no ':'"), ("\n\n:x", 3, "no name"), ("a b:x", 1, "no spaces"), ("a\u{1B}b:x", 1, "control"),
+            ("ana:secret", 1, "no hash"), (String(repeating: "a", count: 256) + ":x", 1, "255"),
+        ]
+    )
+    func refused(text: String, line: Int, reason: String) {
+        do {
+            _ = try ProxyUsers(text)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.line == line)
+            #expect(error.reason.contains(reason), "\(error)")
+        }
+        #expect(throws: ProxyUsersError.self) { try ProxyUsers("a:\(Self.hash)\na:\(Self.hash)") }
+    }
+}
+
+@Suite("Clients that name a user")
+struct ProxyAuthenticationTests {
+    private static func authentication() throws -> ProxyAuthentication {
+        var users = ProxyUsers()
+        users.set(PasswordHash(of: "right".utf8), for: "ana")
+        return ProxyAuthentication(users)
+    }
+
+    private static func client(_ address: String) throws -> SocketAddress {
+        try SocketAddress(ipAddress: address, port: 1_000)
+    }
+
+    private static func credentials(_ user: String, _ password: String) -> BasicCredentials {
+        BasicCredentials(user: user.utf8, password: password.utf8)
+    }
+
+    @Test("The right password is remembered, a wrong one and an unknown user are not")
+    func outcomes() throws {
+        let authentication = try Self.authentication()
+        let client = try Self.client("192.0.2.1")
+        let right = Self.credentials("ana", "right")
+        #expect(authentication.remembered(right) == nil)
+        #expect(authentication.verify(right, client: client) == .accepted)
+        #expect(authentication.remembered(right) == .accepted)
+        for wrong in [Self.credentials("ana", "wrong"), Self.credentials("bo", "right"), Self.credentials("", "")] {
+            #expect(authentication.verify(wrong, client: client) == .wrong)
+            #expect(authentication.remembered(wrong) == nil)
+        }
+        #expect(authentication.remembered(authentication.own) == .accepted)
+        #expect(authentication.remembered(Self.credentials("sluice", "")) == nil)
+    }
+
+    @Test("Ten wrong attempts are looked at, then one each six seconds; other addresses have their own")
+    func attempts() throws {
+        let authentication = try Self.authentication()
+        let wrong = Self.credentials("ana", "wrong")
+        let start = NIODeadline.now()
+        // Addresses of one network of 64 bits count together.
+        for number in 1...10 {
+            let client = try Self.client("2001:db8::\(number)")
+            #expect(authentication.verify(wrong, client: client, now: start) == .wrong)
+        }
+        let client = try Self.client("2001:db8::1")
+        let right = Self.credentials("ana", "right")
+        #expect(authentication.verify(right, client: client, now: start) == .tooMany(seconds: 6))
+        #expect(authentication.verify(wrong, client: client, now: start + .seconds(4)) == .tooMany(seconds: 2))
+        #expect(authentication.verify(right, client: try Self.client("2001:db8:0:1::1"), now: start) == .accepted)
+        // What is remembered passes.
+        #expect(authentication.verify(right, client: client, now: start) == .accepted)
+        #expect(authentication.verify(wrong, client: client, now: start + .seconds(6)) == .wrong)
+        #expect(authentication.verify(wrong, client: client, now: start + .seconds(7)) == .tooMany(seconds: 5))
+    }
+}
