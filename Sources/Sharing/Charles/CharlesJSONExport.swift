@@ -34,7 +34,7 @@ package struct CharlesTransactions: ExchangeEntries {
         let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil
         let version = heads.request?.version ?? record.clientVersion
         writer.member("status", CharlesTransactions.hasFailed(record) ? "FAILED" : "COMPLETE")
-        writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
+        writer.member("method", record.method.isEmpty && isTunnel ? "CONNECT" : record.method)
         writer.member("protocolVersion", version.charlesName)
         CharlesTransactions.place(record, isTunnel: isTunnel, into: &writer)
         writer.member("tunnel", isTunnel)

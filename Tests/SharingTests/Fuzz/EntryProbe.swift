@@ -146,7 +146,11 @@ enum EntryProbe {
         for index in others.indices { try others[index].finish() }
         let again = read(.charlesJSON, [charles])
         try demand(again.error.isEmpty, "what we write cannot be read: \(again.error)")
-        let (methods, found) = (outcome.exchanges.map(\.record.method), again.exchanges.map(\.record.method))
+        let methods = outcome.exchanges.map(\.record).map { record in
+            let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil
+            return record.method.isEmpty && isTunnel ? "CONNECT" : record.method
+        }
+        let found = again.exchanges.map(\.record.method)
         try demand(methods == found, "\(methods) are \(found) when they are read again")
     }
 
