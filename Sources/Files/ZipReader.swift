@@ -103,11 +103,10 @@ package final class ZipReader {
         var isThere = false
         for index in tail.indices.dropLast(21) where tail[index...].starts(with: [0x50, 0x4B, 0x05, 0x06]) {
             isThere = true
-            var count = UInt64(number(tail, index + 10, 2))
-            var size = UInt64(number(tail, index + 12, 4))
-            if count == 0xFFFF || size == 0xFFFF_FFFF, let large = largeEnd(descriptor, before: start + index) {
-                (count, size) = large
-            }
+            // The library prefers the large record wherever there is one, whatever the small one says.
+            let (count, size) =
+                largeEnd(descriptor, before: start + index)
+                ?? (number(tail, index + 10, 2), number(tail, index + 12, 4))
             guard count <= UInt64(mostEntries), size <= longestDirectory else {
                 throw FileError(path, "is refused: the zip has more than \(mostEntries) entries")
             }

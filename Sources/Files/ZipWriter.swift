@@ -17,15 +17,32 @@ package enum ZipWriter {
     }
 
     /// Writes a zip to a path where there is nothing; only its owner may read what is unpacked of it.
-    package static func write(_ members: [Member], to path: String) throws(FileError) {
+    ///
+    /// - Parameter onProgress: called often with the part that is done, from 0 to 1; what it throws ends the work, and
+    ///   nothing is written.
+    package static func write(
+        _ members: [Member],
+        to path: String,
+        onProgress: (Double) throws -> Void = { _ in }
+    ) throws {
+        try withoutActuallyEscaping(onProgress) { onProgress in
+            let progress = Progress(onProgress)
+            try withExtendedLifetime(progress) { try write(members, to: path, progress) }
+        }
+    }
+
+    private static func write(_ members: [Member], to path: String, _ progress: Progress) throws {
         var code: CInt = 0
         guard let archive = zip_open(path, CInt(ZIP_CREATE | ZIP_EXCL), &code) else {
-            throw FileError(path, "cannot be written", errno: errno)
+            var error = zip_error_t()
+            zip_error_init_with_code(&error, code)
+            defer { zip_error_fini(&error) }
+            throw FileError(path, "cannot be written: \(String(cString: zip_error_strerror(&error)))")
         }
-        func failure() -> FileError {
+        func failure() -> any Error {
             let reason = String(cString: zip_error_strerror(zip_get_error(archive)))
             zip_discard(archive)
-            return FileError(path, "cannot be written: \(reason)")
+            return progress.error ?? FileError(path, "cannot be written: \(reason)")
         }
         for member in members {
             guard let source = zip_source_file(archive, member.file, 0, -1) else { throw failure() }
@@ -39,7 +56,48 @@ package enum ZipWriter {
                 zip_file_set_external_attributes(archive, UInt64(index), 0, UInt8(ZIP_OPSYS_UNIX), mode) == 0
             else { throw failure() }
         }
-        guard zip_close(archive) == 0 else { throw failure() }
+        guard progress.register(archive), zip_close(archive) == 0 else { throw failure() }
+    }
+
+    /// What libzip tells while it writes.
+    private final class Progress {
+        private let onProgress: (Double) throws -> Void
+        private var part = 0.0
+        private(set) var error: (any Error)?
+
+        init(_ onProgress: @escaping (Double) throws -> Void) { self.onProgress = onProgress }
+
+        /// Has libzip report to it, for as long as the archive is open; returns whether it will.
+        func register(_ archive: OpaquePointer) -> Bool {
+            let own = Unmanaged.passUnretained(self).toOpaque()
+            let isTold = zip_register_progress_callback_with_state(
+                archive,
+                0.001,
+                { _, part, state in state.map { Progress.of($0).part = part } },
+                nil,
+                own
+            )
+            let isAsked = zip_register_cancel_callback_with_state(
+                archive,
+                { _, state in state.map { Progress.of($0).goesOn() } ?? true ? 0 : 1 },
+                nil,
+                own
+            )
+            return isTold == 0 && isAsked == 0
+        }
+
+        private static func of(_ state: UnsafeMutableRawPointer) -> Progress {
+            Unmanaged<Progress>.fromOpaque(state).takeUnretainedValue()
+        }
+
+        private func goesOn() -> Bool {
+            do {
+                try onProgress(part)
+            } catch {
+                self.error = self.error ?? error
+            }
+            return error == nil
+        }
     }
 
     /// The members with those stored that compression would make as short as traps are, which no reader of ours opens.

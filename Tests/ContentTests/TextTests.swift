@@ -17,6 +17,28 @@ struct TextTests {
         #expect(MediaType(type.description) == type)
     }
 
+    @Test("A type has the extension of files that have the type")
+    func extensions() {
+        let types = [
+            "text/html": "html", "text/plain": "txt", "application/json": "json", "application/xml": "xml",
+            "image/jpeg": "jpg", "text/javascript": "js", "application/gzip": "gz", "video/mp4": "mp4",
+            "application/x-ndjson": "ndjson", "font/woff2": "woff2", "multipart/related": "mhtml",
+        ]
+        for (type, name) in types {
+            #expect(MediaType(type)?.fileExtension == name, "\(type)")
+            #expect(MediaTypes.contentType(of: "a.\(name)").hasPrefix(type), "\(type)")
+        }
+        #expect(MediaType("text/xml")?.fileExtension == "xml")
+        #expect(MediaType("application/javascript; charset=utf-8")?.fileExtension == "js")
+        #expect(MediaType("application/vnd.x+json")?.fileExtension == "json")
+        #expect(MediaType("application/vnd.x+xml")?.fileExtension == "xml")
+        for unknown in ["application/octet-stream", "application/x-www-form-urlencoded", "image/unheard-of"] {
+            #expect(MediaType(unknown)?.fileExtension == nil, "\(unknown)")
+        }
+        #expect(MediaTypes.contentType(of: "a.TXT") == "text/plain; charset=utf-8")
+        #expect(["a", ".txt", "a.", "a.unheard"].allSatisfy { MediaTypes.contentType(of: $0) == MediaTypes.unknown })
+    }
+
     @Test(
         "what is no media type is refused",
         arguments: ["", "text", "/", "text/", "/x", "a b/c", "text/html/x", ";a=b"]

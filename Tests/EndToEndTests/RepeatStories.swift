@@ -261,6 +261,13 @@ extension EndToEnd {
             let total = try object(String(down.text.split(separator: "\n").last ?? ""))
             #expect(down.status == 1 && total["failed"] as? Int == 3, "\(down.text)\(down.errors)")
             #expect(total["statuses"] as? [String: Int] == ["502": 3] && total["compared"] as? Int == 0)
+            // A running Sluice that records nothing says it, too.
+            let silent = try await SluiceProcess(profile: "version: 1\nrecord: { except: \"*\" }\n")
+            let identifier = "\(silent.program.identifier)"
+            let through = try await repeated(silent, sluice.session, "1", "--times", "2", "--control", identifier)
+            #expect(through.status == 1 && through.text.contains("2 not answered"), "\(through.text)\(through.errors)")
+            #expect(through.text.contains("failed 2 x: Sluice had no answer: the server could not be connected to."))
+            #expect(try await silent.stop().status == 0)
         }
 
         @Test("As many are under way at a time as was said, with the time between them that was said")

@@ -124,6 +124,37 @@ struct ZipTests {
         try Data(number(UInt32(0x0403_4B50)) + end).write(to: URL(filePath: path))
         let error = #expect(throws: FileError.self) { try ZipReader(path) }
         #expect(error?.reason.contains("more than 65535 entries") == true, "\(error?.reason ?? "")")
+        // The record of zip64 counts, whatever the other one says.
+        let small = number(UInt16(1)) + number(UInt16(1)) + number(UInt32(46)) + number(UInt32(4)) + number(UInt16(0))
+        try Data(number(UInt32(0x0403_4B50)) + end.dropLast(14) + small).write(to: URL(filePath: path))
+        let hidden = #expect(throws: FileError.self) { try ZipReader(path) }
+        #expect(hidden?.reason.contains("more than 65535 entries") == true, "\(hidden?.reason ?? "")")
+    }
+
+    @Test("Writing says how far it is, and ends with what is thrown then: nothing is left")
+    func progress() throws {
+        struct Stop: Error {}
+        let long = directory + "/long"
+        let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
+        try Data(content).write(to: URL(filePath: long))
+        let members = (1...4).map { ZipWriter.Member("part \($0)", file: long) }
+        var parts: [Double] = []
+        try ZipWriter.write(members, to: directory + "/whole.zip") { parts.append($0) }
+        #expect(parts == parts.sorted() && Set(parts).count > 20 && parts.allSatisfy { (0...1).contains($0) })
+        #expect(parts.last.map { $0 > 0.95 } == true, "\(parts.suffix(3))")
+        let path = directory + "/stopped.zip"
+        var calls = 0
+        #expect(throws: Stop.self) {
+            try ZipWriter.write(members, to: path) { part in
+                calls += 1
+                if part > 0.3 { throw Stop() }
+            }
+        }
+        #expect(calls < parts.count)
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("stopped") }
+        #expect(left.isEmpty, "\(left)")
+        let there = #expect(throws: FileError.self) { try ZipWriter.write(members, to: directory + "/whole.zip") }
+        #expect(there?.reason.contains("exists") == true, "\(there?.reason ?? "")")
     }
 
     @Test("A zip that is cut off anywhere, or has a byte changed, is an error or reads as bytes: nothing else")

@@ -84,7 +84,8 @@ let package = Package(
             "Runner",
             ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "StandardPaths.swift", "StartError.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
+                "Archive", "Child/SignalPipe.swift", "Progress", "StandardPaths.swift", "StartError.swift",
+                "SluiceVersion.swift", "StopSignals.swift", "TemporaryDirectory.swift",
             ]
         ),
 
@@ -99,6 +100,8 @@ let package = Package(
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
         fuzzer("Archives", "Runner", "Recording", "Sharing", "Files"),
+        fuzzer("Entries", "Content", "Sharing"),
+        fuzzer("Zips", "Files"),
         fuzzer("Pages", "Content", "Sharing"),
         fuzzer("Paths", "Content"),
         fuzzer("Commands", "Content", "Sharing"),

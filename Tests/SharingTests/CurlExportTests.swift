@@ -151,6 +151,35 @@ struct CurlExportTests {
         }
     }
 
+    @Test("body files are there once the export has ended; one that ends early leaves none, and none of its directory")
+    func early() throws {
+        let folder = try TemporaryFolder()
+        let source = MemorySource()
+        let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"
+        func files() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+        }
+        func export(isCurl: Bool, ends: Bool) throws {
+            let exchange = try source.add("http://h/", request: head, requestBody: repeatElement(0, count: 70_000))
+            let bodies = BodyDirectory(path: "\(folder.path)/b", referredToAs: "b")
+            var export: any ExchangeExport =
+                isCurl
+                ? CurlExport(source: source, files: bodies) { _ in }
+                : ProgramExport(.httpie, source: source, files: bodies) { _ in }
+            try export.add(exchange)
+            #expect(try !files().contains("b/exchange-\(exchange.record.id)-body.bin"))
+            if ends { try export.finish() }
+        }
+        try export(isCurl: true, ends: false)
+        #expect(try files().isEmpty)
+        try export(isCurl: true, ends: true)
+        #expect(try files() == ["b", "b/exchange-2-body.bin"])
+        try export(isCurl: false, ends: false)
+        #expect(try files() == ["b", "b/exchange-2-body.bin"])
+        try export(isCurl: false, ends: true)
+        #expect(try files() == ["b", "b/exchange-2-body.bin", "b/exchange-4-body.bin"])
+    }
+
     @Test("a line break in a comment cannot become a command")
     func comment() throws {
         let source = MemorySource()

@@ -48,6 +48,7 @@ struct RepeatedFormTests {
                 let exchange = try source.add(url, requestBytes: head + [13, 10], requestBody: one.body)
                 let files = BodyDirectory(path: "\(folder.path)/bodies")
                 let text = try #require(try form.text(exchange, source: source, files: files))
+                try files.finish()
                 let script = "\(folder.path)/script"
                 try Data(text.utf8).write(to: URL(filePath: script))
                 let child = try folder.run(program[0], program.dropFirst() + [script])

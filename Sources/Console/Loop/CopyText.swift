@@ -102,6 +102,7 @@ final class CopiedBodies: BodyFiles {
 
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         let path = try directory.write(name, contents: contents)
+        try directory.finish()
         paths.withLock { $0.append(path) }
         return path
     }

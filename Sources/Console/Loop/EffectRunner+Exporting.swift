@@ -38,7 +38,8 @@ extension EffectRunner {
             let pipeline = ExportPipeline(reader, onProgress: onProgress) { try $0(ids.map(\.number)) }
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
-            let destination = ExportDestination(file, path: ExportFile.expanded(request.path))
+            var destination = ExportDestination(file, path: ExportFile.expanded(request.path))
+            destination.onPacking = { _ in try check() }
             var export = request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
             let count = try SessionMask.write(&export, masked, pipeline)
             try check()

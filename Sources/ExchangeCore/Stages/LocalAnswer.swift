@@ -59,6 +59,20 @@ package struct LocalAnswer: Sendable {
     /// The status of what a replay does not answer; no server has it.
     package static let notRecordedStatus = 599
 
+    /// The field of answers to exchanges that failed, with the failure's code.
+    private static let failureField = "X-Sluice-Failure"
+    /// The field of what a replay does not answer.
+    private static let replayField = "X-Sluice-Replay"
+
+    /// Why Sluice itself gave an answer, as the answer's head says; `nil` where it was no failure.
+    package static func failureCode(in head: ResponseHead) -> ExchangeFailure.Code? {
+        if let code = head.fields.value(of: FieldName(failureField.lowercased())) {
+            return ExchangeFailure.Code(rawValue: code)
+        }
+        let isMiss = head.status == notRecordedStatus && head.fields.contains(FieldName(replayField.lowercased()))
+        return isMiss ? .notRecorded : nil
+    }
+
     /// The page for an exchange that failed: 504 for what took too long, 599 for what a replay does not answer, else 502
     /// (RFC 9110 §15.6).
     package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
@@ -83,7 +97,7 @@ package struct LocalAnswer: Sendable {
             title: title,
             text: text(of: failure),
             html: html && !isMiss,
-            fields: isMiss ? [("X-Sluice-Replay", "miss")] : []
+            fields: isMiss ? [(replayField, "miss")] : [(failureField, failure.code.rawValue)]
         )
     }
 
@@ -106,7 +120,10 @@ package struct LocalAnswer: Sendable {
             let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
             encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        let fields = [("Content-Type", contentType), ("grpc-status", status), ("grpc-message", message)]
+        let fields = [
+            ("Content-Type", contentType), ("grpc-status", status), ("grpc-message", message),
+            (failureField, failure.code.rawValue),
+        ]
         return LocalAnswer(head: ResponseHead(status: 200, fields: fields))
     }
 }

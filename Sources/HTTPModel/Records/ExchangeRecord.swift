@@ -339,7 +339,8 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         case clientGone = "client-gone"
         case notRecorded = "not-recorded"
 
-        var summary: String {
+        /// What happened, in words without an end.
+        package var summary: String {
             switch self {
             case .dns: "the server's name could not be resolved"
             case .connect: "the server could not be connected to"

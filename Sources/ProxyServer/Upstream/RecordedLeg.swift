@@ -14,7 +14,8 @@ final class RecordedLeg: UpstreamLeg {
     private let loop: LoopContext
     private var head: RequestHead?
     private var body = ComparedBody()
-    private let share = BodyShare(of: .shared)
+    /// Of the memory for bodies; `nil` once the body was compared.
+    private var share: BodyShare? = BodyShare(of: .shared)
     private var state = State.asked
     private var isReading = true
 
@@ -71,7 +72,7 @@ final class RecordedLeg: UpstreamLeg {
 
     func sendRequestPart(_ part: ByteBuffer) {
         let isShort = body.size <= ComparedBody.longest
-        guard !isShort || share.grow(by: part.readableBytes) else {
+        guard !isShort || share?.grow(by: part.readableBytes) == true else {
             let text = "The request's body is not compared: other bodies use up the memory for that."
             return fail(ExchangeFailure(.notRecorded, text, hint: "Send fewer long requests at a time."))
         }
@@ -82,6 +83,7 @@ final class RecordedLeg: UpstreamLeg {
         guard case .asked = state, let head else { return }
         let request = AskedRequest(url: url, head: head, body: body)
         let isShort = body.size <= RecordedLeg.shortBody
+        body = ComparedBody()
         // Answers of one request are given in the order in which it is asked.
         let found = isShort ? answers.find(request) : nil
         loop.offload { [answers] in
@@ -93,6 +95,7 @@ final class RecordedLeg: UpstreamLeg {
     }
 
     private func opened(_ result: Result<RecordedAnswer, any Error>) {
+        share = nil
         guard case .asked = state, exchange != nil else { return }
         switch result {
         case .failure(let error): fail(error)

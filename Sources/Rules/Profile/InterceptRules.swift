@@ -2,33 +2,34 @@ import HTTPModel
 
 /// Which hosts are decrypted.
 package struct InterceptRules: Sendable, Hashable {
-    /// `nil` for every host; only host and port of the locations count.
-    private var only: [Location]?
-    private var except: [Location] = []
+    /// Only host and port of the locations count.
+    private var hosts = LocationChoice()
 
     /// Every host is decrypted.
     package init() {}
 
     package func decrypts(host: String, port: Int) -> Bool {
-        let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
-        return (only?.contains { $0.matches(url) } ?? true) && !except.contains { $0.matches(url) }
+        hosts.admits(RequestURL(scheme: "tunnel", host: host, port: port, path: ""))
     }
 
     /// `decrypted: HOSTS except HOSTS`; `nil` where every host is decrypted.
     package var text: String? {
-        let decrypted = only.map { $0.isEmpty ? "no host" : $0.map(\.description).joined(separator: ", ") }
-        let without = except.isEmpty ? "" : " except \(except.map(\.description).joined(separator: ", "))"
-        return decrypted == nil && without.isEmpty ? nil : "decrypted: \(decrypted ?? "every host")\(without)"
+        guard !hosts.isEverything else { return nil }
+        let except = hosts.exceptText.map { " except \($0)" } ?? ""
+        return "decrypted: \(hosts.onlyText("no host") ?? "every host")\(except)"
     }
 
     /// Whether certainly no host that a location matches is decrypted.
     func neverDecrypts(_ location: Location) -> Bool {
-        if except.contains(where: { $0.pattern.port.isEmpty && $0.coversHost(of: location) }) { return true }
+        let isExcepted = hosts.except.contains { entry in
+            entry.location.pattern.port.isEmpty && entry.location.coversHost(of: location)
+        }
+        if isExcepted { return true }
         if case .exact(let host) = location.hostKey {
             let ports = Int(location.pattern.port).map { [$0] } ?? [443]
             return !ports.contains { decrypts(host: host, port: $0) }
         }
-        return only.map { $0.allSatisfy { $0.hasDisjointHost(from: location) } } ?? false
+        return hosts.only.map { $0.allSatisfy { $0.location.hasDisjointHost(from: location) } } ?? false
     }
 }
 
@@ -45,7 +46,6 @@ extension InterceptRules {
     /// Before anything is decrypted only host and port are known.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "intercept", keys: InterceptRules.keys) else { return }
-        if let node = fields["only"] { only = (only ?? []) + reader.hosts(node, "intercept") }
-        if let node = fields["except"] { except += reader.hosts(node, "intercept") }
+        hosts.add(fields, &reader) { $0.hosts($1, "intercept") }
     }
 }

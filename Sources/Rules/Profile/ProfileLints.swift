@@ -14,7 +14,8 @@ struct ProfileLints {
                 lintUndecrypted(heading.scope.locations ?? [], at: heading.place)
             }
         }
-        for entry in (record.only ?? []) + record.except { lintUndecrypted([entry.location], at: entry.place) }
+        let recorded = record.locations
+        for entry in (recorded.only ?? []) + recorded.except { lintUndecrypted([entry.location], at: entry.place) }
     }
 
     private mutating func lint(_ place: ProfilePlace, _ message: String) {

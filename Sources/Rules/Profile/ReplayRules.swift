@@ -16,15 +16,7 @@ package struct ReplayRules: Sendable {
         case miss
     }
 
-    /// A location, and where the profile has it.
-    struct Entry: Sendable {
-        var location: Location
-        var place: ProfilePlace
-    }
-
-    /// `nil` for every exchange.
-    private var only: [Entry]?
-    private var except: [Entry] = []
+    private var locations = LocationChoice()
     /// Names of query fields that are not compared, in any case.
     package var ignoredQuery: [String] = []
     /// Names of form fields and JSON members that are not compared, in any case, and places in JSON such as `.items[].id`.
@@ -38,16 +30,13 @@ package struct ReplayRules: Sendable {
     package init() {}
 
     /// Whether an exchange answers, by the URL as the client sent it.
-    package func admits(_ url: RequestURL) -> Bool {
-        (only?.contains { $0.location.matches(url) } ?? true) && !except.contains { $0.location.matches(url) }
-    }
+    package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
     /// What differs from the rules without a profile; `nil` where nothing does.
     package var text: String? {
-        func list(_ entries: [Entry]) -> String { entries.map(\.location.description).joined(separator: ", ") }
         var parts: [String] = []
-        if let only { parts.append("answers: \(only.isEmpty ? "nothing" : list(only))") }
-        if !except.isEmpty { parts.append("no answers: \(list(except))") }
+        if let only = locations.onlyText("nothing") { parts.append("answers: \(only)") }
+        if let except = locations.exceptText { parts.append("no answers: \(except)") }
         let ignoredParts = ignored.map(\.rawValue).sorted()
         if !ignoredParts.isEmpty { parts.append("ignored: \(ignoredParts.joined(separator: ", "))") }
         if !ignoredQuery.isEmpty { parts.append("ignored in queries: \(ignoredQuery.joined(separator: ", "))") }
@@ -91,12 +80,7 @@ extension ReplayRules {
     /// Adds what one file says: lists are gathered over the files of a profile.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "replay", keys: ReplayRules.keys) else { return }
-        func entries(_ node: Node) -> [Entry] {
-            let place = reader.place(node)
-            return reader.locations(node).map { Entry(location: $0, place: place) }
-        }
-        if let node = fields["only"] { only = (only ?? []) + entries(node) }
-        if let node = fields["except"] { except += entries(node) }
+        locations.add(fields, &reader)
         for entry in fields["ignore"]?.members ?? [] {
             let choices = Part.allCases.map { ($0.rawValue, $0) }
             if let part = reader.choice(entry, "ignore", choices) { ignored.insert(part) }

@@ -55,7 +55,8 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .html:
             let facts = SessionFacts(reader, masked: source as? MaskedSource)
             return PageExport(source: source, facts: facts, sink: sink)
-        case .bundle: return BundleExport(source: source, of: reader, sink: sink)
+        case .bundle:
+            return BundleExport(source: source, of: reader, sink: sink, onPacking: destination.onPacking)
         case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
@@ -63,7 +64,13 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .chlsj: return CharlesJSONExport(source: source, sink: sink)
         case .raw:
             let place = destination.directory.map { RawExport.Place.directory($0) } ?? .zip(sink)
-            return RawExport(source: source, of: reader, to: place, hasBodies: destination.wantsBodies)
+            return RawExport(
+                source: source,
+                of: reader,
+                to: place,
+                hasBodies: destination.wantsBodies,
+                onPacking: destination.onPacking
+            )
         case .openapi: return OpenAPIExport(source: source, version: SluiceVersion.current, sink: sink)
         }
     }
@@ -80,6 +87,8 @@ package struct ExportDestination {
     package var directory: OutputDirectory?
     /// Whether the bodies of raw messages are files of their own, too.
     package var wantsBodies = false
+    /// Called often while a zip is packed, with the part that is done, from 0 to 1; what it throws ends the export.
+    package var onPacking: (Double) throws -> Void = { _ in }
 
     package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
         (sink, self.bodies, self.script) = (file.write, bodies, script)

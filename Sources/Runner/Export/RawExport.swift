@@ -22,16 +22,26 @@ package struct RawExport: ExchangeExport {
     private let reader: SessionReader
     private let place: Place
     private let hasBodies: Bool
+    private let onPacking: (Double) throws -> Void
     private var work: RawWork?
 
     /// Prepares an export; `source` is `reader` itself, or the same without its secrets.
-    package init(source: any ExchangeSource, of reader: SessionReader, to place: Place, hasBodies: Bool = false) {
+    ///
+    /// - Parameter onPacking: as ``ExportDestination/onPacking``.
+    package init(
+        source: any ExchangeSource,
+        of reader: SessionReader,
+        to place: Place,
+        hasBodies: Bool = false,
+        onPacking: @escaping (Double) throws -> Void = { _ in }
+    ) {
         (self.source, self.reader, self.place, self.hasBodies) = (source, reader, place, hasBodies)
+        self.onPacking = onPacking
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws { try begun().add(exchange) }
 
-    package mutating func finish() throws { try begun().finish(place) }
+    package mutating func finish() throws { try begun().finish(place, onPacking) }
 
     package var remark: String? {
         guard let work else { return nil }
@@ -108,11 +118,11 @@ private final class RawWork {
         if temporary != nil { names.append(name) }
     }
 
-    func finish(_ place: RawExport.Place) throws {
+    func finish(_ place: RawExport.Place, _ onPacking: (Double) throws -> Void) throws {
         try index.finish()
         try directory.finish()
         guard case .zip(let sink) = place, let temporary else { return }
         let members = names.map { ZipWriter.Member($0, file: "\(temporary.path)/messages/\($0)") }
-        try ZippedFiles.hand(members, by: "\(temporary.path)/zip", to: sink)
+        try ZippedFiles.hand(members, by: "\(temporary.path)/zip", to: sink, onProgress: onPacking)
     }
 }

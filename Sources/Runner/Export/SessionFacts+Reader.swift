@@ -7,13 +7,13 @@ package import Sharing
 import Tools
 
 extension SessionFacts {
-    /// What a session tells of itself, without the secrets in its rules where `masked` is given. What cannot be read of it
+    /// What a session tells of itself, without the secrets in its labels and rules where `masked` is given. What cannot be read of it
     /// is left out: the exchanges count.
     package init(_ reader: SessionReader, masked: MaskedSource? = nil) {
         let mask = masked.map { ProfileMask($0, (try? SessionMask.rules(of: reader)) ?? MaskRules()) }
         let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""
         self.init(name: name, version: SluiceVersion.current, system: SessionFacts.systemName)
-        labels = (try? reader.identity().labels) ?? [:]
+        labels = ((try? reader.identity().labels) ?? [:]).mapValues { masked?.masked(text: $0) ?? $0 }
         runs = ((try? reader.runs()) ?? []).map {
             Run(sluiceVersion: $0.sluiceVersion, startedAt: $0.startedAt, endedAt: $0.endedAt)
         }

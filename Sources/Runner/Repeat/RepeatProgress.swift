@@ -1,3 +1,5 @@
+package import HTTPModel
+
 /// The result of sending one request.
 package struct SendOutcome: Sendable, Hashable {
     /// The status of the answer, which the proxy may have made itself; `nil` without an answer.
@@ -8,6 +10,8 @@ package struct SendOutcome: Sendable, Hashable {
     package var bytes: Int64
     /// Why there was no whole answer, in one sentence; `nil` where there was one.
     package var failure: String?
+    /// Why the proxy made the answer itself, as the answer says; `nil` where it does not.
+    package var failureCode: ExchangeFailure.Code?
     /// From where it was sent, `host:port`, as the record of the exchange has its client; `nil` without a connection.
     package var address: String?
     /// When it was sent, by the clock of the records, in microseconds since 1970.

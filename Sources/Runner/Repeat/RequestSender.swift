@@ -1,3 +1,4 @@
+import ExchangeCore
 package import Foundation
 import HTTPModel
 package import NIOCore
@@ -227,7 +228,9 @@ package final class RequestSender: Sendable {
                 trailers: request.trailers
             ) { event in
                 switch event {
-                case .head(let head): attempt.status = head.status
+                case .head(let head):
+                    attempt.status = head.status
+                    attempt.failureCode = LocalAnswer.failureCode(in: head)
                 case .part(let part): attempt.bytes += Int64(part.readableBytes)
                 }
             }
@@ -244,6 +247,7 @@ package final class RequestSender: Sendable {
         var isOnUsedConnection = false
         var address: String?
         var status: Int?
+        var failureCode: ExchangeFailure.Code?
         var bytes: Int64 = 0
         var end: ContinuousClock.Instant?
 
@@ -261,6 +265,7 @@ package final class RequestSender: Sendable {
                 duration: Int64(duration),
                 bytes: bytes,
                 failure: failure,
+                failureCode: failureCode,
                 address: address,
                 startedAt: startedAt
             )

@@ -83,10 +83,14 @@ private struct JSONItems {
 
     init(tree: JSONTree, rules: ComparisonRules) { (self.tree, self.rules) = (tree, rules) }
 
+    /// Longer places, in bytes, are told by a digest: each value below has its place, and a name may be as long as the body.
+    private static let longestPath = 1_024
+
     /// Adds a value and all below it; the limit on nesting bounds the recursion.
     mutating func add(_ node: Int, at path: String, member: String?) {
         guard tree.nodes.indices.contains(node), !rules.ignores(path: path, member: member) else { return }
         let value = tree.nodes[node]
+        let path = path.utf8.count > JSONItems.longestPath ? JSONItems.shortened(path) : path
         switch value.kind {
         case .objectBegin:
             // An empty one is a value, too.
@@ -106,6 +110,12 @@ private struct JSONItems {
 
     private mutating func add(_ path: String, _ value: String) {
         items.append(ComparedRequest.Item(part: .body, place: "body \(path)", value: value))
+    }
+
+    private static func shortened(_ path: String) -> String {
+        var digest = ByteDigest()
+        digest.add(path)
+        return "\(String(path.unicodeScalars.prefix(80)))…\(digest.fingerprint)"
     }
 
     private static func step(_ name: String) -> String {

@@ -56,15 +56,14 @@ struct ComparedRequest: Sendable {
     init(method: String, url: RequestURL, fields: FieldSection, body: ComparedBody, rules: Matching) {
         var items = [Item(part: .method, place: "the method", value: method)]
         if !rules.ignored.contains(.scheme) {
-            // A WebSocket begins as HTTP.
-            let scheme = url.scheme == "ws" ? "http" : url.scheme == "wss" ? "https" : url.scheme
+            let scheme = ComparedRequest.normalized(scheme: url.scheme)
             items.append(Item(part: .scheme, place: "the scheme", value: scheme))
         }
         if !rules.ignored.contains(.host) { items.append(Item(part: .host, place: "the host", value: url.host)) }
         if !rules.ignored.contains(.port) {
             items.append(Item(part: .port, place: "the port", value: String(url.port)))
         }
-        items.append(Item(part: .path, place: "the path", value: ComparedRequest.normalized(url.path)))
+        items.append(Item(part: .path, place: "the path", value: ComparedRequest.normalized(path: url.path)))
         var listed: [Item] = []
         if let query = url.query, !query.isEmpty {
             ComparedRequest.fields(Array(query.utf8), .query, "query field", rules.query, &listed)
@@ -117,6 +116,9 @@ struct ComparedRequest: Sendable {
 
         private static let longest = 80
 
+        /// The place in a length that a sentence bears.
+        var shownPlace: String { place.shortened(to: Difference.longest) }
+
         /// For example `query field 'page' is "3", recorded "2"`.
         var description: String {
             // JSON has its own quotes, and a digest needs none.
@@ -125,6 +127,7 @@ struct ComparedRequest: Sendable {
                 let short = value.shortened(to: Difference.longest)
                 return isPlain ? short : JSONWriter.quoted(short)
             }
+            let place = shownPlace
             return switch (asked, recorded) {
             case (let asked?, let recorded?): "\(place) is \(quoted(asked)), recorded \(quoted(recorded))"
             case (let asked?, nil): "\(place) is \(quoted(asked)), recorded without it"
@@ -157,8 +160,17 @@ struct ComparedRequest: Sendable {
 
     // MARK: - URLs
 
+    /// The scheme with which a request begins: a WebSocket begins as HTTP.
+    static func normalized(scheme: String) -> String {
+        switch scheme {
+        case "ws": "http"
+        case "wss": "https"
+        default: scheme
+        }
+    }
+
     /// A path whose escapes are written in one way: none for what needs none, else in capitals (RFC 3986 §6.2.2).
-    static func normalized(_ path: String) -> String {
+    static func normalized(path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
         var result: [UInt8] = []
         var rest = Array(path.utf8)[...]

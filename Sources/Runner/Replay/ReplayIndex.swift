@@ -53,8 +53,9 @@ struct ReplayIndex: Sendable {
         var body: Fingerprint
     }
 
-    /// The requests of one method to one URL, whatever the query.
+    /// The requests of one method to one URL as they are compared, whatever the query.
     struct Endpoint: Sendable {
+        /// Without a query.
         var url: RequestURL
         var method: String
         var entries: [Int32] = []
@@ -113,12 +114,14 @@ struct ReplayIndex: Sendable {
             entries.append(entry)
             var url = record.sentURL ?? record.url
             url.query = nil
-            let key = EndpointKey(url: url, method: record.method)
+            url.scheme = ComparedRequest.normalized(scheme: url.scheme)
+            url.path = ComparedRequest.normalized(path: url.path)
+            let key = EndpointKey(url: url, method: sent.value(of: .method) ?? "")
             if let place = places[key] {
                 endpoints[Int(place)].entries.append(number)
             } else if endpoints.count < ReplayIndex.mostEndpoints {
                 places[key] = Int32(endpoints.count)
-                endpoints.append(Endpoint(url: url, method: sent.value(of: .method) ?? "", entries: [number]))
+                endpoints.append(Endpoint(url: url, method: key.method, entries: [number]))
             }
             guard reason == nil else { return }
             if !record.extras.masked.isEmpty { masked += 1 }

@@ -75,9 +75,9 @@ struct ReplayMiss: Sendable {
         guard let first = differences.first else { return "no difference" }
         let rest = differences.count - 1
         guard rest > 0 else { return first.description }
-        let places = differences.dropFirst().prefix(3).map(\.place).joined(separator: ", ")
-        return
-            "\(first.description); \(places)\(rest > 3 ? " and \(rest - 3) more" : "") \(rest == 1 ? "differs" : "differ") too"
+        let places = differences.dropFirst().prefix(3).map(\.shownPlace).joined(separator: ", ")
+        let more = rest > 3 ? " and \(rest - 3) more" : ""
+        return "\(first.description); \(places)\(more) \(rest == 1 ? "differs" : "differ") too"
     }
 
     // MARK: - The nearest
@@ -99,27 +99,23 @@ struct ReplayMiss: Sendable {
             if score == best, places.count < mostRead { places.append(place) }
         }
         let parts = (asked.fingerprint(of: .query), asked.fingerprint(of: .header), asked.fingerprint(of: .body))
-        // What answers before what does not, then what has most in common.
-        func rank(_ entry: ReplayIndex.Entry) -> Int {
-            (entry.query == parts.0 ? 4 : 0) + (entry.body == parts.2 ? 2 : 0) + (entry.header == parts.1 ? 1 : 0)
+        // Those that have most in common come first, equal ones in their recorded order; no more are kept than are read.
+        var byRank = [[ReplayIndex.Entry]](repeating: [], count: 8)
+        for number in places.lazy.flatMap({ index.endpoints[$0].entries }) {
+            let entry = index.entries[Int(number)]
+            let rank =
+                (entry.query == parts.0 ? 4 : 0) + (entry.body == parts.2 ? 2 : 0) + (entry.header == parts.1 ? 1 : 0)
+            if byRank[rank].count < mostRead { byRank[rank].append(entry) }
         }
-        var candidates: [(rank: Int, place: Int, entry: ReplayIndex.Entry)] = []
-        for place in places {
-            for number in index.endpoints[place].entries {
-                let entry = index.entries[Int(number)]
-                candidates.append((rank(entry), candidates.count, entry))
-            }
-        }
-        candidates.sort { ($1.rank, $0.place) < ($0.rank, $1.place) }
         var found: (ExchangeRecord, ReplayIndex.Entry, [ComparedRequest.Difference])?
-        for candidate in candidates.prefix(mostRead) {
-            guard let (recorded, request) = try source.request(candidate.entry.id, replay.matching) else { continue }
+        for entry in byRank.reversed().joined().prefix(mostRead) {
+            guard let (recorded, request) = try source.request(entry.id, replay.matching) else { continue }
             let differences = asked.differences(from: request)
+            // Of those that differ in as much, one that answers comes before one that does not.
             let isNearer = found.map { best in
-                (differences.count, candidate.entry.leftOut == nil ? 0 : 1)
-                    < (best.2.count, best.1.leftOut == nil ? 0 : 1)
+                (differences.count, entry.leftOut == nil ? 0 : 1) < (best.2.count, best.1.leftOut == nil ? 0 : 1)
             }
-            if isNearer ?? true { found = (recorded.record, candidate.entry, differences) }
+            if isNearer ?? true { found = (recorded.record, entry, differences) }
         }
         return found
     }

@@ -1,8 +1,8 @@
-import Content
+package import Content
 import Foundation
 package import HTTPModel
 import Masking
-package import NIOCore
+import NIOCore
 
 /// Exports exchanges as a session of Charles in JSON (`.chlsj`): an array of transactions, as Charles opens and writes it.
 ///
@@ -13,70 +13,28 @@ package import NIOCore
 /// What Charles has no member for is in `_sluice`: `id`, `kind`, `state`, `startedAt` and `timings` to the microsecond (as in
 /// ``JSONExport``), `colour`, `masked`, trailers, and `arrivals` of a WebSocket: for each direction pairs of an offset into
 /// its frames and of the moment at which they came, in microseconds since 1970. ``CharlesJSONReader`` reads it back.
-package struct CharlesJSONExport: PartedExport {
-    private let transactions: CharlesTransactions
-    private var writer: JSONWriter
-    private var isOpen = false
-    /// Whether it writes exchanges in the middle of an export that another one begins and ends.
-    private var isPart = false
+package typealias CharlesJSONExport = EntryExport<CharlesTransactions>
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
-    package init(source: any ExchangeSource, sink: @escaping ExportSink) {
-        transactions = CharlesTransactions(source: source)
-        writer = JSONWriter(sink)
+/// Writes exchanges as transactions, for ``CharlesJSONExport``.
+package struct CharlesTransactions: ExchangeEntries {
+    package struct Options: EntryOptions {
+        package init() {}
     }
 
-    package mutating func add(_ exchange: RecordedExchange) throws {
-        begin()
-        writer.lineBreak()
-        let transactions = transactions
-        try writer.object { try transactions.write(exchange, into: &$0) }
-    }
-
-    package var part: ExportPart {
-        { source, sink in
-            var part = CharlesJSONExport(source: source, sink: sink)
-            (part.isOpen, part.isPart) = (true, true)
-            return part
-        }
-    }
-
-    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
-        begin()
-        try writer.add(piece, isContinued: !beginsPart)
-    }
-
-    package mutating func finish() throws {
-        if isPart { return try writer.flush() }
-        begin()
-        try writer.endLine()
-        try writer.close(UInt8(ascii: "]"))
-        try writer.endLine()
-        try writer.flush()
-    }
-
-    private mutating func begin() {
-        guard !isOpen else { return }
-        isOpen = true
-        writer.open(UInt8(ascii: "["))
-    }
-}
-
-/// Writes exchanges as transactions.
-///
-/// It is not ``CharlesJSONExport`` itself, with whose copy the buffer of its writer would be copied for each transaction.
-private struct CharlesTransactions {
     private static let decodedLimit = 256 << 20
 
-    let source: any ExchangeSource
+    private let source: any ExchangeSource
+    package let options: Options
 
-    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
+
+    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let heads = ReadHeads(exchange.messages)
         let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil
         let version = heads.request?.version ?? record.clientVersion
         writer.member("status", CharlesTransactions.hasFailed(record) ? "FAILED" : "COMPLETE")
-        writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
+        writer.member("method", record.method.isEmpty && isTunnel ? "CONNECT" : record.method)
         writer.member("protocolVersion", version.charlesName)
         CharlesTransactions.place(record, isTunnel: isTunnel, into: &writer)
         writer.member("tunnel", isTunnel)

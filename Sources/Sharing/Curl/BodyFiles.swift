@@ -7,6 +7,12 @@ package protocol BodyFiles {
     /// Writes a file; returns the path by which the command is to read it. The name proposed has letters, digits, `-`
     /// and `.` only; `contents` calls its argument with each piece in order.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
+    /// Puts the files in their place; before that none of them need be there.
+    func finish() throws
+}
+
+extension BodyFiles {
+    package func finish() {}
 }
 
 /// Why a body file could not be written.
@@ -15,10 +21,15 @@ package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// Body files in one directory, which is made when the first is written. Only the user can read them.
-package struct BodyDirectory: BodyFiles {
+/// Body files in one directory, which is made when the first is written, and has none before ``finish()``. Only the user
+/// can read them.
+package final class BodyDirectory: BodyFiles {
     private let path: String
     private let name: String
+    /// Set while there are files that are not in their place.
+    private var output: OutputDirectory?
+    /// Whether the directory was made for them, so that it goes where they do not come.
+    private var isNew = false
 
     /// Prepares a directory; `name` is what commands call it, for example relative to the script beside it.
     package init(path: String, referredToAs name: String? = nil) {
@@ -26,9 +37,35 @@ package struct BodyDirectory: BodyFiles {
         self.name = name ?? path
     }
 
+    deinit {
+        guard isNew else { return }
+        rmdir(path)
+        TemporaryFiles.forget([path])
+    }
+
     /// Writes a file, over an older one of that name.
     package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
-        if mkdir(path, 0o700) != 0 {
+        let output = try begun()
+        let file = try output.file(name)
+        try contents { try file.write($0) }
+        return "\(self.name)/\(name)"
+    }
+
+    package func finish() throws {
+        try output?.finish()
+        output = nil
+        guard isNew else { return }
+        isNew = false
+        TemporaryFiles.forget([path])
+    }
+
+    private func begun() throws -> OutputDirectory {
+        if let output { return output }
+        // Ours before anything is in it: nobody else can put one in its place.
+        if mkdir(path, 0o700) == 0 {
+            isNew = true
+            TemporaryFiles.add(path)
+        } else {
             guard errno == EEXIST else {
                 let reason = String(cString: strerror(errno))
                 throw BodyFileError(description: "cannot make the directory \(path): \(reason)")
@@ -38,10 +75,9 @@ package struct BodyDirectory: BodyFiles {
                 throw BodyFileError(description: "\(path) is there already and belongs to another user")
             }
         }
-        let file = try OutputFile("\(path)/\(name)", isSecret: true)
-        try contents(file.write)
-        try file.finish()
-        return "\(self.name)/\(name)"
+        let begun = try OutputDirectory(path, isForced: true)
+        output = begun
+        return begun
     }
 }
 

@@ -75,6 +75,7 @@ package struct CurlExport: ScriptExport {
     }
 
     package mutating func finish() throws {
+        try files?.finish()
         if let first { try sink(ByteBuffer(bytes: guards + first)) }
         first = nil
     }

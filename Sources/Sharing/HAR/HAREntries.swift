@@ -1,19 +1,19 @@
-import Content
-import HTTPModel
+package import Content
+package import HTTPModel
 import NIOCore
 
-/// Writes exchanges as entries of an archive.
-///
-/// It is not ``HARExport`` itself, with whose copy the buffer of its writer would be copied for each entry.
-struct HAREntries {
+/// Writes exchanges as entries of an HTTP Archive, for ``HARExport``.
+package struct HAREntries: ExchangeEntries {
     let source: any ExchangeSource
-    let options: HARExport.Options
+    package let options: Options
+
+    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
 
     var limits: JSONBody.Limits {
         JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
     }
 
-    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let timings = HARTimings(record)
         let heads = ReadHeads(exchange.messages)

@@ -1,6 +1,4 @@
-import Content
-package import HTTPModel
-package import NIOCore
+package import Content
 
 /// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
 ///
@@ -10,8 +8,10 @@ package import NIOCore
 /// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
 /// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
 /// streams carried is in `_webSocketMessages` and `_eventSourceMessages`.
-package struct HARExport: PartedExport {
-    package struct Options: Sendable {
+package typealias HARExport = EntryExport<HAREntries>
+
+extension HAREntries {
+    package struct Options: EntryOptions {
         /// How many bytes of each body to write; `nil` for all.
         package var bodyLimit: Int?
         /// How many bytes to decode of a body with content coding.
@@ -22,48 +22,14 @@ package struct HARExport: PartedExport {
         package init() {}
     }
 
-    private let entries: HAREntries
-    private var writer: JSONWriter
-    private var isOpen = false
-    /// Whether it writes exchanges in the middle of an archive that another one begins and ends.
-    private var isPart = false
-
-    /// Prepares an export; nothing is written before the first exchange or the end.
-    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
-        entries = HAREntries(source: source, options: options)
-        writer = JSONWriter(sink)
-    }
-
-    package mutating func add(_ exchange: RecordedExchange) throws {
-        try begin()
-        writer.lineBreak()
-        let entries = entries
-        try writer.object { try entries.write(exchange, into: &$0) }
-    }
-
-    package mutating func finish() throws {
-        if isPart { return try writer.flush() }
-        try begin()
-        try writer.endLine()
-        try writer.close(UInt8(ascii: "]"))
-        try writer.close(UInt8(ascii: "}"))
-        try writer.close(UInt8(ascii: "}"))
-        try writer.endLine()
-        try writer.flush()
-    }
-
-    private mutating func begin() throws {
-        guard !isOpen else { return }
-        isOpen = true
+    package func open(_ writer: inout JSONWriter) throws {
         writer.open(UInt8(ascii: "{"))
         writer.key("log")
         writer.open(UInt8(ascii: "{"))
         writer.member("version", "1.2")
-        writer.key("creator")
-        let version = entries.options.creatorVersion
-        try writer.object {
+        try writer.object("creator") {
             $0.member("name", "Sluice")
-            $0.member("version", version)
+            $0.member("version", options.creatorVersion)
         }
         // Firefox walks through the pages without asking whether there are any.
         writer.key("pages")
@@ -72,17 +38,9 @@ package struct HARExport: PartedExport {
         writer.open(UInt8(ascii: "["))
     }
 
-    package var part: ExportPart {
-        let options = entries.options
-        return { source, sink in
-            var part = HARExport(source: source, options: options, sink: sink)
-            (part.isOpen, part.isPart) = (true, true)
-            return part
-        }
-    }
-
-    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
-        try begin()
-        try writer.add(piece, isContinued: !beginsPart)
+    package func close(_ writer: inout JSONWriter) throws {
+        try writer.close(UInt8(ascii: "]"))
+        try writer.close(UInt8(ascii: "}"))
+        try writer.close(UInt8(ascii: "}"))
     }
 }

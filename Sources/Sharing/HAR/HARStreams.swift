@@ -9,9 +9,6 @@ import NIOCore
 /// `_eventSourceMessages` have `time`, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
 /// how many bytes are missing.
 extension HAREntries {
-    /// More of a payload is never in memory.
-    private static let longestPayload = 16 << 20
-
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
     static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
         if exchange.record.kind == .webSocket { return "websocket" }
@@ -51,7 +48,7 @@ extension HAREntries {
             heads,
             source: source,
             sides: (.requestReceived, .responseSent),
-            payloadLimit: min(options.bodyLimit ?? .max, HAREntries.longestPayload),
+            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
             decodedLimit: options.decodedLimit
         )
         guard let timeline else { return }

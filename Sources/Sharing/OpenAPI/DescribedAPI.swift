@@ -11,17 +11,30 @@ final class DescribedAPI {
         "text/css", "text/javascript", "application/javascript", "application/x-javascript", "application/wasm",
     ]
 
-    private(set) var servers: [String] = []
+    private(set) var servers = SeenServers()
     private(set) var others = 0
     private(set) var unknownMethods = 0
     private(set) var furtherPaths = 0
+    private(set) var furtherServers = 0
     private var schemes: Set<SecurityScheme> = []
     private var count = 0
     private var paths: [String: DescribedPath] = [:]
 
-    private struct DescribedPath {
+    private final class DescribedPath {
         var operations: [String: DescribedOperation] = [:]
-        var servers: [String] = []
+        var servers = SeenServers()
+    }
+
+    /// The addresses of servers in the order in which they were seen.
+    struct SeenServers {
+        private(set) var list: [String] = []
+        private var seen: Set<String> = []
+
+        var isFull: Bool { list.count >= OpenAPIExport.mostServers }
+
+        func contains(_ server: String) -> Bool { seen.contains(server) }
+
+        mutating func add(_ server: String) { if seen.insert(server).inserted { list.append(server) } }
     }
 
     var unreadBodies: Int {
@@ -44,11 +57,15 @@ final class DescribedAPI {
             furtherPaths += 1
             return
         }
-        count += 1
         let server = "\(record.url.scheme)://\(record.url.authority)"
-        if !servers.contains(server) { servers.append(server) }
-        var path = paths[template.text] ?? DescribedPath()
-        if !path.servers.contains(server) { path.servers.append(server) }
+        guard servers.contains(server) || !servers.isFull else {
+            furtherServers += 1
+            return
+        }
+        count += 1
+        servers.add(server)
+        let path = paths[template.text] ?? DescribedPath()
+        path.servers.add(server)
         let operation = path.operations[method] ?? DescribedOperation()
         path.operations[method] = operation
         paths[template.text] = path
@@ -70,7 +87,7 @@ final class DescribedAPI {
     func write(version: String, into writer: inout JSONWriter) throws {
         writer.member("openapi", "3.1.1")
         try writer.object("info") {
-            let hosts = Set(servers.compactMap { $0.split(separator: "/").last }).sorted()
+            let hosts = Set(servers.list.compactMap { $0.split(separator: "/").last }).sorted()
             $0.member("title", hosts.isEmpty ? "Nothing was recorded" : hosts.prefix(3).joined(separator: ", "))
             $0.member("version", "inferred")
             $0.member(
@@ -79,14 +96,14 @@ final class DescribedAPI {
                     + "What was not seen is not described."
             )
         }
-        try writer.objects("servers", servers) { $0.member("url", $1) }
+        try writer.objects("servers", servers.list) { $0.member("url", $1) }
         var names: Set<String> = []
         try writer.object("paths") { writer in
             for (template, path) in paths.sorted(by: { $0.key < $1.key }) {
                 writer.lineBreak()
                 try writer.object(template) { writer in
-                    if path.servers.count < servers.count {
-                        try writer.objects("servers", path.servers) { $0.member("url", $1) }
+                    if path.servers.list.count < servers.list.count {
+                        try writer.objects("servers", path.servers.list) { $0.member("url", $1) }
                     }
                     for method in DescribedAPI.methods {
                         guard let operation = path.operations[method] else { continue }

@@ -6,6 +6,8 @@ import NIOCore
 final class DescribedOperation {
     /// As many parameters are described.
     private static let mostParameters = 200
+    /// Of one message as many media types are described.
+    private static let mostTypes = 50
 
     private var count = 0
     private var first: ExchangeID?
@@ -13,6 +15,7 @@ final class DescribedOperation {
     private var parameters: [Parameter] = []
     private var requests: [String: DescribedContent] = [:]
     private var requestBodies = 0
+    /// By status; those that OpenAPI has no key for are at 0.
     private var responses: [Int: [String: DescribedContent]] = [:]
     /// The ways in which clients authenticated, each with how often.
     private var security: [Set<SecurityScheme>] = []
@@ -45,7 +48,8 @@ final class DescribedOperation {
         if let query = record.url.query { addFields(FormFields.parse(query: query)) }
         if try add(.requestReceived, exchange, heads, &requests, source) { requestBodies += 1 }
         guard record.status > 0 else { return }
-        _ = try add(.responseReceived, exchange, heads, &responses[record.status, default: [:]], source)
+        let status = (100...599).contains(record.status) ? record.status : 0
+        _ = try add(.responseReceived, exchange, heads, &responses[status, default: [:]], source)
     }
 
     private func addFields(_ fields: [FormField]) {
@@ -75,6 +79,7 @@ final class DescribedOperation {
         guard try !body.isEmpty else { return false }
         let type = heads.contentType(of: side).mediaType
         let essence = type?.essence ?? "application/octet-stream"
+        guard contents[essence] != nil || contents.count < DescribedOperation.mostTypes else { return true }
         let content = contents[essence] ?? DescribedContent()
         contents[essence] = content
         guard let type, DescribedContent.hasSchema(type) else { return true }
@@ -116,8 +121,8 @@ final class DescribedOperation {
         }
         try writer.object("responses") { writer in
             for (status, contents) in responses.sorted(by: { $0.key < $1.key }) {
-                try writer.object("\(status)") {
-                    let reason = ResponseHead.standardReason(status)
+                try writer.object(status > 0 ? "\(status)" : "default") {
+                    let reason = status > 0 ? ResponseHead.standardReason(status) : "Another status than 100 to 599"
                     $0.member("description", reason.isEmpty ? "Status \(status)" : reason)
                     if !contents.isEmpty { try DescribedContent.write(contents, into: &$0) }
                 }
@@ -166,7 +171,8 @@ final class DescribedContent {
             guard let multipart = Multipart(bytes, mediaType: type) else { return false }
             add(
                 multipart.parts.compactMap { part in
-                    part.name.map { ($0, String(buffer: part.content), part.fileName != nil) }
+                    let isFile = part.fileName != nil
+                    return part.name.map { ($0, isFile ? "" : String(buffer: part.content), isFile) }
                 }
             )
         }

@@ -12,6 +12,8 @@ import NIOCore
 package struct OpenAPIExport: ExchangeExport {
     /// More paths are left out.
     static let mostPaths = 2_000
+    /// The exchanges of more servers are left out.
+    static let mostServers = 1_000
     /// A longer body, decoded, has no schema.
     static let longestBody = 4 << 20
 
@@ -44,11 +46,13 @@ package struct OpenAPIExport: ExchangeExport {
         left(api.others, "no calls of an API (tunnels, WebSockets, gRPC, parts of pages)")
         left(api.unknownMethods, "methods that OpenAPI 3.1 does not know")
         left(api.furtherPaths, "paths beyond the first \(OpenAPIExport.mostPaths)")
+        left(api.furtherServers, "servers beyond the first \(OpenAPIExport.mostServers)")
         if api.unreadBodies > 0 {
             parts.append("\(api.unreadBodies) bodies are not in the schemas: no JSON, or too long")
         }
-        if api.servers.count > 1 {
-            parts.append("\(api.servers.count) servers are in one description; a filter such as host:NAME takes one")
+        if api.servers.list.count > 1 {
+            let count = api.servers.list.count
+            parts.append("\(count) servers are in one description; a filter such as host:NAME takes one")
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }

@@ -12,14 +12,14 @@ struct PageEnvironment {
     private static let mostSecrets = 200
 
     let facts: SessionFacts
-    let masked: MaskedSource?
+    let isMasked: Bool
 
     func write(into writer: inout JSONWriter) throws {
         writer.member("name", facts.name)
         writer.member("version", facts.version)
         writer.member("system", facts.system)
-        writer.member("isMasked", masked != nil)
-        try writer.pairs("labels", facts.labels.sorted { $0.key < $1.key }.map { ($0.key, text($0.value)) })
+        writer.member("isMasked", isMasked)
+        try writer.pairs("labels", facts.labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         try writer.objects("runs", facts.runs) { writer, run in
             writer.member("version", run.sluiceVersion)
             writer.member("startedAt", Timestamp.iso8601(run.startedAt))
@@ -36,12 +36,10 @@ struct PageEnvironment {
                 if source.isUnsaved { writer.member("unsaved", true) }
                 let beginning = String(decoding: source.text.utf8.prefix(PageEnvironment.longestRules), as: UTF8.self)
                 if source.text.utf8.count > PageEnvironment.longestRules { writer.member("cut", true) }
-                writer.member("text", text(beginning))
+                writer.member("text", beginning)
             }
         }
     }
-
-    private func text(_ text: String) -> String { masked?.masked(text: text) ?? text }
 
     /// Writes what stands for the secrets, and where each was found first.
     static func masked(_ source: MaskedSource, into writer: inout JSONWriter) throws {

@@ -87,7 +87,7 @@ package struct PageExport: ExchangeExport {
         guard !isOpen else { return }
         isOpen = true
         var output = ByteBuffer(string: PageMarkup.beginning(title: facts.name))
-        let environment = PageEnvironment(facts: facts, masked: source as? MaskedSource)
+        let environment = PageEnvironment(facts: facts, isMasked: source is MaskedSource)
         try data("facts", into: &output) { try environment.write(into: &$0) }
         try sink(output)
     }

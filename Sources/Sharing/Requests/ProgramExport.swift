@@ -45,7 +45,10 @@ package struct ProgramExport: ScriptExport {
         try write("\n\(comment("\(id) \(exchange.record.method) \(exchange.record.url)"))\(text)\n")
     }
 
-    package mutating func finish() throws { try write("") }
+    package mutating func finish() throws {
+        try files.finish()
+        try write("")
+    }
 
     private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID) throws -> String {
         switch language {

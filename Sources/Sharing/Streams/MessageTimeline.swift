@@ -7,6 +7,9 @@ import NIOCore
 /// from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that is
 /// still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
 package final class MessageTimeline {
+    /// Exports have at most so many bytes of a message's payload in memory.
+    package static let longestPayload = 16 << 20
+
     /// What one direction is a stream of; `nil` where its body is not a stream of messages.
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 

@@ -13,7 +13,8 @@ package enum SocketFrames {
         from source: MaskedSource,
         _ body: (_ isSent: Bool, _ frame: ByteBuffer, _ at: Int64?) throws -> Void
     ) throws -> [String] {
-        guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: JSONExport.longestPayload) else {
+        guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: MessageTimeline.longestPayload)
+        else {
             return []
         }
         var leftOut: Int64 = 0

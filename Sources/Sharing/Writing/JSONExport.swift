@@ -1,6 +1,6 @@
-import Content
+package import Content
 package import HTTPModel
-package import NIOCore
+import NIOCore
 
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
 ///
@@ -21,8 +21,11 @@ package import NIOCore
 /// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
 /// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
 /// says what could not be read.
-package struct JSONExport: PartedExport {
-    package struct Options: Sendable {
+package typealias JSONExport = EntryExport<JSONEntries>
+
+/// Writes exchanges as objects of JSON, for ``JSONExport``.
+package struct JSONEntries: ExchangeEntries {
+    package struct Options: EntryOptions {
         /// One object a line instead of one array.
         package var lines = false
         /// How many bytes of each body to write; `nil` for all.
@@ -33,68 +36,14 @@ package struct JSONExport: PartedExport {
         package init() {}
     }
 
-    /// More of a message's payload is never in memory.
-    package static let longestPayload = 16 << 20
+    private let source: any ExchangeSource
+    package let options: Options
 
-    private let entries: JSONEntries
-    private var writer: JSONWriter
-    private var isOpen = false
-    /// Whether it writes exchanges in the middle of an export that another one begins and ends.
-    private var isPart = false
+    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
-    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
-        entries = JSONEntries(source: source, options: options)
-        writer = JSONWriter(sink)
-    }
+    package var areLines: Bool { options.lines }
 
-    package mutating func add(_ exchange: RecordedExchange) throws {
-        begin()
-        if !entries.options.lines { writer.lineBreak() }
-        let entries = entries
-        try writer.object { try entries.write(exchange, into: &$0) }
-        if entries.options.lines { try writer.endLine() }
-    }
-
-    package var part: ExportPart {
-        let options = entries.options
-        return { source, sink in
-            var part = JSONExport(source: source, options: options, sink: sink)
-            (part.isOpen, part.isPart) = (true, true)
-            return part
-        }
-    }
-
-    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
-        begin()
-        try writer.add(piece, isContinued: !beginsPart || entries.options.lines)
-    }
-
-    package mutating func finish() throws {
-        if isPart { return try writer.flush() }
-        begin()
-        if !entries.options.lines {
-            try writer.endLine()
-            try writer.close(UInt8(ascii: "]"))
-            try writer.endLine()
-        }
-        try writer.flush()
-    }
-
-    private mutating func begin() {
-        if !isOpen, !entries.options.lines { writer.open(UInt8(ascii: "[")) }
-        isOpen = true
-    }
-}
-
-/// Writes exchanges as objects of JSON.
-///
-/// It is not ``JSONExport`` itself, with whose copy the buffer of its writer would be copied for each object.
-private struct JSONEntries {
-    let source: any ExchangeSource
-    let options: JSONExport.Options
-
-    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
         let messages = exchange.messages
         let heads = ReadHeads(messages)
@@ -125,7 +74,7 @@ private struct JSONEntries {
             exchange,
             heads,
             source: source,
-            payloadLimit: min(options.bodyLimit ?? .max, JSONExport.longestPayload),
+            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
             decodedLimit: options.decodedLimit
         )
         guard let timeline else { return }

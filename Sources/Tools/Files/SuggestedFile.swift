@@ -1,3 +1,4 @@
+import Content
 package import HTTPModel
 package import Rules
 
@@ -9,7 +10,7 @@ package enum SuggestedFile {
         if breadth > .url { url.query = nil }
         let names = MirrorNames(url)
         var file = names.file
-        if let known = extensions[record.mediaType] {
+        if let known = MediaType(record.mediaType)?.fileExtension {
             let isIndex = url.path.isEmpty || url.path.hasSuffix("/")
             if isIndex, url.query == nil, record.mediaType != "text/html" {
                 file = "index.\(known)"
@@ -23,11 +24,4 @@ package enum SuggestedFile {
     static func folder(_ url: RequestURL) -> String {
         "local/\(MirrorNames(url).directories.first ?? url.host)/"
     }
-
-    private static let extensions = [
-        "application/json": "json", "text/html": "html", "text/plain": "txt", "text/css": "css",
-        "text/javascript": "js", "application/javascript": "js", "application/xml": "xml", "text/xml": "xml",
-        "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg",
-        "text/csv": "csv", "application/pdf": "pdf", "application/x-ndjson": "ndjson", "font/woff2": "woff2",
-    ]
 }

@@ -1,3 +1,4 @@
+import Content
 import ExchangeCore
 import HTTPModel
 import NIOCore

@@ -97,6 +97,12 @@ struct Export: ParsableCommand {
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         var destination = destination(file, query.path)
         destination.wantsBodies = bodies
+        var isPacking = false
+        destination.onPacking = { part in
+            if !isPacking { work.begin("packing") }
+            isPacking = true
+            try work.report(nil, part: part)
+        }
         if isDirectory, let output { destination.directory = try OutputDirectory(output, isForced: force) }
         var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination)
         try SessionMask.write(&export, masked, pipeline)

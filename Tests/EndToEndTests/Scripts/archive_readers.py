@@ -15,17 +15,9 @@ from datetime import datetime, timezone
 from haralyzer import HarEntry, HarParser
 from mitmproxy.io import FlowReader
 
-sluice, directory, fixtures = sys.argv[1:4]
-environment = dict(
-    os.environ, HOME=directory, XDG_CONFIG_HOME=directory + "/config", XDG_STATE_HOME=directory + "/state",
-    XDG_RUNTIME_DIR=directory + "/run",
-)
-problems = []
+from sluice_story import directory, end, environment, further, sluice, wrong
 
-
-def wrong(text):
-    problems.append(text)
-    print(text, flush=True)
+fixtures = further[0]
 
 
 def run(*arguments):
@@ -189,4 +181,4 @@ for kind, options in (("whole", ["--secrets"]), ("masked", [])):
                 field["name"].lower(), field["value"].encode().decode("latin-1")
             ) not in fields:
                 wrong(f"{kind}: mitmproxy has no {field} of {number}: {fields}")
-sys.exit(1 if problems else 0)
+end()

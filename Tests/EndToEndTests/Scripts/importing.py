@@ -9,22 +9,11 @@ import json
 import os
 import stat
 import subprocess
-import sys
 import zipfile
 
-sluice, directory, fixtures = sys.argv[1:4]
-temporary = directory + "/tmp"
-os.mkdir(temporary)
-environment = dict(
-    os.environ, HOME=directory, XDG_CONFIG_HOME=directory + "/config", XDG_STATE_HOME=directory + "/state",
-    XDG_RUNTIME_DIR=directory + "/run", TMPDIR=temporary,
-)
-problems = []
+from sluice_story import directory, end, environment, further, sluice, temporary, wrong
 
-
-def wrong(text):
-    problems.append(text)
-    print(text, flush=True)
+fixtures = further[0]
 
 
 def run(*arguments, status=0, text=None):
@@ -225,4 +214,4 @@ if "2 exchanges, from 1 on" not in told or "the rest could not be read" not in t
     wrong(f"a file that is cut off says {told}")
 run("import", "session", directory + "/missing.har", "-o", directory + "/x.sluice", status=1)
 run("import", "session", status=2)
-sys.exit(1 if problems else 0)
+end()

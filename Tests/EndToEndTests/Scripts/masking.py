@@ -23,18 +23,10 @@ import urllib.parse
 import zipfile
 import zlib
 
-sluice, directory = sys.argv[1:3]
-environment = dict(
-    os.environ, HOME=directory, XDG_CONFIG_HOME=directory + "/config", XDG_STATE_HOME=directory + "/state",
-    XDG_RUNTIME_DIR=directory + "/run",
-)
+from sluice_story import directory, end, environment, listen, read_head, sluice, wrong
+
 session = directory + "/leak.sluice"
-secrets, ordinary, problems = [], [], []
-
-
-def wrong(text):
-    problems.append(text)
-    print(text, flush=True)
+secrets, ordinary = [], []
 
 
 def secret(prefix=""):
@@ -55,16 +47,6 @@ def url_base64(text):
 # The origin: keeps each request as it came, by its path.
 
 answers, kept = {}, {}
-
-
-def read_head(stream):
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        line = stream.readline()
-        if not line:
-            return None
-        head += line
-    return head
 
 
 def field(head, name):
@@ -126,14 +108,7 @@ def serve(connection):
             stream.flush()
 
 
-def accept_all(listener):
-    while True:
-        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-
-listener = socket.create_server(("127.0.0.1", 0))
-port = listener.getsockname()[1]
-threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
+port = listen(serve)
 
 # The proxy, with a profile that says what else is masked.
 
@@ -577,5 +552,4 @@ piped = run("export", session, "id:1", "--format", "bundle", "-o", "-")
 if piped[:2] != b"PK":
     wrong("-o - writes no zip")
 
-# --strict, --profile.
-sys.exit(1 if problems else 0)
+end()

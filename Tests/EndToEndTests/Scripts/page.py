@@ -6,7 +6,6 @@ Prints a line for each thing that is wrong; nothing where all is right. Screensh
 """
 
 import asyncio
-import base64
 import json
 import os
 import re
@@ -23,18 +22,9 @@ from websockets.asyncio.server import serve as serve_sockets
 
 from browser import Browser
 
-sluice, directory = sys.argv[1:3]
-environment = dict(
-    os.environ, HOME=directory, XDG_CONFIG_HOME=directory + "/config", XDG_STATE_HOME=directory + "/state",
-    XDG_RUNTIME_DIR=directory + "/run",
-)
+from sluice_story import directory, end, environment, sluice, wrong
+
 session = directory + "/hostile.sluice"
-problems = []
-
-
-def wrong(text):
-    problems.append(text)
-    print(text, flush=True)
 
 
 def expect(what, found, wanted):
@@ -492,4 +482,4 @@ finally:
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
-sys.exit(1 if problems else 0)
+end()

@@ -19,20 +19,7 @@ import sys
 import threading
 import zipfile
 
-sluice, directory = sys.argv[1:3]
-temporary = directory + "/tmp"
-os.mkdir(temporary)
-environment = dict(
-    os.environ, HOME=directory, XDG_CONFIG_HOME=directory + "/config", XDG_STATE_HOME=directory + "/state",
-    XDG_RUNTIME_DIR=directory + "/run", TMPDIR=temporary,
-)
-problems = []
-
-
-def wrong(text):
-    problems.append(text)
-    print(text, flush=True)
-
+from sluice_story import directory, end, environment, listen, read_head, sluice, temporary, wrong
 
 # The origin keeps each request's bytes, and answers as its path says.
 
@@ -49,12 +36,9 @@ answers = {
 
 
 def read_message(stream):
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        line = stream.readline()
-        if not line:
-            return None
-        head += line
+    head = read_head(stream)
+    if head is None:
+        return None
     length = re.search(rb"(?im)^content-length:\s*(\d+)", head)
     return head + (stream.read(int(length.group(1))) if length else b"")
 
@@ -67,14 +51,7 @@ def serve(connection):
             stream.flush()
 
 
-def accept_all(listener):
-    while True:
-        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-
-listener = socket.create_server(("127.0.0.1", 0))
-port = listener.getsockname()[1]
-threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
+port = listen(serve)
 
 session = directory + "/raw.sluice"
 proxy = subprocess.Popen(
@@ -230,4 +207,4 @@ if subprocess.run(
     [sluice, "export", session, "--format", "har", "--bodies"], env=environment, capture_output=True
 ).returncode != 2:
     wrong("--bodies goes with har")
-sys.exit(1 if problems else 0)
+end()

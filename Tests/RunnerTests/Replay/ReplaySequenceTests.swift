@@ -173,6 +173,31 @@ struct ReplaySequenceTests {
         #expect(try empty.missed("GET", url).message.hasSuffix("the recording has no requests."))
     }
 
+    @Test("The nearest is found by the URL as it is compared, and a long name is told by its beginning")
+    func nearestAsCompared() throws {
+        let name = String(repeating: "n", count: 5_000)
+        let values = (0..<200).map(String.init).joined(separator: ",")
+        let replay = try ReplayRecording([
+            Entry(url: "https://h.example/A~b/list?page=1"), Entry(url: "https://h.example/a%7eb/list?page=1"),
+            Entry(
+                method: "POST",
+                url: "https://h.example/long",
+                fields: "Content-Type: application/json\r\n",
+                body: "{\"\(name)\":[\(values)],\"\(name)m\":1}"
+            ),
+        ]).replay()
+        let path = try replay.missed("GET", "https://h.example/a~b/list?page=2")
+        #expect(path.hint.hasPrefix("The nearest is exchange 2,") && path.hint.contains("query field 'page'"))
+        let fields = [("Content-Type", "application/json")]
+        let long = "{\"\(name)m\":1,\"\(name)\":[\(values),7]}"
+        let body = try replay.missed("POST", "https://h.example/long", fields, body: long)
+        #expect(body.hint.contains("body $.nnnn") && body.hint.contains("…"), "\(body.hint)")
+        #expect(body.hint.utf8.count < 500)
+        #expect(body.hint.contains("is 7, recorded without it"), "\(body.hint)")
+        let query = try replay.missed("GET", "https://h.example/a~b/list?\(name)=1")
+        #expect(query.hint.utf8.count < 500, "\(query.hint)")
+    }
+
     @Test("An answer has the head, the body and the trailers as they were received; dates move where that is asked for")
     func answers() throws {
         let fields =

@@ -220,6 +220,25 @@ struct OpenAPIExportTests {
         #expect((members as? Object)?["additionalProperties"] != nil)
     }
 
+    @Test("Statuses without a key of OpenAPI are its default; servers and media types without end are not")
+    func bounds() throws {
+        let source = MemorySource()
+        for status in [200, 799, 999] { try add(source, "GET /odd", status: status, answerType: "text/plain") }
+        for number in 0..<60 { try add(source, "GET /types", answerType: "application/x-\(number)") }
+        for number in 0..<1_002 {
+            try source.add("http://h\(number).test/x", request: "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+        }
+        let (_, api, remark) = try export(source)
+        let responses = try #require(at("paths", "/odd", "get", "responses", in: api) as? Object)
+        #expect(responses.keys.sorted() == ["200", "default"])
+        #expect(at("default", "content", "text/plain", "schema", "type", in: responses) as? String == "string")
+        let types = at("paths", "/types", "get", "responses", "200", "content", in: api) as? Object
+        #expect(types?.count == 50)
+        #expect((api["servers"] as? [Object])?.count == 1_000)
+        #expect(at("paths", "/x", "get", "description", in: api) as? String == "Seen 999 times, first in exchange 64.")
+        #expect(remark?.contains("3 exchanges left out: servers beyond the first 1000") == true, "\(remark ?? "")")
+    }
+
     /// A word of letters for a number.
     private static func word(_ number: Int) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyz")

@@ -226,11 +226,7 @@ struct PageExportTests {
         let masked = MaskedSource(source, TextMask())
         try masked.collectAll(exchange)
         masked.mask.endCollecting()
-        var facts = SessionFacts(name: "a")
-        facts.labels = ["note": "uses \(secret)"]
-        let rules = "rewrite: { add: header, name: Authorization, to: \"Bearer \(secret)\" }"
-        facts.rules = [.init(at: 0, sources: [ProfileSource(file: "p.yaml", text: rules)], switchedOff: [])]
-        let page = try page(source, facts: facts, masked: masked)
+        let page = try page(source, masked: masked)
         #expect(!page.text.contains(secret) && !page.text.contains("k3y-value-17"))
         #expect(page.text.contains("sluice-token-1") && page.text.contains("sluice-key-1") && page.text.contains("Ada"))
         #expect(page.rows[0]["isMasked"] as? Bool == true && page.facts["isMasked"] as? Bool == true)
@@ -240,7 +236,7 @@ struct PageExportTests {
         let placeholders = try #require(page.totals["placeholders"] as? [Object])
         #expect(placeholders.contains { $0["text"] as? String == "sluice-token-1" && $0["host"] as? String == "h" })
         // Without a mask all is there, and the page says that.
-        let whole = try self.page(source, facts: facts)
+        let whole = try self.page(source)
         #expect(whole.text.contains(secret) && whole.facts["isMasked"] as? Bool == false)
     }
 

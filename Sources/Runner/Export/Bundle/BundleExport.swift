@@ -20,16 +20,24 @@ package struct BundleExport: ExchangeExport {
     private let source: any ExchangeSource
     private let reader: SessionReader
     private let sink: ExportSink
+    private let onPacking: (Double) throws -> Void
     private var work: BundleWork?
 
     /// Prepares an export; `source` is `reader` itself, or the same without its secrets.
-    package init(source: any ExchangeSource, of reader: SessionReader, sink: @escaping ExportSink) {
-        (self.source, self.reader, self.sink) = (source, reader, sink)
+    ///
+    /// - Parameter onPacking: as ``ExportDestination/onPacking``.
+    package init(
+        source: any ExchangeSource,
+        of reader: SessionReader,
+        sink: @escaping ExportSink,
+        onPacking: @escaping (Double) throws -> Void = { _ in }
+    ) {
+        (self.source, self.reader, self.sink, self.onPacking) = (source, reader, sink, onPacking)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws { try begun().add(exchange) }
 
-    package mutating func finish() throws { try begun().finish(sink) }
+    package mutating func finish() throws { try begun().finish(sink, onPacking) }
 
     private mutating func begun() throws -> BundleWork {
         if let work { return work }
@@ -100,7 +108,8 @@ private final class BundleWork {
         }
     }
 
-    func finish(_ sink: ExportSink) throws {
+    func finish(_ sink: ExportSink, _ onPacking: (Double) throws -> Void) throws {
+        try onPacking(0)
         let rules = try rulesInForce()
         try slice.finish(rules)
         add(ArchiveFile.bundledSession)
@@ -116,7 +125,7 @@ private final class BundleWork {
         try write(story.text(masked), to: "README.txt")
         // Whoever unpacks it sees first what it is.
         members.insert(members.removeLast(), at: 0)
-        try ZippedFiles.hand(members, by: "\(directory.path)/bundle", to: sink)
+        try ZippedFiles.hand(members, by: "\(directory.path)/bundle", to: sink, onProgress: onPacking)
     }
 
     private func add(_ name: String) { members.append(ZipWriter.Member(name, file: "\(directory.path)/\(name)")) }

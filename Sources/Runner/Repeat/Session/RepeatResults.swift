@@ -59,6 +59,10 @@ package struct RepeatResults: Sendable {
                     plan,
                     request: { try requests.request($0 % count) },
                     onOutcome: { index, outcome in
+                        var outcome = outcome
+                        // Whether the exchange is recorded or not.
+                        let failure = outcome.failureCode.map { "Sluice had no answer: \($0.summary)." }
+                        outcome.failure = outcome.failure ?? failure
                         outcomes.sent.withLock { $0.append(Sent(source: index % count, outcome: outcome)) }
                         try? work.add(1, of: total)
                     }
@@ -118,7 +122,8 @@ package struct RepeatResults: Sendable {
                 // One that a running Sluice still writes is found the next time.
                 guard record.isOver else { continue }
                 sent[index].exchange = record.id
-                if outcome.failure == nil, let failure = record.failure {
+                // What the record says has more words than the answer's field.
+                if outcome.failure == nil || outcome.failureCode != nil, let failure = record.failure {
                     sent[index].outcome.failure = failure
                 }
             }

@@ -1,0 +1,57 @@
+import HTTPModel
+
+/// What `only` and `except` of a part of a profile choose, gathered over the files of the profile.
+struct LocationChoice: Sendable {
+    /// A location, and where the profile has it.
+    struct Entry: Sendable {
+        var location: Location
+        var place: ProfilePlace
+    }
+
+    /// `nil` for everything.
+    private(set) var only: [Entry]?
+    private(set) var except: [Entry] = []
+
+    var isEverything: Bool { only == nil && except.isEmpty }
+
+    func admits(_ url: RequestURL) -> Bool {
+        (only?.contains { $0.location.matches(url) } ?? true) && !except.contains { $0.location.matches(url) }
+    }
+
+    /// Adds what one file says, read by `locations`.
+    mutating func add(
+        _ fields: ProfileFields,
+        _ reader: inout ProfileReader,
+        _ locations: (inout ProfileReader, Node) -> [Location] = { $0.locations($1) }
+    ) {
+        func entries(_ node: Node) -> [Entry] {
+            let place = reader.place(node)
+            return locations(&reader, node).map { Entry(location: $0, place: place) }
+        }
+        if let node = fields["only"] { only = (only ?? []) + entries(node) }
+        if let node = fields["except"] { except += entries(node) }
+    }
+
+    // MARK: - As text
+
+    /// The locations of `only`, or `nothing` where it has none; `nil` for everything.
+    func onlyText(_ nothing: String) -> String? {
+        only.map { $0.isEmpty ? nothing : LocationChoice.list($0) }
+    }
+
+    /// The locations of `except`; `nil` where it has none.
+    var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }
+
+    private static func list(_ entries: [Entry]) -> String {
+        entries.map(\.location.description).joined(separator: ", ")
+    }
+}
+
+/// The same where the locations are, wherever a profile has them.
+extension LocationChoice: Hashable {
+    private var locations: [[Location]?] { [only?.map(\.location), except.map(\.location)] }
+
+    static func == (left: LocationChoice, right: LocationChoice) -> Bool { left.locations == right.locations }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(locations) }
+}

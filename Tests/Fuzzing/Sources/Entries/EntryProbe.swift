@@ -1,0 +1,1 @@
+../../../SharingTests/Fuzz/EntryProbe.swift

@@ -1,0 +1,1 @@
+../../../FilesTests/Fuzz/ZipProbe.swift
