@@ -22,7 +22,7 @@ enum LinearSentence {
         if !record.flags.isDisjoint(with: [.requestChanged, .responseChanged]) { parts.append("changed by a rule") }
         if record.flags.contains(.held) { parts.append("was held") }
         if record.flags.contains(.certificateRefused) { parts.append("not decrypted: certificate refused") }
-        if record.flags.contains(.notIntercepted) { parts.append("not decrypted: left out by intercept") }
+        if record.flags.contains(.notIntercepted) { parts.append("not decrypted: passed through") }
         if record.isEncrypted { parts.append("TLS") }
         parts += columns.map { part($0, record) }
         if let comment = record.extras.annotation.comment { parts.append("comment \(comment.onOneLine)") }

@@ -96,6 +96,7 @@ extension EffectRunner {
         secrets: Int = 0,
         asText: Bool = false
     ) throws {
+        guard !text.isEmpty else { throw ConsoleError("\(noun): there is nothing to copy.") }
         if asText { return inbox.send(.copied(text, "", secrets: secrets)) }
         switch try SystemClipboard.copy(text) {
         case .tool(let name): inbox.send(.copied(nil, "\(noun) copied with \(name)\(note).", secrets: secrets))

@@ -14,7 +14,7 @@ extension EffectRunner {
     func explain(_ id: ExchangeID) {
         guard let session = services?.session else { return }
         onReader { [inbox] _ in
-            let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: false)
+            let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: true)
             inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(text)))
         }
     }

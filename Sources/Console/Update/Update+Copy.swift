@@ -48,7 +48,8 @@ extension ConsoleModel {
     /// The forms as a choice that begins with the last one.
     func copyChoices(_ command: Command) -> PickerState {
         let items = CopyForm.allCases.map { form in
-            let isMissing = form.isShown && detail.document == nil
+            // In a report its own lines are copied.
+            let isMissing = form.isShown && detail.document == nil && !isInReport
             return PickerState.Item(
                 form.rawValue,
                 form.title,

@@ -31,7 +31,7 @@ extension ConsoleModel {
     }
 
     mutating func loadDetail(of id: ExchangeID) -> [Effect] {
-        if detail.id != id { beginDetail(of: id) }
+        if detail.id != id || detail.isSearchedAnew { beginDetail(of: id) }
         detail.generation += 1
         detail.options.width = detailWidth
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
@@ -46,8 +46,8 @@ extension ConsoleModel {
 
     /// Begins another exchange: page, form, folds and search stay as the user chose them.
     private mutating func beginDetail(of id: ExchangeID) {
-        detail.id = id
-        detail.reading = ReadingState()
+        (detail.id, detail.isSearchedAnew) = (id, false)
+        (detail.reading, detail.shown) = (ReadingState(), nil)
         detail.found = nil
         detail.awaitedPage = nil
         detail.options.firstMessage = 0
@@ -65,12 +65,13 @@ extension ConsoleModel {
         guard !isLinear, detail.isOpen, view == .sequence else { return [] }
         // While it is read, only a command selects another one: rows that come and go do not.
         if isDetailFocused {
-            guard let id = list.selectedID, detail.id != id else { return [] }
+            guard let id = list.selectedID, detail.id != id || detail.isSearchedAnew else { return [] }
             return loadDetail(of: id)
         }
         guard let record = list.selectedRecord else { return [] }
         let isUnfinished = detail.id == record.id && record.state == .inFlight
-        guard detail.id != record.id || detail.document == nil || isUnfinished else { return [] }
+        let isOther = detail.id != record.id || detail.document == nil || detail.isSearchedAnew
+        guard isOther || isUnfinished else { return [] }
         return loadDetail(of: record.id)
     }
 
@@ -203,7 +204,8 @@ extension ConsoleModel {
 
     private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
         choose(page)
-        detail.reading = ReadingState()
+        // The page that is open begins anew too, folded as it began.
+        (detail.reading, detail.shown) = (ReadingState(), nil)
         return id.map { loadDetail(of: $0) } ?? loadDetail()
     }
 

@@ -98,7 +98,7 @@ extension ConsoleModel {
     /// Leaves only exchanges with a text in a body.
     mutating func search(_ text: String) -> [Effect] {
         // In what is opened then, the text is marked.
-        if !text.isEmpty { (detail.sought, detail.pattern) = (text, SoughtText(text)) }
+        if !text.isEmpty { (detail.sought, detail.pattern, detail.isSearchedAnew) = (text, SoughtText(text), true) }
         return ask { $0.bodyText = text.isEmpty ? nil : text }
     }
 

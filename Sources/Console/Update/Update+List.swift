@@ -113,7 +113,7 @@ extension ConsoleModel {
             return []
         }
         guard list.total > 0 else { return [] }
-        if detail.isOpen, detail.id == list.selectedID {
+        if detail.isOpen, detail.id == list.selectedID, !detail.isSearchedAnew {
             openDetail()
             return []
         }

@@ -11,7 +11,7 @@ extension ConsoleModel {
     /// The columns of a line in a report, without those for signs.
     var reportWidth: Int { max(20, reportBody.width - DocumentView.margin) }
 
-    private var isInReport: Bool {
+    var isInReport: Bool {
         if case .report? = overlays.last { return true }
         return false
     }

@@ -41,8 +41,9 @@ enum DetailView {
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
         let used = tabs.last?.range.upperBound ?? 0
-        let right = " \(version(model))\(model.detail.id.map { "#\($0)" } ?? "")"
-        if rect.width - used > right.count {
+        let number = model.detail.id.map { "#\($0)" } ?? ""
+        // The number is the last to give way.
+        if let right = [" \(version(model))\(number)", " \(number)"].first(where: { rect.width - used > $0.count }) {
             screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
         }
         guard let document = model.detail.document else {
@@ -66,7 +67,7 @@ enum DetailView {
         if [.request, .response].contains(model.detail.page) {
             words.append("as \(model.detail.options.version.rawValue)")
         }
-        if model.detail.reading.follows { words.append("following") }
+        if model.detail.reading.follows, model.detail.document?.isUnfinished == true { words.append("following") }
         return words.isEmpty ? "" : words.joined(separator: ", ") + " "
     }
 }

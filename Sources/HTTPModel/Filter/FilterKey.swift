@@ -86,8 +86,9 @@ extension Filter {
     /// How values are written as regular expressions.
     package static let expressionNote = """
         /…/ in host:, path:, url:, query:, header:, body: and process: is a regular expression (PCRE2), found anywhere: \
-        path:/^\\/v[12]\\//, header:server:/nginx|apache/. A / within is written \\/. Case counts in path: and query: \
-        only; (?i) and (?-i) change that. A path such as /users or /users/ stays a path, and "/…/" in quotes is plain text.
+        path:/^\\/v[12]\\//, header:server:/nginx|apache/, header:/x/ for any field. A / within is written \\/. Case counts \
+        in path: and query: only; (?i) and (?-i) change that. A path such as /users or /users/ stays a path, and "/…/" in \
+        quotes is plain text.
         """
 
     /// What `is:` takes, with a line on each.

@@ -142,7 +142,7 @@ struct FilterLexer {
         _ form: FilterKey.ExpressionForm? = nil
     ) throws(FilterError) -> FilterText {
         var text = FilterText(at: columns[position])
-        if let form, form != .field, takeExpression(into: &text, form) { return text }
+        if let form, takeExpression(into: &text, form) { return text }
         while position < characters.count {
             let character = characters[position]
             let isEnd = character.properties.isWhitespace || character == "(" || character == ")"

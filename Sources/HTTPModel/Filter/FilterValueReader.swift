@@ -32,11 +32,11 @@ struct FilterValueReader {
         case .process: return .expression(.text(.process), try expression(value, ignoringCase: true))
         case .body(let side): return .expression(.body(side), try expression(value, ignoringCase: true))
         case .field(let side):
-            // The name ends with the colon before the expression.
-            let name = value.part(0..<max(0, start - 1))
+            // The name ends with the colon before the expression; without one, any field is meant.
+            let any = Glob(containing: "", ignoringCase: true)
+            let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
             let pattern = value.part(start..<value.columns.count)
-            let subject = FilterExpression.Subject.field(side, name: try glob(name, ignoringCase: true))
-            return .expression(subject, try expression(pattern, ignoringCase: true))
+            return .expression(.field(side, name: name), try expression(pattern, ignoringCase: true))
         default: return nil
         }
     }

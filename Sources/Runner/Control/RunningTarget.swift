@@ -150,7 +150,9 @@ struct RunningTarget: LocalHolds {
         do {
             return try await body()
         } catch let error as ProfileError {
-            throw ControlError(error.description, hint: "The rules stay as they were.")
+            let words = error.description
+            let end = words.last?.isPunctuation == true ? "" : "."
+            throw ControlError(words + end, hint: "The rules stay as they were.")
         }
     }
 }

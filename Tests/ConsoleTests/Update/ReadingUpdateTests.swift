@@ -334,6 +334,16 @@ struct ReadingUpdateTests {
         #expect(model.press("v").words.first?.hasPrefix("detail 5 response") == true)
     }
 
+    @Test func `the number of the page that is open leaves its headers folded`() {
+        var model = list(5)
+        model.press("enter")
+        answer(&model, Self.response(100..<150))
+        let folds = model.detail.reading.folds
+        model.press("3")
+        answer(&model, Self.response(100..<150))
+        #expect(!folds.isEmpty && model.detail.reading.folds == folds)
+    }
+
     // MARK: - Finding
 
     @Test func `a wrong expression stays to be mended, with its place`() {
@@ -375,6 +385,12 @@ struct ReadingUpdateTests {
         answer(&model, Self.response(100..<150))
         #expect(screen(model).contains("» line 140") && model.detail.reading.match != nil)
         #expect(model.detail.options.bodyText == nil)
+        // What was open already shows its hit too.
+        _ = model.perform(.searchBodies, "line 120")
+        ModelFixture.answer(&model, ModelFixture.plain(5))
+        #expect(model.detail.options.bodyText == "line 120")
+        answer(&model, Self.response(100..<150))
+        #expect(screen(model).contains("» line 120") && !model.detail.isSearchedAnew)
         // With another text in mind, an exchange opens at its beginning.
         _ = model.perform(.findInDetail, "100")
         model.press("space")

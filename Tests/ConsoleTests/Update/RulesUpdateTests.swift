@@ -303,7 +303,7 @@ struct RulesUpdateTests {
     @Test func `the row, the overview and the sentence of a tunnel say why it is not decrypted`() {
         let reasons: [(ExchangeRecord.Flags, row: String, sentence: String)] = [
             (.certificateRefused, "(certificate refused, not decrypted)", "not decrypted: certificate refused"),
-            (.notIntercepted, "(not decrypted, as 'intercept' says)", "not decrypted: left out by intercept"),
+            (.notIntercepted, "(passed through, not decrypted)", "not decrypted: passed through"),
         ]
         for reason in reasons {
             let record = ModelFixture.record(1, "CONNECT") {

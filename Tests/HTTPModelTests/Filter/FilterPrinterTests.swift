@@ -26,6 +26,7 @@ struct FilterPrinterTests {
             ("*status=4*", "\"status=4\""), ("*status=?", "*status=?"), ("is:websocket,grpc", "is:websocket,grpc"),
             ("path:/a\\/b|c/", "path:/a\\/b|c/"), ("path:/users/", "path:/users/"), ("path:/v1/a+/", "path:/v1/a+/"),
             ("host:/A,b/,c", "host:/A,b/,c"), ("header:\"X-A\":/a b/ c", "c header:x-a:/a b/"),
+            ("header:/a (b)/ c", "c header:*:/a (b)/"), ("header:/a/b", "header:/a/b"),
             ("body:/a (b)/ or x", "x or body:/a (b)/"), ("body:\"/a/\"", "body:\\/a/"),
             ("process:7,cURL", "process:7,curl"), ("path:/a", "path:/a"),
         ]

@@ -33,7 +33,7 @@ extension ExchangeRecord.Flags {
             .certificateRefused,
             "not decrypted: its client refused Sluice's certificate; the command 'decrypt' has the host read again"
         ),
-        (.notIntercepted, "not decrypted: the profile's 'intercept' leaves this host out"),
+        (.notIntercepted, "not decrypted: passed through by the profile's 'intercept', or at somebody's word"),
     ]
 
     /// What is to be known of the exchange, a sentence for each flag that means something to people.
