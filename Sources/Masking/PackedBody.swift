@@ -2,14 +2,16 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// A body in which something is compressed that no content coding tells of: a file of gzip, zstd or ZIP, or messages
-/// of gRPC. It cannot be masked in part, so it is looked through before any of it is written.
+/// A body in which something is compressed that no content coding tells of: a file of gzip, zlib, zstd or ZIP, such a
+/// file as a part of a form, or messages of gRPC. It cannot be masked in part, so it is looked through before any of it is written.
 final class PackedBody {
     enum Packing {
         case coding(ContentCoding)
         /// The ZIP format (APPNOTE.TXT 4.3).
         case zip
         case messages(GRPCFraming, encoding: String)
+        /// A form of which a part may be compressed, as an uploaded file is.
+        case parts
     }
 
     /// Why a body is masked whole, and what stands for it.
@@ -34,6 +36,8 @@ final class PackedBody {
     private var frames: GRPCFrameReader?
     private var archive = ByteBuffer()
     private var found = 0
+    /// How many bytes were unpacked.
+    private var unpackedCount = 0
     private var isCut = false
 
     /// What is to stand for the body; `nil` where it may stay.
@@ -50,6 +54,11 @@ final class PackedBody {
         }
         if beginning.starts(with: [0x1F, 0x8B, 0x08]) { return .coding(.gzip) }
         if beginning.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .coding(.zstd) }
+        if type?.type == "multipart" { return .parts }
+        // The header of zlib is a multiple of 31 (RFC 1950 §2.2).
+        if beginning.count > 2, beginning[0] == 0x78, (0x7800 + Int(beginning[1])) % 31 == 0 {
+            return .coding(.deflate)
+        }
         return beginning.starts(with: PackedBody.entrySign) ? .zip : nil
     }
 
@@ -60,7 +69,7 @@ final class PackedBody {
         unpacked = BodyMask(mask, nil)
         switch packing {
         case .coding(let coding): decoder = ContentDecoder(codings: [coding], limit: unpackedLimit)
-        case .zip: decoder = ContentDecoder(codings: [], limit: 0)
+        case .zip, .parts: decoder = ContentDecoder(codings: [], limit: 0)
         case .messages(let framing, _):
             decoder = ContentDecoder(codings: [], limit: 0)
             frames = GRPCFrameReader(framing, payloadLimit: PackedBody.longestMessage)
@@ -70,11 +79,14 @@ final class PackedBody {
     func add(_ piece: UnsafeRawBufferPointer) {
         switch packing {
         case .coding:
-            decoder.decode(ByteBuffer(bytes: piece)) { unpacked.add($0, isLast: false) { _ in } }
-        case .zip:
+            decoder.decode(ByteBuffer(bytes: piece)) { part in
+                unpackedCount += part.count
+                unpacked.add(part, isLast: false) { _ in }
+            }
+        case .zip, .parts:
             let room = max(0, PackedBody.zipLimit - archive.readableBytes)
             archive.writeBytes(piece.prefix(room))
-            if piece.count > room { isCut = true }
+            if piece.count > room, case .zip = packing { isCut = true }
         case .messages(_, let encoding):
             frames?.read(ByteBuffer(bytes: piece)) { frame in
                 guard frame.isCompressed else { return }
@@ -86,15 +98,51 @@ final class PackedBody {
     }
 
     func finish() {
-        if case .zip = packing { entries() }
+        switch packing {
+        case .zip: entries()
+        case .parts: parts()
+        case .coding, .messages: break
+        }
         decoder.finish()
         if decoder.problem?.kind == .stoppedAtLimit, case .coding = packing { isCut = true }
         unpacked.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { _ in }
     }
 
+    /// Looks through what is compressed and is a part's content (RFC 2046 §5.1), up to the next delimiter.
+    private func parts() {
+        let (blank, delimiter) = (Array("\r\n\r\n".utf8), Array("\r\n--".utf8))
+        archive.withUnsafeReadableBytes { bytes in
+            var start: Int?
+            var place = 0
+            while let lineEnd = bytes[place...].firstIndex(of: 0x0D) {
+                place = lineEnd + 1
+                if let begun = start, bytes[lineEnd...].starts(with: delimiter) {
+                    part(UnsafeRawBufferPointer(rebasing: bytes[begun..<lineEnd]))
+                    start = nil
+                } else if start == nil, bytes[lineEnd...].starts(with: blank) {
+                    (start, place) = (lineEnd + 4, lineEnd + 4)
+                }
+            }
+            if let start { part(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
+        }
+    }
+
+    private func part(_ content: UnsafeRawBufferPointer) {
+        guard let packing = PackedBody.packing(of: content, nil, FieldSection()) else { return }
+        guard unpackedCount < unpackedLimit else {
+            isCut = true
+            return
+        }
+        let part = PackedBody(packing, mask, unpackedLimit: unpackedLimit - unpackedCount)
+        part.add(content)
+        part.finish()
+        unpackedCount += max(PackedBody.leastEntry, part.unpackedCount)
+        found += part.found + part.unpacked.count
+        if part.isCut { isCut = true }
+    }
+
     /// Unpacks the entries of a ZIP file; each is found by its local header, as the file may be cut off.
     private func entries() {
-        var left = unpackedLimit
         var place = 0
         while let header = nextHeader(from: &place) {
             // Compression method 8 is deflate; names and extra fields stand before the data.
@@ -103,13 +151,13 @@ final class PackedBody {
             guard data < archive.readableBytes,
                 let packed = archive.getSlice(at: data, length: archive.readableBytes - data)
             else { continue }
-            guard left > 0 else {
+            guard unpackedCount < unpackedLimit else {
                 isCut = true
                 return
             }
-            let content = ContentDecoder.decode(packed, codings: [.deflate], limit: left)
+            let content = ContentDecoder.decode(packed, codings: [.deflate], limit: unpackedLimit - unpackedCount)
             if content.stoppedAtLimit { isCut = true }
-            left -= max(PackedBody.leastEntry, content.bytes.readableBytes)
+            unpackedCount += max(PackedBody.leastEntry, content.bytes.readableBytes)
             let entry = BodyMask(mask, nil)
             content.bytes.withUnsafeReadableBytes { entry.add($0, isLast: true) { _ in } }
             found += entry.count

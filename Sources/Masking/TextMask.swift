@@ -1,5 +1,6 @@
 import Content
 package import HTTPModel
+import NIOCore
 
 /// Finds the secrets of a session and replaces them: first every exchange is read for them, then they are replaced
 /// wherever they stand.
@@ -15,9 +16,18 @@ package final class TextMask {
         package let beginning: String
     }
 
+    /// A suspect as it was found: a secret of another exchange may be in it, and then it is masked.
+    fileprivate struct Candidate: Sendable {
+        let suspect: Suspect
+        let digest: Int
+        let text: [UInt8]
+    }
+
     /// As many suspects are listed; more are only counted.
     package static let mostSuspects = 1_000
     private static let deepestBase64 = 2
+    /// What is compressed in base64 is unpacked up to so many times its size, against decompression bombs.
+    private static let mostGrowth = 64
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
 
@@ -29,8 +39,10 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
     private var settledLines: Set<Int> = []
-    private var candidates: [(suspect: Suspect, digest: Int)] = []
+    private var candidates: [Candidate] = []
     private var candidateDigests: Set<Int> = []
+    /// How many compressed texts in base64 are being looked through, one inside the other.
+    private var packedDepth = 0
     /// What was found, where it is for another mask.
     private var findings: Findings?
     /// The digests of what was found for another mask, which does nothing with it again.
@@ -79,7 +91,10 @@ package final class TextMask {
 
     /// What looks like a secret and is none that was found.
     package var suspects: [Suspect] {
-        candidates.filter { !book.knows($0.digest) }.map(\.suspect)
+        candidates.filter { candidate in
+            !book.knows(candidate.digest)
+                && candidate.text.withUnsafeBytes { isCollecting || marks(in: $0, .text).isEmpty }
+        }.map(\.suspect)
     }
 
     /// What is replaced in a line of a head, by `find`; the same lines come again and again, and are searched once.
@@ -121,10 +136,21 @@ package final class TextMask {
             marks.append(Mark(found.range, placeholder(of: found), isNumber: found.isNumber))
         }
         guard !isCollecting else { return [] }
-        book.needles.forEach(in: bytes) { range, entry in
-            marks.append(Mark(range, book.entries[Int(entry)].placeholder))
-        }
+        forEachKnown(in: bytes) { range, placeholder in marks.append(Mark(range, placeholder)) }
         return marks.isEmpty ? [] : Mark.merged(marks)
+    }
+
+    /// Calls `body` with each place where a secret of the session stands, as it is or with escapes.
+    private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder) -> Void) {
+        guard !book.needles.isEmpty else { return }
+        book.needles.forEach(in: bytes) { range, entry in body(range, book.entries[Int(entry)].placeholder) }
+        UnescapedText.forEach(of: bytes) { text in
+            text.bytes.withUnsafeBytes { plain in
+                book.needles.forEach(in: plain) { range, entry in
+                    body(text.source(of: range), book.entries[Int(entry)].placeholder)
+                }
+            }
+        }
     }
 
     /// The placeholder of a secret, and of a text in base64 that of the secret inside.
@@ -134,7 +160,8 @@ package final class TextMask {
     }
 
     private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
-        guard depth < TextMask.deepestBase64, let plain = Base64Text.decode(base64) else { return nil }
+        guard depth < TextMask.deepestBase64, let decoded = Base64Text.decode(base64) else { return nil }
+        let plain = unpacked(decoded) ?? decoded
         return plain.withUnsafeBytes { bytes in
             for found in secrets(in: bytes, .text, depth: depth + 1) {
                 let own = book.placeholder(of: found.secret, found.kind)
@@ -142,9 +169,17 @@ package final class TextMask {
                 if let inside = placeholder(insideOf: found.secret, depth: depth + 1) { return inside }
             }
             var first: Placeholder?
-            book.needles.forEach(in: bytes) { _, entry in first = first ?? book.entries[Int(entry)].placeholder }
+            forEachKnown(in: bytes) { _, placeholder in first = first ?? placeholder }
             return first
         }
+    }
+
+    private func unpacked(_ bytes: [UInt8]) -> [UInt8]? {
+        let packing = bytes.withUnsafeBytes { PackedBody.packing(of: $0, nil, FieldSection()) }
+        guard case .coding(let coding)? = packing else { return nil }
+        let limit = bytes.count * TextMask.mostGrowth
+        let content = ContentDecoder.decode(ByteBuffer(bytes: bytes), codings: [coding], limit: limit)
+        return Array(content.bytes.readableBytesView)
     }
 
     func note(_ found: FoundSecret) {
@@ -175,7 +210,9 @@ package final class TextMask {
             cutRun: cutRun,
             holdsSecret: { [self] bytes, isText in
                 depth < TextMask.deepestBase64
-                    && bytes.withUnsafeBytes { isText ? holdsSecret($0, depth: depth + 1) : holdsKnown($0) }
+                    && bytes.withUnsafeBytes {
+                        isText ? holdsSecret($0, depth: depth + 1) : holdsKnown($0) || holdsPacked($0)
+                    }
             },
             suspect: { range in suspected.append(range) }
         )
@@ -199,8 +236,21 @@ package final class TextMask {
     private func holdsKnown(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !isCollecting else { return false }
         var isHit = false
-        book.needles.forEach(in: bytes) { _, _ in isHit = true }
+        forEachKnown(in: bytes) { _, _ in isHit = true }
         return isHit
+    }
+
+    /// Whether bytes that were in base64 are compressed, and have secrets in them or too much to look through.
+    private func holdsPacked(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard packedDepth < TextMask.deepestBase64,
+            let packing = PackedBody.packing(of: bytes, nil, FieldSection())
+        else { return false }
+        packedDepth += 1
+        defer { packedDepth -= 1 }
+        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * TextMask.mostGrowth)
+        packed.add(bytes)
+        packed.finish()
+        return packed.replacement != nil
     }
 
     private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
@@ -208,7 +258,8 @@ package final class TextMask {
         let digest = NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[range]))
         guard candidateDigests.insert(digest).inserted else { return }
         let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
-        candidates.append((Suspect(exchange: exchange, part: part, beginning: beginning), digest))
+        let suspect = Suspect(exchange: exchange, part: part, beginning: beginning)
+        candidates.append(Candidate(suspect: suspect, digest: digest, text: Array(bytes[range])))
     }
 
     // MARK: On several threads
@@ -231,9 +282,9 @@ package final class TextMask {
         for secret in findings.secrets {
             book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
         }
-        for (suspect, digest) in findings.suspects
-        where candidates.count < TextMask.mostSuspects && candidateDigests.insert(digest).inserted {
-            candidates.append((suspect, digest))
+        for candidate in findings.suspects
+        where candidates.count < TextMask.mostSuspects && candidateDigests.insert(candidate.digest).inserted {
+            candidates.append(candidate)
         }
     }
 
@@ -250,7 +301,7 @@ package final class TextMask {
         }
 
         fileprivate var secrets: [Secret] = []
-        fileprivate var suspects: [(suspect: Suspect, digest: Int)] = []
+        fileprivate var suspects: [Candidate] = []
 
         fileprivate var count: Int { secrets.count + suspects.count }
 

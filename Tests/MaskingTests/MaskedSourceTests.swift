@@ -119,12 +119,19 @@ struct MaskedSourceTests {
         try memory.add("Content-Type: application/zip\r\n", header + Array("nxx".utf8) + [3, 0] + entry)
         try memory.add("Content-Type: application/grpc\r\ngrpc-encoding: gzip\r\n", frame)
         try memory.add("Content-Type: application/octet-stream\r\n", ordinary)
+        let part = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n"
+        let form = { (file: [UInt8]) in Array(part.utf8) + file + Array("\r\n--b--\r\n".utf8) }
+        try memory.add("Content-Type: application/octet-stream\r\n", try encoded(log, .deflate))
+        try memory.add("Content-Type: multipart/form-data; boundary=b\r\n", form(try encoded(log, .gzip)))
+        try memory.add("Content-Type: multipart/form-data; boundary=b\r\n", form(ordinary))
         try memory.add("Content-Type: application/x-tar\r\nContent-Encoding: gzip\r\n", try encoded("x", .gzip))
         let (bodies, source) = try bodies()
+        for body in bodies[6...7] { #expect(body == Array(PackedBody.Replacement.holdsSecrets.rawValue.utf8)) }
+        #expect(bodies[8] == form(ordinary))
         for body in bodies[1...4] { #expect(body == Array(PackedBody.Replacement.holdsSecrets.rawValue.utf8)) }
-        #expect(bodies[5] == ordinary && bodies[6] == Array("x".utf8))
-        let sizes = source.recordedSizes(of: ExchangeID(7), side: .responseReceived)
-        #expect(sizes?.decoded == 1 && source.replacedCount == 5)
+        #expect(bodies[5] == ordinary && bodies[9] == Array("x".utf8))
+        let sizes = source.recordedSizes(of: ExchangeID(10), side: .responseReceived)
+        #expect(sizes?.decoded == 1 && source.replacedCount == 7)
     }
 
     @Test("A packed body that is too long to be looked through is masked whole")
@@ -143,6 +150,9 @@ struct MaskedSourceTests {
         let empty: [UInt8] =
             [0x50, 0x4B, 3, 4, 20, 0, 0, 0, 8, 0] + Array(repeating: 0, count: 20)
             + (try encoded("", .deflate)).dropFirst(2).dropLast(4)
+        let parts = Array(repeatElement(Array("\r\n\r\n".utf8) + packed + Array("\r\n--".utf8), count: 5).joined())
+        #expect(replacement(.parts, parts, limit: 5 * 4096) == nil)
+        #expect(replacement(.parts, parts, limit: 4 * 4096) == .isTooLong)
         let archive = Array(repeatElement(empty, count: 5).joined())
         #expect(replacement(.zip, archive, limit: 5 * 4096) == nil)
         #expect(replacement(.zip, archive, limit: 4 * 4096) == .isTooLong)

@@ -1,4 +1,6 @@
+import Content
 import Foundation
+import NIOCore
 import Testing
 
 @testable import Masking
@@ -55,6 +57,75 @@ struct RunScannerTests {
         #expect(Masked.text("x: " + lines.joined(separator: lineEnd) + " y").contains("sluice-token-"))
         let ordinary = Data("only ordinary words stand in this text, of no use to anyone".utf8).base64EncodedString()
         #expect(Masked.text(ordinary) == ordinary)
+    }
+
+    @Test(
+        "A known secret with escapes, all of it or one letter, also inside base64 or other escapes",
+        arguments: [
+            { "%" + String($0, radix: 16) }, { "%" + String($0, radix: 16).uppercased() },
+            { "%25" + String($0, radix: 16) },
+            { "\\u00" + String($0, radix: 16) }, { "\\\\u00" + String($0, radix: 16) }, { "&#\($0);" },
+            { "&#x" + String($0, radix: 16) + ";" }, { "%5Cu00" + String($0, radix: 16) },
+        ] as [@Sendable (UInt8) -> String]
+    )
+    func escapes(escape: @Sendable (UInt8) -> String) {
+        let bytes = Array(chance.utf8)
+        for form in [
+            bytes.map(escape).joined(), escape(bytes[0]) + chance.dropFirst(), chance.dropLast() + escape(bytes[15]),
+            chance.prefix(5) + escape(bytes[5]) + chance.dropFirst(6),
+        ] {
+            #expect(
+                Masked.text("ü%zz \\u00 &#; &#x; \(form) %4", knowing: [chance])
+                    == "ü%zz \\u00 &#; &#x; sluice-token-1 %4"
+            )
+            let digits = Data("words and more \(form) and more".utf8).base64EncodedString()
+            #expect(Masked.text("x \(digits) y", knowing: [chance]) == "x sluice-token-1 y")
+        }
+        let ordinary = "100% of \\u00fc and a&#45;b%2Fc &#1114112; \\ud800"
+        #expect(Masked.text(ordinary, knowing: [chance]) == ordinary)
+    }
+
+    @Test(
+        "A known secret in compressed bytes in base64; a bomb; an ordinary text",
+        arguments: [ContentCoding.gzip, .zstd, .deflate]
+    )
+    func compressed(coding: ContentCoding) throws {
+        func digits(_ text: String) throws -> String {
+            let packed = try ContentEncoder.encode(ByteBuffer(string: text), codings: [coding])
+            return Data(packed.readableBytesView).base64EncodedString()
+        }
+        let known = try digits("a log of words with \(chance) in it")
+        #expect(
+            Masked.text(#"{"log": "\#(known)"}"#, knowing: [chance]).range(
+                of: #"^\{"log": "sluice-token-\d+"\}$"#,
+                options: .regularExpression
+            ) != nil
+        )
+        let nested = try digits("and " + known)
+        #expect(!Masked.text(nested, knowing: [chance]).contains(nested.prefix(24)))
+        let ordinary = try digits("a log of ordinary words with nothing in it")
+        #expect(Masked.text(ordinary, knowing: [chance]) == ordinary)
+        let bomb = try digits(String(repeating: " ", count: 8 << 20))
+        #expect(!Masked.text(bomb, knowing: [chance]).contains(bomb.prefix(24)))
+        var deep = known
+        for _ in 0..<200 { deep = try digits(deep) }
+        #expect(Masked.text(deep, knowing: [chance]).isEmpty == false)
+    }
+
+    @Test("What is masked where it was found again is no suspect")
+    func suspects() throws {
+        let digits = Data(
+            try #require(try? ContentEncoder.encode(ByteBuffer(string: chance + " " + chance), codings: [.gzip]))
+                .readableBytesView
+        )
+        .base64EncodedString()
+        let hexadecimal = chance.utf8.map { String($0, radix: 16) }.joined()
+        let other = "q7Xv2Lp9Zt4Kw8Rn3Yb6Hs1Jd5Fg0Mc"
+        let mask = TextMask()
+        _ = mask.masked("\(digits) \(hexadecimal) \(other)", .text)
+        mask.note(FoundSecret(range: 0..<0, kind: .token, name: "known", secret: Array(chance.utf8)))
+        mask.endCollecting()
+        #expect(mask.suspects.map(\.beginning) == ["q7Xv2L"])
     }
 
     @Test("E-mail addresses and cards by choice; a card has Luhn's digit")

@@ -14,6 +14,7 @@ struct CSVExportTests {
             ("", ""), ("plain text", "plain text"), ("a,b", "\"a,b\""), ("a \"b\"", "\"a \"\"b\"\"\""),
             ("a\r\nb", "\"a\r\nb\""),
             ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@a,b", "\"'@a,b\""), ("\r\nx", "\"'\r\nx\""),
+            ("a\u{1B}[31m\rb", "a^[[31m^Mb"), ("a\u{9B}1m\u{202E}", "a<U+009B>1m<U+202E>"), ("a\tb\nc", "\"a\tb\nc\""),
         ]
     )
     func cells(text: String, cell: String) { #expect(CSVExport.cell(text) == cell) }

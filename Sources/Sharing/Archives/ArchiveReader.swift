@@ -37,6 +37,14 @@ package final class ArchiveLosses {
             "WebSocket message beyond the first 100000",
             "WebSocket messages beyond the first 100000"
         )
+        static let missingMessages = Kind(
+            "WebSocket whose messages the archive does not have",
+            "WebSockets whose messages the archive does not have"
+        )
+        static let pageURL = Kind(
+            "entry of a data: or blob: URL, for which nothing is sent",
+            "entries of data: or blob: URLs, for which nothing is sent"
+        )
         static let value = Kind("value that is no object", "values that are no objects")
         static let unreadableURL = Kind(
             "exchange without a URL that can be read",

@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import NIOCore
 
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.
 package struct HARReader {
@@ -13,6 +14,9 @@ package struct HARReader {
     /// Seconds since 1970 that a session can keep.
     private static let seconds =
         Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
+
+    /// Of Firefox, which lists what a page reads from itself too.
+    private static let pageSchemes = ["data:", "blob:"]
 
     private var json: JSONTokenReader
     private let textLimit: Int
@@ -40,6 +44,9 @@ package struct HARReader {
                 hasEntries = true
                 try reader.elements { reader in
                     let entry = try reader.entry()
+                    if HARReader.pageSchemes.contains(where: { entry.url.hasPrefix($0) }) {
+                        return reader.losses.add(.pageURL)
+                    }
                     if RequestURL(entry.url) == nil {
                         reader.losses.add(.init("URL that cannot be read", "URLs that cannot be read"))
                     }
@@ -53,6 +60,7 @@ package struct HARReader {
 
     private mutating func entry() throws -> ArchiveEntry {
         var entry = ArchiveEntry()
+        var (hasMessages, isOurs) = (false, false)
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
@@ -63,6 +71,7 @@ package struct HARReader {
             case ("_serverPort", .number) where entry.serverPort.isEmpty: entry.serverPort = reader.json.text(first)
             case ("comment", .string): entry.comment = reader.json.string(first)
             case ("_sluice", .objectBegin):
+                isOurs = true
                 try reader.members { reader, name, first in
                     switch (name, first.kind) {
                     case ("colour", .string): entry.colour = reader.json.string(first)
@@ -73,7 +82,9 @@ package struct HARReader {
                 }
             case ("request", .objectBegin): try reader.request(&entry)
             case ("response", .objectBegin): try reader.response(&entry)
-            case ("_webSocketMessages", .arrayBegin): entry.messages = try reader.messages()
+            case ("_webSocketMessages", .arrayBegin):
+                entry.messages = try reader.messages()
+                hasMessages = true
             case ("timings", .objectBegin):
                 try reader.members { reader, name, first in
                     guard first.kind == .number else { return try reader.json.skip(first) }
@@ -81,6 +92,14 @@ package struct HARReader {
                 }
             default: try reader.json.skip(first)
             }
+        }
+        // Firefox does not write them.
+        if !hasMessages, entry.status == 101, entry.url.hasPrefix("ws:") || entry.url.hasPrefix("wss:") {
+            entry.kind = .webSocket
+            losses.add(.missingMessages)
+        }
+        if !isOurs, let bytes = HARReader.bytes(of: entry.request) {
+            (entry.request.bytes, entry.request.text) = (bytes, "")
         }
         return entry
     }
@@ -100,6 +119,23 @@ package struct HARReader {
         }
         // Recorders over the DevTools protocol do not get bodies that are no text.
         if size > 0, entry.request.text.isEmpty { losses.add(.missingBody) }
+    }
+
+    /// The bytes of a body that is no text, as Firefox writes it: a character of Latin-1 for each byte. `nil` where the body's
+    /// length by its fields does not tell that.
+    private static func bytes(of message: ArchiveEntry.Message) -> ByteBuffer? {
+        guard !message.isBase64, !message.isCut,
+            let field = message.fields.first(where: { $0.name.lowercased() == "content-length" }),
+            let length = Int(field.value), length < message.text.utf8.count,
+            length == message.text.unicodeScalars.count
+        else { return nil }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(length)
+        for scalar in message.text.unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.writeInteger(byte)
+        }
+        return bytes
     }
 
     private mutating func response(_ entry: inout ArchiveEntry) throws {

@@ -2,6 +2,7 @@ import Content
 package import HTTPModel
 import Masking
 import NIOCore
+import Text
 
 /// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8.
 ///
@@ -60,8 +61,10 @@ package struct CSVExport: ExchangeExport {
         return String(buffer: writer.buffer)
     }
 
-    /// A text as a cell: in quotes where it needs them.
+    /// A text as a cell: in quotes where it needs them, and with nothing in it that steers a terminal.
     static func cell(_ text: String) -> String {
+        let text = text.split(separator: "\r\n", omittingEmptySubsequences: false).map { VisibleText.lines(String($0)) }
+            .joined(separator: "\r\n")
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
         let plain = isFormula ? "'" + text : text
         guard plain.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return plain }

@@ -120,7 +120,7 @@ session = directory + "/all.sluice"
 files = [
     f"{fixtures}/{name}" for name in (
         "mitmproxy-11.0.2.flows", "mitmproxy-11.0.2-tls.flows", "built-session.chlsj", "built-session.xml", "built-bash.curl",
-        "playwright-chromium-156.har",
+        "playwright-chromium-156.har", "firefox-153.har",
     )
 ]
 run("import", "session", *files, "-o", session)

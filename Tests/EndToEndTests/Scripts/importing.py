@@ -39,6 +39,7 @@ expected = {
     "mitmproxy-11.0.2.flows": (6, "/chat", 101), "mitmproxy-10.1.6.flows": (6, "/chat", 101),
     "mitmproxy-9.0.1.flows": (6, "/chat", 101), "built-format-7.flows": (6, "/chat", 101),
     "built-session.chlsj": (4, "/orders?page=1", 201), "built-session.xml": (2, "/items?a=1&b=2", 200),
+    "playwright-chromium-156.har": (14, "/socket", 101), "firefox-153.har": (15, "/socket", 101),
     "built-bash.curl": (3, "/items?page=2", 0), "built-cmd.curl": (2, "/a?x=1&y=2", 0),
 }
 for name, (count, path, status) in expected.items():

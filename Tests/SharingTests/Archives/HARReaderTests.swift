@@ -32,6 +32,28 @@ struct HARReaderTests {
         }
     }
 
+    /// What every browser writes of an exchange is what the record has.
+    private func check(_ fixture: ArchiveFixture, _ index: Int, _ entry: Entry) throws {
+        let (record, messages) = (fixture.records[index].record, fixture.records[index].messages)
+        let status = try #require(entry.response["status"] as? Int)
+        #expect(record.method == entry.request["method"] as? String)
+        #expect(record.url.description == entry.request["url"] as? String && record.status == max(0, status))
+        #expect(messages.fields(of: .requestReceived).description == entry.fields(entry.request))
+        #expect(messages.fields(of: .responseReceived).description == entry.fields(entry.response))
+        let started = try #require(entry.entry["startedDateTime"] as? String)
+        #expect(Timestamp.iso8601(record.startedAt) == started.prefix(23) + "000Z")
+        #expect(record.timings.total == (entry.entry["time"] as? Double).map { Int64(($0 * 1_000).rounded()) })
+        #expect((record.state == .failed) == (status <= 0))
+        guard record.kind == .http else { return }
+        let content = entry.response["content"] as? [String: Any]
+        let text = content?["text"] as? String ?? ""
+        let body = content?["encoding"] as? String == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+        let codings = messages.fields(of: .responseReceived).values(of: .contentEncoding)
+            .flatMap { ContentCoding.list($0) }
+        let bytes = fixture.records[index].bodies[.responseReceived] ?? ByteBuffer()
+        #expect(Data(ContentDecoder.decode(bytes, codings: codings, limit: 1 << 20).bytes.readableBytesView) == body)
+    }
+
     @Test("Of Chromium, by Playwright: each field, body, time, message and failure; what it has not is told")
     func chromium() throws {
         let name = "playwright-chromium-156.har"
@@ -41,27 +63,11 @@ struct HARReaderTests {
         #expect(fixture.losses == ["1 body that the archive does not have"])
         guard fixture.records.count == entries.count else { return }
         for (index, entry) in entries.enumerated() {
-            let (record, messages) = (fixture.records[index].record, fixture.records[index].messages)
-            let status = try #require(entry.response["status"] as? Int)
-            #expect(record.method == entry.request["method"] as? String)
-            #expect(record.url.description == entry.request["url"] as? String && record.status == max(0, status))
-            #expect(messages.fields(of: .requestReceived).description == entry.fields(entry.request))
-            #expect(messages.fields(of: .responseReceived).description == entry.fields(entry.response))
-            let started = try #require(entry.entry["startedDateTime"] as? String)
-            #expect(Timestamp.iso8601(record.startedAt) == started.dropLast() + "000Z")
-            #expect(record.timings.total == (entry.entry["time"] as? Double).map { Int64(($0 * 1_000).rounded()) })
+            let record = fixture.records[index].record
+            try check(fixture, index, entry)
             let port = entry.entry["_serverPort"] as? Int
             #expect(record.serverAddress == port.map { "127.0.0.1:\($0)" })
-            #expect((record.state == .failed) == (status < 0))
-            let content = entry.response["content"] as? [String: Any]
-            let text = content?["text"] as? String ?? ""
-            let body = content?["encoding"] as? String == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
             if record.kind == .http {
-                let codings = messages.fields(of: .responseReceived).values(of: .contentEncoding)
-                    .flatMap { ContentCoding.list($0) }
-                let bytes = fixture.records[index].bodies[.responseReceived] ?? ByteBuffer()
-                let decoded = ContentDecoder.decode(bytes, codings: codings, limit: 1 << 20).bytes
-                #expect(Data(decoded.readableBytesView) == body)
                 let sent = (entry.request["postData"] as? [String: Any])?["text"] as? String ?? ""
                 #expect(fixture.body(index, .requestReceived) == sent)
             }
@@ -76,6 +82,63 @@ struct HARReaderTests {
         // Milliseconds there.
         let times = fixture.entries.last?.messages.map(\.time) ?? []
         #expect(times.count == 3 && times.allSatisfy { abs($0 - Double(socket.record.startedAt) / 1e6) < 60 })
+    }
+
+    @Test(
+        "Of Firefox's developer tools: bodies that are no text byte by byte; messages and data: URLs it lacks are told"
+    )
+    func firefox() throws {
+        let name = "firefox-153.har"
+        let (fixture, all) = (try ArchiveFixture(name), try entries(name))
+        let sent = all.filter { $0.request["url"] as? String != "data:," }
+        #expect(fixture.error == nil && fixture.records.count == sent.count && sent.count == 15 && all.count == 16)
+        #expect(
+            fixture.losses == [
+                "1 entry of a data: or blob: URL, for which nothing is sent",
+                "1 WebSocket whose messages the archive does not have",
+            ]
+        )
+        guard fixture.records.count == sent.count else { return }
+        for (index, entry) in sent.enumerated() {
+            try check(fixture, index, entry)
+            let port = entry.entry["connection"] as? String
+            #expect(fixture.records[index].record.serverAddress == port.map { "127.0.0.1:\($0)" })
+        }
+        let methods = fixture.records.map(\.record.method)
+        #expect(
+            methods == Array(repeating: "GET", count: 7) + Array(repeating: "POST", count: 4)
+                + ["GET", "DELETE", "GET", "GET"]
+        )
+        // Its server answered with the request's bytes, the last one first; HAR has those in base64.
+        let posts = fixture.records.filter { $0.record.method == "POST" }
+        for post in posts {
+            let bytes = try #require(post.bodies[.requestReceived])
+            #expect(
+                post.bodies[.responseReceived]?.readableBytesView.elementsEqual(bytes.readableBytesView.reversed())
+                    == true
+            )
+            let length = post.messages.fields(of: .requestReceived).value(of: .contentLength)
+            #expect(length == "\(bytes.readableBytes)")
+        }
+        #expect(posts[2].bodies[.requestReceived] == ByteBuffer(bytes: [0, 1, 254, 255]))
+        #expect(fixture.records.first { $0.record.state == .failed }?.record.url.path == "/refused")
+        let socket = try #require(fixture.records.last?.record)
+        #expect(socket.kind == .webSocket && socket.status == 101 && socket.tally == MessageCounts())
+    }
+
+    @Test(
+        "A body is taken for bytes only where its length says so",
+        arguments: [
+            (#""\u00fe\u00ff""#, "2", [0xFE, 0xFF]), (#""\u00fe\u00ff""#, "4", [0xC3, 0xBE, 0xC3, 0xBF]),
+            (#""\u00fe\u0100""#, "2", [0xC3, 0xBE, 0xC4, 0x80]), (#""\u00fe""#, "x", [0xC3, 0xBE]),
+            (#""ab""#, "2", [0x61, 0x62]), (#""\u00fe", "_encoding": "base64""#, "1", [0xC3, 0xBE]),
+        ] as [(String, String, [UInt8])]
+    )
+    func bytes(text: String, length: String, bytes: [UInt8]) {
+        let fields = #""headers": [{"name": "content-length", "value": "\#(length)"}]"#
+        let request = #""method": "POST", "url": "http://a.example/", \#(fields), "postData": {"text": \#(text)}"#
+        let fixture = ArchiveFixture(bytes: Array(#"{"log": {"entries": [{"request": {\#(request)}}]}}"#.utf8))
+        #expect(Array((fixture.records.first?.bodies[.requestReceived] ?? ByteBuffer()).readableBytesView) == bytes)
     }
 
     @Test("A request that nobody has sent is no failure, where our HAR says so")
