@@ -4,9 +4,11 @@ package enum SecretKind: String, Sendable, CaseIterable {
     case apiKey = "key"
     case session, code, credential
     case privateKey = "private-key"
+    /// What a profile names, whatever it looks like.
+    case named = "value"
 
     /// Whether numbers of JSON under such a name are secrets, as those of PINs are.
-    var isNumeric: Bool { self == .password || self == .code || self == .card }
+    var isNumeric: Bool { self == .password || self == .code || self == .card || self == .named }
 }
 
 /// A text that stands for a secret, such as `sluice-token-1`: plain in every syntax that a value can stand in.

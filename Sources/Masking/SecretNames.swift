@@ -65,7 +65,7 @@ package struct SecretNames: Sendable {
         var endings = SecretNames.suffixes.map { (Array($0.ending.utf8), $0.kind) }
         for name in also {
             let plain = SecretNames.normalised(name)
-            if name.hasPrefix("*") { endings.append((Array(plain.utf8), .token)) } else { table[plain] = .token }
+            if name.hasPrefix("*") { endings.append((Array(plain.utf8), .named)) } else { table[plain] = .named }
         }
         self.table = table
         self.endings = endings

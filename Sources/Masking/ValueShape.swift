@@ -14,6 +14,7 @@ enum ValueShape {
     static func isOrdinary(_ value: UnsafeRawBufferPointer, _ kind: SecretKind) -> Bool {
         guard let first = value.first else { return true }
         if Placeholder.isOne(value) { return true }
+        if kind == .named { return ["true", "false", "null"].contains { value.elementsEqual($0.utf8) } }
         if value.allSatisfy({ $0 == first && !isLetterOrDigit($0) }) || value.allSatisfy({ $0 | 0x20 == 0x78 }) {
             return true
         }

@@ -37,7 +37,7 @@ extension EndToEnd {
             let masked = try await sluice.command(export + ["--strict", "--profile", profile])
             #expect(masked.status == 0 && masked.errors.contains("1 secret is masked"), "\(masked.errors)")
             let har = latin1(scratch.bytes("out.har"))
-            #expect(har.contains("/x?reference=sluice-token-1") && !har.contains(secret))
+            #expect(har.contains("/x?reference=sluice-value-1") && !har.contains(secret))
             let kept = try await sluice.command(["export", sluice.session, "--format", "har", "--secrets"])
             #expect(kept.text.contains("/x?reference=\(secret)") && !kept.errors.contains("masked"))
             #expect(try await sluice.stop().status == 0)

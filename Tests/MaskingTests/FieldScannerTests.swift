@@ -141,6 +141,20 @@ struct FieldScannerTests {
     )
     func others(_ each: Case) { #expect(Masked.text(each.text, each.syntax) == each.masked) }
 
+    @Test("What the profile names is masked whatever it looks like: short, with spaces, a number")
+    func named() {
+        let rules = Masked.rules(also: ["nick"])
+        for value in ["U", "Ann", "Ann Smith of Bath", "token", "x"] {
+            #expect(Masked.text(#"{"nick": "\#(value)"}"#, .text, rules) == #"{"nick": "sluice-value-1"}"#)
+            #expect(Masked.text("<nick>\(value)</nick>", .markup, rules) == "<nick>sluice-value-1</nick>")
+        }
+        #expect(Masked.text("a=1&nick=Ann&b=2", .form, rules) == "a=1&nick=sluice-value-1&b=2")
+        #expect(Masked.text(#"{"nick": 17, "n": 17}"#, .text, rules) == #"{"nick": 900000001, "n": 17}"#)
+        for text in [#"{"nick": true}"#, #"{"nick": null}"#, #"{"nick": ""}"#] {
+            #expect(Masked.text(text, .text, rules) == text)
+        }
+    }
+
     @Test("Every beginning of a text can be read, and what is masked once is masked")
     func cutOff() {
         let text =

@@ -35,7 +35,7 @@ struct SecretNamesTests {
             except: ["sid", "CSRF_token", "*-hint-token"]
         )
         for name in ["x_tenant", "my-codeword", "codeword", "K", long] {
-            #expect(names.kind(of: name.utf8) == .token)
+            #expect(names.kind(of: name.utf8) == .named)
         }
         for name in ["sid", "csrfToken", "tenant", "my_hint_token", "x-k", long + "er"] {
             #expect(names.kind(of: name.utf8) == nil)
