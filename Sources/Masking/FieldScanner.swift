@@ -229,6 +229,9 @@ struct FieldScanner {
         var arrayEnd: Int?
     }
 
+    /// What a number of JSON may have beside digits (RFC 8259 §6).
+    private static let numberSigns = Array("+-.eE".utf8)
+
     func value(
         after separator: Int,
         _ length: Int,
@@ -259,9 +262,15 @@ struct FieldScanner {
         if isColon {
             if isQuoted(nameQuote) {
                 guard kind.isNumeric else { return nil }
+                // Two digits are no PIN; under a name of the profile every number is meant, -17.5 too.
+                let (isNamed, start) = (kind == .named, start)
                 var end = start
-                while end < bytes.count, bytes[end] &- 0x30 < 10 { end += 1 }
-                return end - start >= 3 ? Value(range: start..<end, isNumber: true) : nil
+                while end < bytes.count,
+                    bytes[end] &- 0x30 < 10 || isNamed && FieldScanner.numberSigns.contains(bytes[end])
+                {
+                    end += 1
+                }
+                return end - start >= (isNamed ? 1 : 3) ? Value(range: start..<end, isNumber: true) : nil
             }
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .script, syntax != .field, isLineStart(name.lowerBound) else { return nil }

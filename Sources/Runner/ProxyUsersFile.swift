@@ -27,7 +27,9 @@ package enum ProxyUsersFile {
     /// Writes a file that only its owner can read, whole or not at all.
     package static func write(_ users: ProxyUsers, to path: String) throws {
         if path == standard { try StandardPaths.makeDirectory(StandardPaths.configuration) }
-        try OutputFile(path, isSecret: true).write(users.text)
+        let file = try OutputFile(path, isSecret: true)
+        try file.write(users.text)
+        try file.finish()
     }
 
     private static let advice = "Its lines have the form USER:HASH; 'sluice proxy-auth add USER' writes them."

@@ -44,7 +44,7 @@ extension EndToEnd {
                 text.matches(of: /(?:^|[\s(`'])(--[a-z][a-z0-9]*(?:-[a-z0-9]+)*)/).map { String($0.output.1) }
             }
             // What follows a command, up to the end of its quotation or clause, is about its options.
-            for match in text.matches(of: /(?:^|[`'\s(])sluice ([a-z]+)(?: ([a-z]+))?([^'`,;()\n]*)/) {
+            for match in text.matches(of: /(?:^|[`'\s(])sluice ([a-z]+(?:-[a-z]+)*)(?: ([a-z]+))?([^'`,;()\n]*)/) {
                 guard let child = sluice.subcommands?.first(where: { $0.commandName == match.output.1 }) else {
                     // A sentence about Sluice has other words there.
                     if text.contains("`sluice \(match.output.1)") || text.contains("'sluice \(match.output.1)") {

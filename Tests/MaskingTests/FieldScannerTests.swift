@@ -150,6 +150,7 @@ struct FieldScannerTests {
         }
         #expect(Masked.text("a=1&nick=Ann&b=2", .form, rules) == "a=1&nick=sluice-value-1&b=2")
         #expect(Masked.text(#"{"nick": 17, "n": 17}"#, .text, rules) == #"{"nick": 900000001, "n": 17}"#)
+        #expect(Masked.text(#"{"nick":-17.5e+2}"#, .text, rules) == #"{"nick":900000001}"#)
         for text in [#"{"nick": true}"#, #"{"nick": null}"#, #"{"nick": ""}"#] {
             #expect(Masked.text(text, .text, rules) == text)
         }

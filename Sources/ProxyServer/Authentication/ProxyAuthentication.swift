@@ -85,7 +85,9 @@ package final class ProxyAuthentication: Sendable {
         }
         if count + 1 > burst {
             state.attempts[network] = (count, now)
-            return Int(((count + 1 - burst) * Double(pause.nanoseconds) / 1e9).rounded(.up))
+            // In milliseconds first, as a count in binary is a little more or less than what it means.
+            let milliseconds = ((count + 1 - burst) * Double(pause.nanoseconds) / 1e6).rounded()
+            return max(1, Int((milliseconds / 1_000).rounded(.up)))
         }
         if state.attempts[network] == nil, state.attempts.count >= rememberedAddresses,
             let oldest = state.attempts.min(by: { $0.value.at < $1.value.at })

@@ -4,6 +4,7 @@ import Foundation
 import Recording
 import Runner
 import Terminal
+import Wire
 
 /// The console on its own proxy: the default command.
 struct ConsoleCommand: AsyncParsableCommand {
