@@ -202,6 +202,10 @@ struct OverviewPage {
             let more = names.count > 50 ? " and \((names.count - 50).of("other"))" : ""
             writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
         }
+        if let staple = certificate.staple {
+            let role: Role = staple.state == .good ? .success : staple.state == .revoked ? .failure : .text
+            writer.fact("  OCSP staple", StapleWords.sentence(staple), role)
+        }
         writer.fact("  SHA-256", certificate.fingerprint, .faint)
         if !isLeaf { writer.foldLines(from: first, startsFolded: true) }
     }
