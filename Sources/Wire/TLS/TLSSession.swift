@@ -41,6 +41,8 @@ package final class TLSSession {
     var certificateSent = false
     /// What the server stapled to its certificate (upstream leg).
     var staple: StapledStatus?
+    /// Where the session just looks at a server.
+    var probe: TLSProbeNotes?
 
     private let pipe = CiphertextPipe()
     private let leg: TLSError.Leg
