@@ -8,6 +8,7 @@
 #include <openssl/pkcs12.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <openssl/ocsp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -52,6 +53,20 @@ static const long sluice_CACHE_CLIENT_EXTERNAL = SSL_SESS_CACHE_CLIENT | SSL_SES
 static const unsigned long sluice_NAME_ONE_LINE = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
 static const unsigned long sluice_VERIFY_PARTIAL_CHAIN = X509_V_FLAG_PARTIAL_CHAIN;
 
+// Stapled answers about revocation (RFC 6066 section 8).
+
+static inline long sluice_SSL_request_staple(SSL *ssl) {
+    return SSL_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp);
+}
+/// The stapled answer in DER form, which belongs to the connection; its length, or -1 where there is none.
+static inline long sluice_SSL_get_staple(SSL *ssl, const unsigned char **staple) {
+    *staple = NULL;
+    return SSL_get_tlsext_status_ocsp_resp(ssl, staple);
+}
+static inline long sluice_SSL_CTX_set_staple_callback(SSL_CTX *ctx, int (*callback)(SSL *, void *)) {
+    return SSL_CTX_set_tlsext_status_cb(ctx, callback);
+}
+
 // Basic input and output.
 
 static inline void sluice_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
@@ -71,6 +86,16 @@ static inline GENERAL_NAME *sluice_sk_GENERAL_NAME_value(const GENERAL_NAMES *na
 }
 static inline int sluice_sk_GENERAL_NAME_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
     return sk_GENERAL_NAME_push(names, name);
+}
+static inline int sluice_sk_SSL_CIPHER_num(const STACK_OF(SSL_CIPHER) *stack) { return sk_SSL_CIPHER_num(stack); }
+static inline const SSL_CIPHER *sluice_sk_SSL_CIPHER_value(const STACK_OF(SSL_CIPHER) *stack, int index) {
+    return sk_SSL_CIPHER_value(stack, index);
+}
+static inline int sluice_sk_ACCESS_DESCRIPTION_num(const AUTHORITY_INFO_ACCESS *stack) {
+    return sk_ACCESS_DESCRIPTION_num(stack);
+}
+static inline ACCESS_DESCRIPTION *sluice_sk_ACCESS_DESCRIPTION_value(const AUTHORITY_INFO_ACCESS *stack, int index) {
+    return sk_ACCESS_DESCRIPTION_value(stack, index);
 }
 static inline void sluice_free(void *memory) { OPENSSL_free(memory); }
 
@@ -100,6 +125,9 @@ static inline int64_t sluice_now(void) { return (int64_t)time(NULL); }
 static inline int64_t sluice_seconds(const ASN1_TIME *time) {
     struct tm fields;
     return ASN1_TIME_to_tm(time, &fields) == 1 ? (int64_t)timegm(&fields) : 0;
+}
+static inline int64_t sluice_general_seconds(const ASN1_GENERALIZEDTIME *time) {
+    return time ? sluice_seconds((const ASN1_TIME *)time) : 0;
 }
 /// Writes `YYYY-MM-DD` and a final NUL into `text`, which has room for 32 bytes.
 static inline void sluice_date(int64_t seconds, char *text) {

@@ -48,6 +48,8 @@ package struct CertificateSummary: Sendable, Hashable, Codable {
     package var notAfter: Int64
     /// SHA-256 over the DER form, in lower-case hexadecimal.
     package var fingerprint: String
+    /// What the server stapled to this certificate about its revocation; `nil` where it stapled nothing.
+    package var staple: StapledStatus?
 
     package init(
         subject: String,
@@ -55,7 +57,8 @@ package struct CertificateSummary: Sendable, Hashable, Codable {
         alternativeNames: [String],
         notBefore: Int64,
         notAfter: Int64,
-        fingerprint: String
+        fingerprint: String,
+        staple: StapledStatus? = nil
     ) {
         self.subject = subject
         self.issuer = issuer
@@ -63,5 +66,6 @@ package struct CertificateSummary: Sendable, Hashable, Codable {
         self.notBefore = notBefore
         self.notAfter = notAfter
         self.fingerprint = fingerprint
+        self.staple = staple
     }
 }

@@ -21,8 +21,18 @@ extension JSONWriter {
                 $0.member("notBefore", certificate.notBefore)
                 $0.member("notAfter", certificate.notAfter)
                 $0.member("fingerprint", certificate.fingerprint)
+                if let staple = certificate.staple { try $0.object("staple") { $0.staple(staple) } }
             }
         }
+    }
+
+    /// Writes the members of a ``StapledStatus``.
+    private mutating func staple(_ staple: StapledStatus) {
+        member("state", staple.state.rawValue)
+        optionalMember("reason", staple.reason)
+        if let moment = staple.revokedAt { member("revokedAt", moment) }
+        if let moment = staple.validFrom { member("validFrom", moment) }
+        if let moment = staple.validUntil { member("validUntil", moment) }
     }
 
     /// A profile's files as an array of objects with the keys `file`, `text`.

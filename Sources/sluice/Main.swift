@@ -50,7 +50,8 @@ struct Sluice: AsyncParsableCommand {
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
             ConsoleCommand.self, Run.self, ReplayCommand.self, DemoCommand.self, Open.self, Attach.self, List.self,
-            Show.self, Why.self, Stats.self, Diff.self, Repeat.self, Trim.self, Export.self, ProfileCommand.self,
+            Show.self, Why.self, Stats.self, Diff.self, TLS.self, Repeat.self, Trim.self, Export.self,
+            ProfileCommand.self,
             ToolCommand.self, PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
             KeysCommand.self, Import.self, CA.self, ProxyAuthCommand.self,

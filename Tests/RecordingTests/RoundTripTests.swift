@@ -99,7 +99,14 @@ struct RoundTripTests {
                     alternativeNames: ["DNS:example.com", "IP:127.0.0.1"],
                     notBefore: -1,
                     notAfter: 2_000_000_000,
-                    fingerprint: "00ff"
+                    fingerprint: "00ff",
+                    staple: StapledStatus(
+                        .revoked,
+                        reason: "keyCompromise",
+                        revokedAt: 1_700_000_000,
+                        validFrom: 1_700_000_001,
+                        validUntil: 1_700_000_002
+                    )
                 )
             ],
             verificationFailure: "self-signed certificate"

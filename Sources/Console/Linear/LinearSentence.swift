@@ -90,13 +90,15 @@ enum LinearSentence {
     private static func what(_ record: ExchangeRecord) -> String {
         let isDefault = RequestURL.defaultPort(of: record.url.scheme) == record.url.port
         let place = isDefault ? record.url.host : record.url.authority
-        return switch record.kind {
-        case .http, .upgraded: "\(record.method) \(place)\(record.url.pathAndQuery)"
-        case .webSocket: "WebSocket \(place)\(record.url.pathAndQuery)"
-        case .tunnel, .decryptedTunnel: "tunnel to \(record.url.authority)"
-        case .failedHandshake: "TLS handshake for \(record.url.host)"
-        case .malformed: "bytes that are no request"
-        }
+        let words =
+            switch record.kind {
+            case .http, .upgraded: "\(record.method) \(place)\(record.url.pathAndQuery)"
+            case .webSocket: "WebSocket \(place)\(record.url.pathAndQuery)"
+            case .tunnel, .decryptedTunnel: "tunnel to \(record.url.authority)"
+            case .failedHandshake: "TLS handshake for \(record.url.host)"
+            case .malformed: "bytes that are no request"
+            }
+        return words + (HostForms(record.url.host).map { ", host \($0.text)" } ?? "")
     }
 
     private static func outcome(_ record: ExchangeRecord) -> String {

@@ -194,12 +194,13 @@ enum SequenceView {
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
+        let host = HostForms.text(of: url.host)
         let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
-        guard !isUsual else { return TextWidth.cutMiddle(url.host, to: width) }
+        guard !isUsual else { return TextWidth.cutMiddle(host, to: width) }
         // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
         let port = ":\(url.port)"
         let room = width - port.count
-        return room < 6 ? TextWidth.cut(url.host, to: width) : TextWidth.cutMiddle(url.host, to: room) + port
+        return room < 6 ? TextWidth.cut(host, to: width) : TextWidth.cutMiddle(host, to: room) + port
     }
 
     private static func path(_ record: ExchangeRecord) -> String {

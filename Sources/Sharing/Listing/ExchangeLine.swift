@@ -87,6 +87,10 @@ package enum ExchangeLine {
         if record.state == .interrupted || record.state == .blocked || record.state == .inFlight {
             notes.append(record.state.exportName)
         }
+        if let forms = HostForms(record.url.host) {
+            notes.append("host \(VisibleText.of(forms.text))")
+            if let suspicion = forms.suspicion { notes.append("suspicious: it \(suspicion)") }
+        }
         if let grpc = record.grpc { notes.append(outcome(grpc)) }
         if let counts = counts(record) { notes.append(counts) }
         if let failure = record.failure { notes.append(failure.code.rawValue) }

@@ -78,7 +78,9 @@ extension PageScript {
             make('summary', {}, 'Certificate ', ...visible(certificate.subject)), factList([
               ['Issued by', certificate.issuer],
               ['Valid', moment(certificate.notBefore) + ' to ' + moment(certificate.notAfter)],
-              ['Names', certificate.alternativeNames.slice(0, 50).join(', ')], ['SHA-256', certificate.sha256]])));
+              ['Names', certificate.alternativeNames.slice(0, 50).join(', ')],
+              ['OCSP staple', certificate.staple && [certificate.staple.state, certificate.staple.reason]
+                .filter(Boolean).join(': ')], ['SHA-256', certificate.sha256]])));
           return make('div', { class: 'block' }, make('h4', {}, title), factList([
             ['Address', leg.peerAddress + (leg.localAddress ? ', here ' + leg.localAddress : '')],
             ['Connection', leg.connection + more], ['Opened', moment(leg.openedAt)],

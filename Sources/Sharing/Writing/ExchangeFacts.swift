@@ -111,6 +111,7 @@ extension JSONWriter {
         member("notBefore", Timestamp.iso8601(certificate.notBefore &* 1_000_000))
         member("notAfter", Timestamp.iso8601(certificate.notAfter &* 1_000_000))
         member("sha256", certificate.fingerprint)
+        if let staple = certificate.staple { try object("staple") { $0.members(of: staple) } }
     }
 
     mutating func trace(_ trace: [TraceEntry]) throws {

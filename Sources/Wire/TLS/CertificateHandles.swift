@@ -118,7 +118,7 @@ private func subjectAlternativeNames(of certificate: OpaquePointer) -> [String] 
     }
 }
 
-private func content(of string: UnsafePointer<ASN1_STRING>?) -> UnsafeBufferPointer<UInt8> {
+func content(of string: UnsafePointer<ASN1_STRING>?) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
 }
 

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Text
 
 /// A host as a certificate names it: an address in binary form, or a DNS name in ASCII.
 enum HostName: Hashable {
@@ -47,54 +48,6 @@ enum HostName: Hashable {
 
     private static func ascii(_ label: String) -> String? {
         if label.utf8.allSatisfy({ $0 < 0x80 }) { return label }
-        return punycode(Array(label.unicodeScalars.map(\.value))).map { "xn--" + $0 }
-    }
-
-    /// RFC 3492 section 6.3; `nil` where a number would overflow.
-    private static func punycode(_ scalars: [UInt32]) -> String? {
-        // No DNS label is longer than 63 bytes, so no honest one has more scalars than this.
-        guard scalars.count <= 253 else { return nil }
-        let input = scalars.map { Int($0) }
-        var output = input.filter { $0 < 0x80 }.map { UInt8($0) }
-        let basicCount = output.count
-        if basicCount > 0 { output.append(0x2D) }
-        var (next, delta, bias, handled) = (0x80, 0, 72, basicCount)
-        while handled < input.count {
-            guard let smallest = input.filter({ $0 >= next }).min() else { return nil }
-            delta += (smallest - next) * (handled + 1)
-            next = smallest
-            for scalar in input {
-                if scalar < next { delta += 1 }
-                guard scalar == next else { continue }
-                var (rest, position) = (delta, 36)
-                while true {
-                    let threshold = min(max(position - bias, 1), 26)
-                    if rest < threshold { break }
-                    output.append(digit(threshold + (rest - threshold) % (36 - threshold)))
-                    rest = (rest - threshold) / (36 - threshold)
-                    position += 36
-                }
-                output.append(digit(rest))
-                bias = adapted(delta, count: handled + 1, isFirst: handled == basicCount)
-                delta = 0
-                handled += 1
-            }
-            delta += 1
-            next += 1
-        }
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    private static func digit(_ value: Int) -> UInt8 { UInt8(value < 26 ? value + 0x61 : value - 26 + 0x30) }
-
-    private static func adapted(_ delta: Int, count: Int, isFirst: Bool) -> Int {
-        var rest = isFirst ? delta / 700 : delta / 2
-        rest += rest / count
-        var steps = 0
-        while rest > 455 {
-            rest /= 35
-            steps += 36
-        }
-        return steps + 36 * rest / (rest + 38)
+        return Punycode.encoded(label).map { "xn--" + $0 }
     }
 }

@@ -34,6 +34,8 @@ package final class TLSClientContext {
             resumption.remember(session)
             return 1
         }
+        // It is called after the certificate was verified, and before our part of the handshake is over.
+        sluice_SSL_CTX_set_staple_callback(pointer) { ssl, _ in TLSSession.of(ssl)?.takeStaple() == false ? 0 : 1 }
         ERR_clear_error()
     }
 
@@ -61,6 +63,7 @@ package final class TLSClientContext {
             SSL_set_connect_state(ssl)
             if isLegacy { Self.allowLegacy(ssl) }
             Self.verify(ssl, verification)
+            sluice_SSL_request_staple(ssl)
             return Self.setHost(name, of: ssl) && Self.offer(applicationProtocols, by: ssl)
         }
         if let resumptionKey {
@@ -103,7 +106,7 @@ package final class TLSClientContext {
         }
     }
 
-    private static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
+    static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
         switch name {
         case .dns(let name):
             // RFC 9525: the common name names no host (section 6.3), and a wildcard is a whole label (section 6.3).
@@ -115,7 +118,7 @@ package final class TLSClientContext {
         }
     }
 
-    private static func offer(_ protocols: [String], by ssl: OpaquePointer) -> Bool {
+    static func offer(_ protocols: [String], by ssl: OpaquePointer) -> Bool {
         var list: [UInt8] = []
         for name in protocols where (1...255).contains(name.utf8.count) {
             list.append(UInt8(name.utf8.count))
@@ -127,6 +130,17 @@ package final class TLSClientContext {
 }
 
 extension TLSSession {
+    /// Keeps what the server stapled about revocation; returns whether the handshake may go on.
+    fileprivate func takeStaple() -> Bool {
+        staple = StapleReader.status(of: ssl)
+        guard let staple, staple.state == .revoked, SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER != 0 else { return true }
+        rejectedPeer = RejectedPeer(
+            problem: .revoked(staple.revokedAt ?? 0, reason: staple.reason),
+            chain: summaries(of: SSL_get_peer_cert_chain(ssl))
+        )
+        return false
+    }
+
     /// Keeps what is wrong with the server's chain while OpenSSL has it.
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }

@@ -78,6 +78,13 @@ extension TLSError: CustomStringConvertible {
                 "is signed by \(issuer.isEmpty ? "an authority" : "'\(issuer)', an authority") that this machine does "
                     + "not trust, or the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, "
                     + "or \(goOn)"
+            case .missingIssuer(let issuer, let url):
+                "is signed by '\(issuer)', whose certificate the server does not send and this machine does not trust. "
+                    + "If it is an intermediate certificate, the server must send it; it can be downloaded from \(url). "
+                    + "Trust it with `--upstream-ca FILE`, or \(goOn)"
+            case .revoked(let moment, let reason):
+                "was revoked by its authority on \(date(moment))\(reason.map { " (\($0))" } ?? ""), as the server's own "
+                    + "OCSP staple says. The server needs a new certificate; to look at it all the same, \(goOn)"
             case .nameMismatch(let names):
                 "is for \(Self.shortened(names)), not for this host. Check the address, or \(goOn)"
             case .noHostName(let commonName, let addresses):

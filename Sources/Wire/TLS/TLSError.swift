@@ -44,6 +44,12 @@ package struct TLSError: Error, Sendable, Hashable {
         case selfSigned
         /// The chain ends at an authority that is not trusted; its name.
         case unknownIssuer(String)
+        /// The certificate of the authority that issued the last one was not sent, and is not trusted here; its name,
+        /// and where it can be downloaded.
+        case missingIssuer(String, url: String)
+        /// The server's own staple says that its authority revoked the certificate; seconds since 1970, and why, where
+        /// that is said.
+        case revoked(Int64, reason: String?)
         /// The certificate is for these other names.
         case nameMismatch([String])
         /// The certificate has no name of a host in its subjectAltName, at most these addresses; its common name, which
@@ -155,9 +161,13 @@ extension TLSError.CertificateProblem {
             self = .notYetValid(certificate.map { sluice_seconds(X509_get0_notBefore($0)) } ?? 0)
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
             self = .selfSigned
-        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
-            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
             self = .unknownIssuer(certificate.map { CertificateName.issuer(of: $0) } ?? "")
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            let issuer = certificate.map { CertificateName.issuer(of: $0) } ?? ""
+            let url = certificate.flatMap { AccessURLs($0).issuer.first }
+            self = url.map { .missingIssuer(issuer, url: $0) } ?? .unknownIssuer(issuer)
         case X509_V_ERR_HOSTNAME_MISMATCH where !names.contains { $0.hasPrefix("DNS:") },
             X509_V_ERR_IP_ADDRESS_MISMATCH where names.isEmpty:
             let commonName = certificate.flatMap { CertificateName.common(of: $0) }

@@ -39,6 +39,10 @@ package final class TLSSession {
     var resumption: TLSResumption?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
+    /// What the server stapled to its certificate (upstream leg).
+    var staple: StapledStatus?
+    /// Where the session just looks at a server.
+    var probe: TLSProbeNotes?
 
     private let pipe = CiphertextPipe()
     private let leg: TLSError.Leg
@@ -183,10 +187,14 @@ package final class TLSSession {
         guard leg == .upstream else { return details }
         let chain = SSL_get_peer_cert_chain(ssl)
         details.peerCertificates = chain.map(summaries) ?? rejectedPeer?.chain ?? []
+        if !details.peerCertificates.isEmpty { details.peerCertificates[0].staple = staple }
         if SSL_is_init_finished(ssl) != 1 { return details }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
             details.verificationFailure = String(cString: X509_verify_cert_error_string(result))
+        } else if let staple, staple.state == .revoked {
+            let reason = staple.reason.map { " (\($0))" } ?? ""
+            details.verificationFailure = "certificate revoked\(reason), says the OCSP staple"
         }
         return details
     }

@@ -164,6 +164,8 @@ import Testing
         let causes: [TLSError.Cause] = [
             .peerAlert("handshake_failure"), .peerAlert("internal_error"), .certificate(.expired(0)),
             .certificate(.notYetValid(0)), .certificate(.selfSigned), .certificate(.unknownIssuer("")),
+            .certificate(.missingIssuer("Middle", url: "http://a.example/middle.crt")),
+            .certificate(.revoked(1_700_000_000, reason: "keyCompromise")),
             .certificate(.nameMismatch(["DNS:a"])), .certificate(.noHostName(commonName: "", addresses: [])),
             .certificate(.tooWeak("ee key too small")), .certificate(.other("x")),
             .closedDuringHandshake, .plainHTTP, .legacyRenegotiation, .dhKeyTooSmall, .unsupportedVersion,

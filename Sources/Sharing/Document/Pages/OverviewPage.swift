@@ -41,6 +41,7 @@ struct OverviewPage {
                 Span(record.url.description, .link),
             ]
         )
+        host(record.url, &writer)
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
         if record.kind != .http { writer.fact("kind", record.kind.sentence) }
         if record.status > 0 { writer.fact("status", statusSpans) }
@@ -74,6 +75,13 @@ struct OverviewPage {
         if let colour = annotation.colour { writer.fact("colour", colour) }
         let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords(writer.options)
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
+    }
+
+    /// Both forms of a host that has letters outside ASCII, and whether it may pose as another.
+    private func host(_ url: RequestURL, _ writer: inout DetailWriter) {
+        guard let forms = HostForms(url.host) else { return }
+        writer.fact("host", forms.text)
+        if let suspicion = forms.suspicion { writer.fact("suspicious", "the host \(suspicion)", .warning) }
     }
 
     private var statusSpans: [Span] {
@@ -193,6 +201,10 @@ struct OverviewPage {
             let names = certificate.alternativeNames
             let more = names.count > 50 ? " and \((names.count - 50).of("other"))" : ""
             writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
+        }
+        if let staple = certificate.staple {
+            let role: Role = staple.state == .good ? .success : staple.state == .revoked ? .failure : .text
+            writer.fact("  OCSP staple", StapleWords.sentence(staple), role)
         }
         writer.fact("  SHA-256", certificate.fingerprint, .faint)
         if !isLeaf { writer.foldLines(from: first, startsFolded: true) }

@@ -1,0 +1,152 @@
+import NIOCore
+import Wire
+
+/// What came of one handshake.
+struct ProbeOutcome: Sendable {
+    var findings = TLSProbeFindings()
+    /// `nil` where the handshake came to its end.
+    var failure: ProbeFailure?
+    /// The server's address, where there was a connection.
+    var address: String?
+}
+
+/// Makes the handshakes of a probe, each on a connection of its own, until its time is over.
+struct ProbeHandshakes: Sendable {
+    let target: ProbeTarget
+    let route: any ProbeRoute
+    let trust: TLSTrust
+    /// How long one handshake may take, its connection included.
+    let limit: Duration
+    /// When no further handshake begins, and those that are on their way end.
+    let end: ContinuousClock.Instant
+    /// Called at the end of each.
+    let counted: @Sendable () throws -> Void
+
+    /// How long after a handshake a server is listened to: for tickets, and for what it thinks of our missing certificate.
+    private static let linger = Duration.milliseconds(500)
+
+    /// Makes one handshake. Throws what `counted` throws, and where the task is cancelled.
+    func run(
+        _ offer: TLSProbeOffer,
+        in context: TLSProbeContext? = nil,
+        resumes: Bool = false
+    ) async throws -> ProbeOutcome {
+        try Task.checkCancellation()
+        var outcome = ProbeOutcome()
+        let limit = min(limit, ContinuousClock.now.duration(to: end))
+        guard limit > .zero else {
+            outcome.failure = .outOfTime
+            return outcome
+        }
+        let session: TLSSession
+        do {
+            let context = try context ?? TLSProbeContext(trust: trust)
+            session = try context.makeSession(host: target.serverName, offer: offer, resumes: resumes)
+        } catch let error as TLSError {
+            outcome.failure = ProbeFailure(error)
+            return outcome
+        }
+        let begun = ContinuousClock.now
+        let stream: ProbeStream
+        do {
+            stream = try await route.connect(within: limit)
+        } catch {
+            try Task.checkCancellation()
+            outcome.failure = ProbeFailure(connecting: error, to: target)
+            return outcome
+        }
+        outcome.address = stream.channel.remoteAddress?.ipAddress
+        let left = limit - begun.duration(to: .now)
+        let isLate = try await shake(session, on: stream, within: max(left, .milliseconds(1)), resumes: resumes)
+        outcome.findings = session.findings
+        if case .failed(let error) = session.state {
+            outcome.failure = ProbeFailure(error)
+        } else if session.state == .handshaking {
+            outcome.failure = isLate ? .silent(seconds: limit / .seconds(1)) : .closed
+        }
+        try counted()
+        return outcome
+    }
+
+    /// Moves bytes until the handshake is over; returns whether its time was over first.
+    private func shake(
+        _ session: TLSSession,
+        on stream: ProbeStream,
+        within limit: Duration,
+        resumes: Bool
+    ) async throws -> Bool {
+        let channel = stream.channel
+        let deadline = ContinuousClock.now + limit
+        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
+        defer { expiry.cancel() }
+        var lingering: Scheduled<Void>?
+        defer { lingering?.cancel() }
+        do {
+            try await stream.executeThenClose { inbound, outbound in
+                var inbound = inbound.makeAsyncIterator()
+                while true {
+                    // What a server says after the handshake is of no interest here, and not kept.
+                    var plaintext = ByteBuffer()
+                    let progress = session.advance(into: &plaintext, limit: 1 << 16)
+                    if let output = session.takeOutput() { try await outbound.write(output) }
+                    if progress == .ended || isDone(session, resumes: resumes) { return }
+                    if session.state == .open, lingering == nil {
+                        let linger = TimeAmount(ProbeHandshakes.linger)
+                        lingering = channel.eventLoop.scheduleTask(in: linger) { channel.close(promise: nil) }
+                    }
+                    guard let bytes = try await inbound.next() else { break }
+                    session.receive(bytes)
+                }
+            }
+        } catch {
+            // A connection that breaks is one that the server closed, or we did.
+            try Task.checkCancellation()
+        }
+        return ContinuousClock.now >= deadline
+    }
+
+    private func isDone(_ session: TLSSession, resumes: Bool) -> Bool {
+        guard session.state == .open else { return false }
+        let notes = session.probeProgress
+        return notes.hasTicket || !resumes && !notes.isCertificateRequested
+    }
+
+    /// Whether the server answers a request without TLS.
+    func answersPlainHTTP() async throws -> Bool {
+        let limit = min(limit, ContinuousClock.now.duration(to: end), .seconds(5))
+        guard limit > .zero, let stream = try? await route.connect(within: limit) else { return false }
+        let channel = stream.channel
+        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
+        defer { expiry.cancel() }
+        let request = "HEAD / HTTP/1.1\r\nHost: \(target.authority)\r\nConnection: close\r\n\r\n"
+        let answers = try? await stream.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: request))
+            var answer = ByteBuffer()
+            for try await bytes in inbound {
+                answer.writeImmutableBuffer(bytes)
+                if answer.readableBytes >= 5 { break }
+            }
+            return answer.readString(length: min(5, answer.readableBytes)) == "HTTP/"
+        }
+        try Task.checkCancellation()
+        try counted()
+        return answers ?? false
+    }
+}
+
+extension ProbeFailure {
+    init(_ error: TLSError) {
+        self =
+            switch error.cause {
+            case .peerAlert(let name): .alert(name)
+            case .closedDuringHandshake: .closed
+            case .plainHTTP: .plainHTTP
+            case .nothingShared: .refused("this machine's OpenSSL cannot offer it")
+            case .unsupportedVersion: .refused("no version in common")
+            case .legacyRenegotiation: .refused("no secure renegotiation")
+            case .dhKeyTooSmall: .refused("Diffie-Hellman parameters that are too short")
+            case .protocolViolation(let reason), .resource(let reason): .refused(reason)
+            default: .refused(error.openSSLText)
+            }
+    }
+}

@@ -1,0 +1,128 @@
+/// A host whose name has letters outside ASCII, in both of its forms: as people read it, and as the name system has it.
+///
+/// Letters of other scripts look like Latin ones, so neither form alone says which host it is.
+package struct HostForms: Sendable, Hashable {
+    /// The name in its letters.
+    package let name: String
+    /// The name with `xn--` in place of other letters (RFC 5891).
+    package let ascii: String
+
+    /// Reads a host in either form; `nil` for one that has but one, which nearly all are.
+    package init?(_ host: String) {
+        guard HostForms.mayHaveTwo(host) else { return nil }
+        var names: [String] = []
+        var asciis: [String] = []
+        for label in host.split(separator: ".", omittingEmptySubsequences: false) {
+            let (name, ascii) = HostForms.forms(of: label)
+            names.append(name)
+            asciis.append(ascii)
+        }
+        name = names.joined(separator: ".")
+        ascii = asciis.joined(separator: ".")
+        if name == ascii { return nil }
+    }
+
+    /// Both forms: `аpple.com (xn--pple-43d.com)`.
+    package var text: String { "\(name) (\(ascii))" }
+
+    /// A host for people: both forms where there are two, else as it is.
+    package static func text(of host: String) -> String { HostForms(host)?.text ?? host }
+
+    private static func mayHaveTwo(_ host: String) -> Bool {
+        var dashes = 0
+        for byte in host.utf8 {
+            if byte >= 0x80 { return true }
+            dashes = byte == UInt8(ascii: "-") ? dashes + 1 : 0
+            if dashes == 2 { return true }
+        }
+        return false
+    }
+
+    private static func forms(of label: Substring) -> (name: String, ascii: String) {
+        let whole = String(label)
+        guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
+            let lowered = whole.lowercased()
+            return (whole, Punycode.encoded(lowered).map { "xn--" + $0 } ?? whole)
+        }
+        let encoded = label.dropFirst(4).lowercased()
+        guard label.prefix(4).lowercased() == "xn--", let name = Punycode.decoded(encoded),
+            // What would not be written so stands for nothing, least of all for a name in ASCII.
+            name.utf8.contains(where: { $0 >= 0x80 }), Punycode.encoded(name) == encoded
+        else { return (whole, whole) }
+        return (name, whole)
+    }
+
+    // MARK: - Names that pose as others
+
+    /// Why the host may pose as another one, in a phrase; `nil` where nothing speaks for that.
+    ///
+    /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section 5.2),
+    /// and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.
+    package var suspicion: String? {
+        let labels = name.split(separator: ".")
+        for label in labels {
+            let scripts = Script.all(in: label)
+            if scripts.count > 1, !Script.usualMixtures.contains(where: scripts.isSubset) {
+                let names = scripts.map(\.rawValue).sorted()
+                return "mixes \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") letters in one label"
+            }
+        }
+        guard labels.last?.utf8.allSatisfy({ $0 < 0x80 }) == true else { return nil }
+        for label in labels {
+            let letters = label.unicodeScalars.filter(\.properties.isAlphabetic)
+            guard let script = Script.all(in: label).first, script == .cyrillic || script == .greek,
+                letters.allSatisfy({ HostForms.latinLookalikes.contains($0) })
+            else { continue }
+            return "is written in \(script.rawValue) letters that look like Latin ones"
+        }
+        return nil
+    }
+
+    private static let latinLookalikes = Set("асеорхуіјѕһԁԛԝӏӕьгпшωοαρνκιυτ".unicodeScalars)
+
+    private enum Script: String {
+        case latin = "Latin"
+        case greek = "Greek"
+        case cyrillic = "Cyrillic"
+        case armenian = "Armenian"
+        case hebrew = "Hebrew"
+        case arabic = "Arabic"
+        case devanagari = "Devanagari"
+        case thai = "Thai"
+        case georgian = "Georgian"
+        case cherokee = "Cherokee"
+        case hiragana = "Hiragana"
+        case katakana = "Katakana"
+        case bopomofo = "Bopomofo"
+        case hangul = "Hangul"
+        case han = "Han"
+
+        static let usualMixtures: [Set<Script>] = [
+            [.latin, .han, .hiragana, .katakana], [.latin, .han, .bopomofo], [.latin, .han, .hangul],
+        ]
+
+        private static let ranges: [(ClosedRange<UInt32>, Script)] = [
+            (0x41...0x24F, .latin), (0x250...0x2AF, .latin), (0x370...0x3FF, .greek), (0x400...0x52F, .cyrillic),
+            (0x531...0x58F, .armenian), (0x5D0...0x5F4, .hebrew), (0x620...0x6FF, .arabic), (0x750...0x77F, .arabic),
+            (0x900...0x97F, .devanagari), (0xE00...0xE7F, .thai), (0x10A0...0x10FF, .georgian),
+            (0x1100...0x11FF, .hangul), (0x13A0...0x13FF, .cherokee), (0x1C80...0x1C8F, .cyrillic),
+            (0x1C90...0x1CBF, .georgian), (0x1D00...0x1DBF, .latin), (0x1E00...0x1EFF, .latin),
+            (0x1F00...0x1FFF, .greek), (0x2C60...0x2C7F, .latin), (0x2DE0...0x2DFF, .cyrillic),
+            (0x3005...0x3007, .han), (0x3041...0x309F, .hiragana), (0x30A1...0x30FA, .katakana),
+            (0x3105...0x312F, .bopomofo), (0x3131...0x318E, .hangul), (0x31F0...0x31FF, .katakana),
+            (0x3400...0x4DBF, .han), (0x4E00...0x9FFF, .han), (0xA640...0xA69F, .cyrillic), (0xA720...0xA7FF, .latin),
+            (0xAB30...0xAB6F, .latin), (0xAB70...0xABBF, .cherokee), (0xAC00...0xD7A3, .hangul),
+            (0xF900...0xFAFF, .han), (0xFB00...0xFB06, .latin), (0xFF21...0xFF5A, .latin),
+            (0x2_0000...0x3_FFFF, .han),
+        ]
+
+        /// The scripts of a label's letters; digits and hyphens belong to none.
+        static func all(in label: Substring) -> Set<Script> {
+            var found: Set<Script> = []
+            for scalar in label.unicodeScalars where scalar.properties.isAlphabetic {
+                if let entry = ranges.first(where: { $0.0.contains(scalar.value) }) { found.insert(entry.1) }
+            }
+            return found
+        }
+    }
+}

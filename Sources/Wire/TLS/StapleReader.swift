@@ -1,0 +1,109 @@
+internal import COpenSSL
+internal import HTTPModel
+
+/// Reads and checks the answer about revocation that a server stapled to its certificate.
+///
+/// Nobody is asked: what a server does not staple is not known.
+enum StapleReader {
+    /// How far clocks may be apart, in seconds.
+    private static let skew = 300
+
+    /// What a connection's staple says of the server's certificate; `nil` where none was sent.
+    ///
+    /// It counts only where its signature leads to an authority that the connection trusts (RFC 6960 section 3.2).
+    static func status(of ssl: OpaquePointer) -> StapledStatus? {
+        var bytes: UnsafePointer<UInt8>?
+        let length = sluice_SSL_get_staple(ssl, &bytes)
+        guard length > 0, let bytes else { return nil }
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        var position: UnsafePointer<UInt8>? = bytes
+        guard let response = d2i_OCSP_RESPONSE(nil, &position, length) else { return .unusable("it is malformed") }
+        defer { OCSP_RESPONSE_free(response) }
+        let outcome = OCSP_response_status(response)
+        guard outcome == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
+            return .unusable("the responder answered '\(String(cString: OCSP_response_status_str(Int(outcome))))'")
+        }
+        guard let basic = OCSP_response_get1_basic(response) else { return .unusable("it is malformed") }
+        defer { OCSP_BASICRESP_free(basic) }
+        return status(in: basic, ssl)
+    }
+
+    private static func status(in basic: OpaquePointer, _ ssl: OpaquePointer) -> StapledStatus {
+        // The chain as it was verified has an authority that the server did not send.
+        let sent = SSL_get_peer_cert_chain(ssl)
+        let chain = SSL_get0_verified_chain(ssl) ?? sent
+        guard let leaf = sluice_sk_X509_value(sent, 0) else { return .unusable("there is no certificate") }
+        guard let issuer = issuer(of: leaf, in: [chain, sent]) else {
+            return .unusable("the authority that issued the certificate is not known")
+        }
+        guard let single = entry(for: leaf, issuer, in: basic) else {
+            return .unusable("it is about another certificate")
+        }
+        var reason: Int32 = 0
+        var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var from: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var until: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        let answer = OCSP_single_get0_status(single, &reason, &revokedAt, &from, &until)
+        var status = StapledStatus(
+            .unusable,
+            validFrom: from.map { sluice_general_seconds($0) },
+            validUntil: until.map { sluice_general_seconds($0) }
+        )
+        let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl))
+        guard OCSP_basic_verify(basic, chain, store, 0) == 1 else {
+            status.reason = "its signature leads to no trusted authority"
+            return status
+        }
+        guard OCSP_check_validity(from, until, skew, -1) == 1 else {
+            status.reason = "it is out of date"
+            return status
+        }
+        switch answer {
+        case V_OCSP_CERTSTATUS_GOOD: status.state = .good
+        case V_OCSP_CERTSTATUS_REVOKED:
+            status.state = .revoked
+            status.revokedAt = revokedAt.map { sluice_general_seconds($0) }
+            // The number -1 says that no reason is given.
+            if reason >= 0 { status.reason = String(cString: OCSP_crl_reason_str(Int(reason))) }
+        case V_OCSP_CERTSTATUS_UNKNOWN: status.state = .unknown
+        default: status.reason = "it says nothing of the certificate"
+        }
+        return status
+    }
+
+    private static func issuer(of leaf: OpaquePointer, in chains: [OpaquePointer?]) -> OpaquePointer? {
+        for chain in chains {
+            for index in 0..<max(0, sluice_sk_X509_num(chain)) {
+                guard let candidate = sluice_sk_X509_value(chain, index) else { continue }
+                if X509_check_issued(candidate, leaf) == Int32(X509_V_OK) { return candidate }
+            }
+        }
+        return nil
+    }
+
+    /// The part of an answer that is about a certificate, whatever digest names it.
+    private static func entry(
+        for leaf: OpaquePointer,
+        _ issuer: OpaquePointer,
+        in basic: OpaquePointer
+    ) -> OpaquePointer? {
+        for index in 0..<max(0, OCSP_resp_count(basic)) {
+            guard let single = OCSP_resp_get0(basic, index), let named = OCSP_SINGLERESP_get0_id(single) else {
+                continue
+            }
+            var digest: OpaquePointer?
+            guard OCSP_id_get0_info(nil, &digest, nil, nil, named) == 1,
+                let method = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(digest))),
+                let wanted = OCSP_cert_to_id(method, leaf, issuer)
+            else { continue }
+            defer { OCSP_CERTID_free(wanted) }
+            if OCSP_id_cmp(wanted, named) == 0 { return single }
+        }
+        return nil
+    }
+}
+
+extension StapledStatus {
+    fileprivate static func unusable(_ reason: String) -> StapledStatus { StapledStatus(.unusable, reason: reason) }
+}

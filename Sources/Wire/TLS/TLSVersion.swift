@@ -1,0 +1,56 @@
+internal import COpenSSL
+
+/// A version of TLS that can be asked for. SSL 3 and older ones are not among them: OpenSSL is built without them.
+package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
+    case tls1_0 = 0x0301
+    case tls1_1 = 0x0302
+    case tls1_2 = 0x0303
+    case tls1_3 = 0x0304
+
+    /// The version that OpenSSL names so, for example `TLSv1.2`.
+    package init?(openSSLName: String) {
+        guard let version = TLSVersion.allCases.first(where: { $0.openSSLName == openSSLName }) else { return nil }
+        self = version
+    }
+
+    /// The name in sentences, for example `TLS 1.2`.
+    package var title: String { "TLS 1.\(rawValue - 0x0301)" }
+
+    package var openSSLName: String { self == .tls1_0 ? "TLSv1" : "TLSv1.\(rawValue - 0x0301)" }
+
+    package static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A cipher suite that OpenSSL can speak.
+package struct TLSCipher: Sendable, Hashable {
+    /// The standard (IANA) name, for example `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`.
+    package let name: String
+    /// OpenSSL's own name, for example `ECDHE-RSA-AES128-GCM-SHA256`.
+    package let openSSLName: String
+    /// Whether it belongs to TLS 1.3.
+    package let isTLS13: Bool
+    /// Whether what was recorded stays secret when the server's key becomes known.
+    package let hasForwardSecrecy: Bool
+    /// The strength of its encryption in bits; 0 for none at all.
+    package let bits: Int
+    /// Whether the server shows a certificate.
+    package let isAuthenticated: Bool
+
+    init?(_ cipher: OpaquePointer) {
+        guard let name = SSL_CIPHER_standard_name(cipher), let own = SSL_CIPHER_get_name(cipher) else { return nil }
+        self.name = String(cString: name)
+        openSSLName = String(cString: own)
+        let exchange = SSL_CIPHER_get_kx_nid(cipher)
+        // TLS 1.3 has the exchange of keys apart from the cipher suite; it is always an ephemeral one.
+        isTLS13 = exchange == NID_kx_any
+        hasForwardSecrecy = [NID_kx_any, NID_kx_ecdhe, NID_kx_dhe].contains(exchange)
+        bits = Int(SSL_CIPHER_get_bits(cipher, nil))
+        isAuthenticated = SSL_CIPHER_get_auth_nid(cipher) != NID_auth_null
+    }
+
+    /// Whether nobody should use it: no encryption, no certificate, or a cipher known to be broken.
+    package var isBroken: Bool {
+        !isAuthenticated || bits < 112 || name.contains("RC4") || name.contains("3DES") || name.contains("_NULL_")
+            || name.contains("EXPORT")
+    }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Files
+import Foundation
+import NIOCore
+import Runner
+import Wire
+
+struct TLS: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tls",
+        abstract: "Look at a server's TLS: versions, ciphers, certificates, and what App Transport Security says.",
+        discussion: """
+            sluice tls example.com                     port 443
+            sluice tls [::1]:8443 --server-name example.com --upstream-ca root.pem
+
+            Everything is found by handshakes, some dozens of them, each on a connection of its own; no request is sent, \
+            unless the port does not speak TLS. Missing certificates are named and not downloaded. What of App Transport \
+            Security passes is judged by Apple's documents and by the authorities of this machine.
+
+            Exit codes: 0 a client with usual demands connects, 1 it does not (or the server is not reached), 2 wrong usage.
+            """
+    )
+
+    @Argument(help: .value("host[:port]", "The server; an IPv6 address with a port in brackets.")) var server: String
+
+    @Option(help: .value("name", "The name to send and to verify, where it is not the host.")) var serverName: String?
+
+    @Option(help: .value("file", "A PEM file with certificates to trust besides the system's. Repeatable."))
+    var upstreamCa: [String] = []
+
+    @Option(help: .value("seconds", "How long one handshake may take, its connection included."))
+    var connectTimeout = 10.0
+
+    @Option(help: .value("seconds", "How long all of it may take; what is not known by then is left open."))
+    var timeLimit = 60.0
+
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func validate() throws {
+        try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout)
+        try UpstreamOptions.checkTimeout("time-limit", timeLimit)
+        if serverName?.isEmpty == true { throw ValidationError("--server-name takes a name or an address.") }
+    }
+
+    func run() async throws {
+        let target = try ProbeTarget(server, serverName: serverName)
+        let report = try await LongWork.run(
+            "asking \(target.authority)",
+            .things("handshake"),
+            consequence: "There is no report."
+        ) { work in
+            let probe = try TLSProbe(
+                target,
+                trust: TLSTrust(extraFiles: upstreamCa),
+                connectTimeout: .milliseconds(Int64(connectTimeout * 1_000)),
+                timeLimit: .milliseconds(Int64(timeLimit * 1_000))
+            ) { try work.add(1) }
+            return try await probe.report()
+        }
+        let output = try OutputFile(nil)
+        if json { try output.write(try report.json()) } else { try output.write(report.text) }
+        if !report.isAcceptable { throw ExitCode(1) }
+    }
+}
