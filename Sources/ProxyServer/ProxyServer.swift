@@ -11,6 +11,10 @@ package final class ProxyServer: Sendable {
     package let address: SocketAddress
     /// The messages that wait for a decision.
     package var holds: HoldBoard { shared.holds }
+
+    /// The SHA-256 of the key that all certificates of this proxy have, as ``LeafKey/publicKeyHash`` has it.
+    package var leafKeyHash: [UInt8]? { shared.leafKey.publicKeyHash }
+
     /// A number for an exchange that comes from elsewhere than the traffic.
     package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
     /// A number for a connection of such an exchange.

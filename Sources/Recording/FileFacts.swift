@@ -16,6 +16,8 @@ struct FileFacts {
     var owner: uid_t
     /// Whether others than its owner may read or write it.
     var isOpenToOthers: Bool
+    /// When it was written last: microseconds since 1970.
+    var writtenAt: Int64
     /// Whether it has a name; a file that was removed lives on as long as it is open.
     var hasName: Bool
 
@@ -39,6 +41,12 @@ struct FileFacts {
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
         isOpenToOthers = status.st_mode & 0o077 != 0
+        #if canImport(Darwin)
+        let written = status.st_mtimespec
+        #else
+        let written = status.st_mtim
+        #endif
+        writtenAt = Int64(written.tv_sec) * 1_000_000 + Int64(written.tv_nsec) / 1_000
         hasName = status.st_nlink > 0
     }
 }

@@ -20,6 +20,12 @@ final class OpenExchange {
     var waitsSince: UInt64?
     var arrivals: [(side: BodySide, arrival: Arrival)] = []
     var tails = BodyTails()
+    /// Whether a part of a body is in the file.
+    var hasChunks = false
+    /// Whether its bodies were dropped, and what still comes of them is.
+    private(set) var isDropped = false
+    /// Which messages have lost a body in that way.
+    private(set) var droppedFlags: ExchangeRecord.Flags = []
     let id: ExchangeID
 
     init(_ id: ExchangeID) { self.id = id }
@@ -29,6 +35,17 @@ final class OpenExchange {
         unwritten = (record, messages)
         if let counts { unwritten?.record.raise(to: counts) }
         hasUnwrittenCounts = false
+    }
+
+    /// Drops what is there of the bodies, and what still comes.
+    func dropBodies() {
+        for side in BodySide.allCases where !tails[side].isEmpty { droppedFlags.insert(side.incompleteFlag) }
+        (tails, arrivals, isDropped, hasChunks) = (BodyTails(), [], true, false)
+    }
+
+    /// Notes that a part came of a body that is dropped.
+    func drop(_ part: ByteBuffer, _ side: BodySide) {
+        if part.readableBytes > 0 { droppedFlags.insert(side.incompleteFlag) }
     }
 
     func update(_ newest: StreamCounts) {
@@ -74,6 +91,8 @@ struct BodyTail {
     /// How many of them are in a chunk row that will be written again when there are more.
     private var written = 0
 
+    /// Whether the body has had no byte.
+    var isEmpty: Bool { start == 0 && count == 0 }
     private var count: Int { bytes?.readableBytes ?? 0 }
     /// How many bytes are not in the file.
     var waiting: Int { count - written }

@@ -23,33 +23,42 @@ package final class Recorder: Sendable {
     /// - Parameters:
     ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
     ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
+    ///   - onRemark: called on a thread of the recorder's with what it does by itself.
     /// - Throws: ``SessionError`` where the session cannot be opened.
     package init(
         _ configuration: RecorderConfiguration,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
-        onFailure: (@Sendable (SessionError) -> Void)? = nil
+        onFailure: (@Sendable (SessionError) -> Void)? = nil,
+        onRemark: (@Sendable (RecorderRemark) -> Void)? = nil
     ) throws {
-        let session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
+        var configuration = configuration
+        let session: WritableSession?
+        if let rotation = configuration.rotation {
+            let series = SessionSeries(rotation: rotation)
+            configuration.labels[SessionSeries.label] = series.name
+            session = try series.next(configuration, following: 0)
+        } else {
+            session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
+        }
+        if let largest = configuration.largestSession {
+            // A transaction is never larger than the room that is kept for it.
+            configuration.credit = min(configuration.credit, Int(clamping: max(64 << 10, largest / 8)))
+        }
         nextExchangeID = session?.start.nextExchangeID ?? 1
         nextConnectionID = session?.start.nextConnectionID ?? 1
         recovered = session?.start.recovered
         queue = RecorderQueue(configuration)
-        outcome = Outcome(isRecording: configuration.isRecording)
-
-        let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
-        DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome] in
-            RecorderLoop(
-                queue,
-                outcome,
-                tailNanoseconds: tail,
-                isRecording: configuration.isRecording,
-                onFinished: onFinished,
-                onFailure: onFailure
-            ).run(session)
+        outcome = Outcome(isRecording: configuration.isRecording, path: session?.path)
+        let callbacks = RecorderCallbacks(onFinished: onFinished, onFailure: onFailure, onRemark: onRemark)
+        DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome, configuration] in
+            RecorderLoop(queue, outcome, configuration, callbacks).run(session)
         }
     }
 
     deinit { queue.close() }
+
+    /// The session that exchanges are recorded into that begin now; `nil` where nothing is recorded.
+    package var path: String? { outcome.path.withLock { $0 } }
 
     /// A number that grows whenever readers of the session may see something new.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
@@ -141,6 +150,13 @@ package final class RecorderProducer: Sendable {
     }
 }
 
+/// Who is told of what the recorder does.
+struct RecorderCallbacks: Sendable {
+    var onFinished: (@Sendable ([ExchangeRecord]) -> Void)?
+    var onFailure: (@Sendable (SessionError) -> Void)?
+    var onRemark: (@Sendable (RecorderRemark) -> Void)?
+}
+
 /// What the recorder's thread tells everybody else.
 final class Outcome: Sendable {
     let revision = Atomic(0)
@@ -148,10 +164,14 @@ final class Outcome: Sendable {
     let isRecording: Atomic<Bool>
     let passed = Atomic(0)
     let leftOut = Atomic(0)
+    let path: Mutex<String?>
     private let summary = Mutex<RecorderSummary?>(nil)
     private let ended = DispatchSemaphore(value: 0)
 
-    init(isRecording: Bool) { self.isRecording = Atomic(isRecording) }
+    init(isRecording: Bool, path: String?) {
+        self.isRecording = Atomic(isRecording)
+        self.path = Mutex(path)
+    }
 
     func end(_ summary: RecorderSummary) {
         self.summary.withLock { $0 = summary }

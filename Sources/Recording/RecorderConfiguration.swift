@@ -29,6 +29,13 @@ package struct RecorderConfiguration: Sendable {
     /// How long a body part of an open exchange may stay invisible to readers, in milliseconds; that of a stream at most 50.
     package var tailMilliseconds = 1_000
 
+    /// When the recording goes on in another file, and under which names; then ``path`` is not used.
+    package var rotation: SessionRotation?
+    /// How many bytes the file may have; the bodies of the oldest exchanges, and then these, go before it has more.
+    package var largestSession: Int64?
+    /// The same as the user has said it.
+    package var largestSessionText = ""
+
     /// Limits the file to this many pages, which makes a full disk for tests.
     var pageLimit: Int?
 
@@ -51,6 +58,8 @@ package struct RecoveryReport: Sendable, Hashable {
 package struct RecorderSummary: Sendable, Hashable {
     /// The session file; `nil` where nothing was to be recorded.
     package var path: String?
+    /// The files before it, where the session was rotated.
+    package var earlierPaths: [String] = []
     /// Exchanges that ended during the run, recorded or not.
     package var exchanges = 0
     /// Those of them that ended with a failure.
@@ -65,6 +74,9 @@ package struct RecorderSummary: Sendable, Hashable {
     package var leftOut = 0
     /// Body bytes that were dropped (`--recorder lossy`).
     package var droppedBytes: Int64 = 0
+    /// Exchanges that lost their bodies, and those that were removed, to keep the session below its largest size.
+    package var droppedBodies = 0
+    package var removedExchanges = 0
     /// Why deleted exchanges are still in the file; `nil` where none are.
     package var removingError: SessionError?
     /// The longest transaction, from its first event to its end, in microseconds. Above 100,000 the disk was too slow

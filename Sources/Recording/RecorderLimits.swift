@@ -6,6 +6,16 @@ enum RecorderLimits {
     static let checkpointPages = 1_024
     /// The log is cut to this size; it grows beyond only while readers keep it busy.
     static let logBytes: Int64 = 64 << 20
+
+    /// The same for a session that is kept below a size, whose log is to be small beside it.
+    static func checkpointPages(ofSession largest: Int64?) -> Int64 {
+        largest.map { min(Int64(checkpointPages), max(16, $0 / 16 / Int64(Schema.pageSize))) } ?? Int64(checkpointPages)
+    }
+
+    static func logBytes(ofSession largest: Int64?) -> Int64 {
+        largest.map { min(logBytes, max(1 << 20, $0 / 8)) } ?? logBytes
+    }
+
     /// How long somebody else who writes into the session, against all advice, may keep the recorder waiting.
     static let patienceMilliseconds = 1_000
     /// How often, and how far apart, the lock of a session is asked for before somebody else is taken to record into it.
@@ -23,6 +33,12 @@ enum RecorderLimits {
     static let tailBytes = 8 << 20
     /// How long what came of a stream may wait in memory; with nap and commit it stays below 100 ms.
     static let streamTailNanoseconds: UInt64 = 50_000_000
+    /// How many files of earlier rotations may be open, since something in them is in flight, before no further is begun.
+    static let mostEarlierFiles = 16
+    /// How long it is then waited, in nanoseconds.
+    static let rotationPauseNanoseconds: UInt64 = 1_000_000_000
+    /// How long a rotation that failed is not tried again.
+    static let rotationRetryNanoseconds: UInt64 = 10_000_000_000
     /// How many arrivals of an exchange may wait in memory.
     static let waitingArrivals = 256
 }

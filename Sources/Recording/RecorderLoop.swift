@@ -5,31 +5,23 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The recorder's thread: takes what the taps saw, keeps track of open exchanges, writes transactions.
+/// The recorder's thread: takes what the taps saw, decides what is recorded and into which file, writes transactions.
 final class RecorderLoop {
     private let queue: RecorderQueue
     private let outcome: Outcome
-    private let tailNanoseconds: UInt64
-    private let onFinished: (@Sendable ([ExchangeRecord]) -> Void)?
-    private let onFailure: (@Sendable (SessionError) -> Void)?
+    private let configuration: RecorderConfiguration
+    private let callbacks: RecorderCallbacks
 
-    /// `nil` where there is no file, or no longer one that can be written.
-    private var writer: SessionWriter?
+    /// The files that are written: last the one in which exchanges begin, before it those of earlier rotations in which
+    /// some are still in flight. Empty where there is no file, or none any more that can be written.
+    private var recordings: [SessionRecording] = []
+    /// The files that are not closed yet, whether they can be written or not.
+    private var sessions: [WritableSession] = []
+    private var rotating: RotatingSessions?
+    private let closer = SessionCloser()
     private var summary = RecorderSummary()
-    private var open: [ExchangeID: OpenExchange] = [:]
-    /// Open exchanges that something was heard of since the last transaction.
-    private var touched: [OpenExchange] = []
-    /// Exchanges that ended since the last transaction, their payload written.
-    private var ended: [EndedExchange] = []
-    private var connections: [ConnectionID: ConnectionRecord] = [:]
     /// Messages whose bodies are cut short, because parts of them were dropped.
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
-    /// Body bytes of open exchanges that are not in the file.
-    private var tailBytes = 0
-    /// How many open exchanges have something that waits to be written.
-    private var waiting = 0
-    /// When the first of them has waited long enough, or would have, had it not ended meanwhile.
-    private var nextSweep = UInt64.max
     /// Whether somebody waits until nothing waits any more.
     private var isFlushing = false
     private var nextCheck: UInt64 = 0
@@ -41,67 +33,65 @@ final class RecorderLoop {
     private var admits: (@Sendable (RequestURL) -> Bool)?
     /// Exchanges that are not recorded, until they end.
     private var unrecorded: Set<ExchangeID> = []
-    /// What is known of open connections that no recorded exchange has used, and of the last that were closed.
-    private var unusedConnections: [ConnectionID: ConnectionRecord] = [:]
-    private var closedConnections: [ConnectionID] = []
-    /// The open connections that have a row.
-    private var usedConnections: Set<ConnectionID> = []
     /// The edits that are to be made, the first one in progress.
     private var edits: [RecorderQueue.EditOrder] = []
     private var editing: SessionEditing?
     private var history = DeletionHistory()
-
-    private struct EndedExchange {
-        var record: ExchangeRecord
-        var payload: Int64
-        var isNew: Bool
-    }
+    private var hasToldOfDropping = false
 
     init(
         _ queue: RecorderQueue,
         _ outcome: Outcome,
-        tailNanoseconds: UInt64,
-        isRecording: Bool,
-        onFinished: (@Sendable ([ExchangeRecord]) -> Void)?,
-        onFailure: (@Sendable (SessionError) -> Void)?
+        _ configuration: RecorderConfiguration,
+        _ callbacks: RecorderCallbacks
     ) {
-        self.queue = queue
-        self.outcome = outcome
-        self.tailNanoseconds = tailNanoseconds
-        self.isRecording = isRecording
-        self.onFinished = onFinished
-        self.onFailure = onFailure
+        (self.queue, self.outcome, self.configuration) = (queue, outcome, configuration)
+        self.callbacks = callbacks
+        isRecording = configuration.isRecording
     }
+
+    private var current: SessionRecording? { recordings.last }
 
     /// Runs until the queue is closed and empty.
     func run(_ session: WritableSession?) {
         summary.path = session?.path
         if let session {
-            session.database.writeWithoutTransaction { database in
-                write(to: session) {
-                    writer = try SessionWriter(database, path: session.path, session.start)
-                }
-                takeAll(session)
-                if writer != nil { check(session, at: DispatchTime.now().uptimeNanoseconds) }
-                endRun(of: session)
-                removeDeleted()
-                writer = nil
-            }
-            do {
-                try session.close()
-            } catch {
-                fail(error, session)
-            }
-        } else {
-            takeAll(nil)
+            rotating = configuration.rotation.map { RotatingSessions($0, following: session.start.nextExchangeID - 1) }
+            sessions = [session]
+            attempt { recordings = [try recording(of: session)] }
+            prune()
         }
+        takeAll()
+        if let current { check(current, at: DispatchTime.now().uptimeNanoseconds) }
+        attempt { for recording in recordings { try end(recording) } }
+        // Statements go before their database.
+        recordings = []
+        closer.wait()
+        for session in sessions { closer.close(session, isWhole: summary.error == nil) }
+        closer.wait()
+        (summary.removingError, summary.error) = closer.problems(after: summary.error)
         outcome.end(summary)
     }
 
-    private func takeAll(_ session: WritableSession?) {
+    private func recording(
+        of session: WritableSession,
+        connections: [ConnectionID: ConnectionRecord] = [:]
+    ) throws -> SessionRecording {
+        let limit = try configuration.largestSession.map {
+            try SessionLimit(largest: $0, words: configuration.largestSessionText)
+        }
+        let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
+        let recording = try SessionRecording(session, tailNanoseconds: tail, limit: limit, connections: connections)
+        recording.droppedBefore = summary.droppedBytes
+        return recording
+    }
+
+    private func takeAll() {
         var isLast = false
         while !isLast {
-            var deadline = waiting > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
+            var moments: [UInt64] = recordings.filter(\.isWaiting).map(\.nextSweep)
+            if let moment = rotating?.due(current) { moments.append(moment) }
+            var deadline = moments.min().map { DispatchTime(uptimeNanoseconds: $0) }
             if takenBytes > RecorderLimits.trimBytes {
                 let quiet = DispatchTime.now() + RecorderLimits.trimDelay
                 deadline = deadline.map { min($0, quiet) } ?? quiet
@@ -116,22 +106,22 @@ final class RecorderLoop {
             }
             takenBytes += drain.batches.reduce(0) { $0 + $1.cost }
             isFlushing = !drain.flushes.isEmpty
-            process(&drain.batches, session)
-            repeat { edit(session) } while drain.isLast && !edits.isEmpty
+            process(&drain.batches)
+            repeat { edit() } while drain.isLast && !edits.isEmpty
             for flush in drain.flushes { flush.signal() }
             isLast = drain.isLast
         }
     }
 
     /// Writes what came, then tells the observer. A long backlog is written in several transactions.
-    private func process(_ batches: inout [RecorderQueue.Batch], _ session: WritableSession?) {
+    private func process(_ batches: inout [RecorderQueue.Batch]) {
         // Taken from the end, so that each batch's memory goes as soon as it is written.
         batches.reverse()
         while !batches.isEmpty || isSweepDue(at: DispatchTime.now().uptimeNanoseconds) {
             var finished: [ExchangeRecord] = []
             var written = 0
             let begin = DispatchTime.now().uptimeNanoseconds
-            transact(session) {
+            transact {
                 var now = begin
                 while now - begin < RecorderLimits.transactionNanoseconds, let batch = batches.popLast() {
                     for part in batch.dropped { note(dropped: part) }
@@ -140,9 +130,9 @@ final class RecorderLoop {
                         if case .finished(let record, _) = event, record.extras.origin == nil {
                             finished.append(count(record))
                         }
-                        write(to: session) { try handle(event, at: now) }
+                        attempt { try handle(event, at: now) }
                     }
-                    take(batch, session)
+                    take(batch)
                     written += batch.cost
                     now = DispatchTime.now().uptimeNanoseconds
                 }
@@ -150,36 +140,36 @@ final class RecorderLoop {
             }
             // Only now, since open exchanges keep what they wrote until the transaction is over.
             queue.giveBack(written)
-            if writer == nil {
-                summary.notRecorded += session == nil ? 0 : finished.count
+            if recordings.isEmpty {
+                summary.notRecorded += sessions.isEmpty ? 0 : finished.count
                 cut = [:]
             }
-            if !finished.isEmpty { onFinished?(finished) }
+            if !finished.isEmpty { callbacks.onFinished?(finished) }
+            endRotated()
+            rotateIfDue()
         }
+        rotateIfDue()
         let end = DispatchTime.now().uptimeNanoseconds
-        if let session, writer != nil, end >= nextCheck { check(session, at: end) }
+        if let current, end >= nextCheck { check(current, at: end) }
     }
 
     /// Does the work, writes the rows that came of it, and commits.
-    private func transact(_ session: WritableSession?, _ work: () throws -> Void) {
+    private func transact(_ work: () throws -> Void) {
         let start = DispatchTime.now().uptimeNanoseconds
-        write(to: session) {
-            try writer?.beginTransaction()
+        attempt {
             try work()
-            try writeRows()
-            try writer?.commit()
+            for recording in recordings { try recording.commit() }
         }
-        touched.removeAll(keepingCapacity: true)
-        ended.removeAll(keepingCapacity: true)
-        connections.removeAll(keepingCapacity: true)
+        tellOfDropping()
         outcome.revision.add(1, ordering: .releasing)
         let end = DispatchTime.now().uptimeNanoseconds
         summary.longestWrite = max(summary.longestWrite, Int64((end - start) / 1_000))
     }
 
     /// Looks once a second, and at the end, whether the file is still there, and the log within its limit.
-    private func check(_ session: WritableSession, at time: UInt64) {
+    private func check(_ recording: SessionRecording, at time: UInt64) {
         nextCheck = time + 1_000_000_000
+        let session = recording.session
         guard session.isInPlace else {
             // What was written into a file that was only moved is still in it.
             if session.isRemoved { summary.notRecorded = summary.exchanges }
@@ -188,57 +178,64 @@ final class RecorderLoop {
                 "The session \(session.path) was removed or replaced while recording. Traffic goes on unrecorded.",
                 hint: "Start again."
             )
-            return fail(error, session)
+            return fail(error)
         }
-        write(to: session) { try writer?.truncateLog(above: RecorderLimits.logBytes) }
+        let largest = RecorderLimits.logBytes(ofSession: configuration.largestSession)
+        attempt { try recording.writer.truncateLog(above: largest) }
     }
 
     // MARK: - Events
 
     private func handle(_ event: RecordEvent, at time: UInt64) throws {
-        guard writer != nil else { return }
+        guard let current else { return }
         switch event {
-        case .connection(let connection): take(connection)
+        case .connection(let connection):
+            rotating?.note(connection)
+            for recording in recordings.dropLast() { recording.take(connection, all: recordsAll, isFinished: true) }
+            current.take(connection, all: recordsAll)
         case .opened(let record, let messages):
             guard isToBeRecorded(record) else { return }
-            let exchange = OpenExchange(record.id)
-            exchange.update(record, messages)
-            open[record.id] = exchange
-            touch(exchange)
-        case .updated(let record, let messages):
-            guard let exchange = open[record.id] else { return }
-            exchange.update(record, messages)
-            touch(exchange)
+            rotating?.note(record.id)
+            current.begin(record, messages)
+        case .updated(let record, let messages): owner(of: record.id)?.update(record, messages)
         case .body(let id, let side, let part):
-            guard let exchange = open[id] else { return }
-            try append(part, side, to: exchange, at: time)
+            guard let owner = owner(of: id), owner.open[id] != nil else { return }
+            guard !isCut(id, side) else {
+                summary.droppedBytes += Int64(part.readableBytes)
+                return
+            }
+            try owner.append(part, side, to: id, at: time)
         case .arrival(let id, let side, let offset, let arrivedAt):
-            guard let exchange = open[id], !isCut(id, side) else { return }
-            exchange.isStream = true
-            exchange.arrivals.append((side, Arrival(offset: offset, at: arrivedAt)))
-            if exchange.arrivals.count == RecorderLimits.waitingArrivals { try writeArrivals(of: exchange) }
-            hold(exchange, at: time)
+            guard !isCut(id, side) else { return }
+            try owner(of: id)?.add(Arrival(offset: offset, at: arrivedAt), side, of: id, at: time)
         case .progress(let id, let tally, let sizes):
-            guard let exchange = open[id] else { return }
-            exchange.isStream = true
-            exchange.update(StreamCounts(tally: tally, sizes: sizes))
-            if exchange.hasUnwrittenCounts { hold(exchange, at: time) }
-        case .finished(let record, let messages): try finish(record, messages)
+            owner(of: id)?.update(StreamCounts(tally: tally, sizes: sizes), of: id, at: time)
+        case .finished(let record, let messages):
+            guard unrecorded.remove(record.id) == nil else { return }
+            rotating?.note(record.id)
+            var record = record
+            if !cut.isEmpty, let flags = cut.removeValue(forKey: record.id) { record.flags.formUnion(flags) }
+            try owner(of: record.id)?.finish(record, messages)
         }
     }
 
+    /// The file that an exchange is in, or belongs into.
+    private func owner(of id: ExchangeID) -> SessionRecording? {
+        guard recordings.count > 1 else { return current }
+        return recordings.first { $0.open[id] != nil } ?? current
+    }
+
     /// Takes what a batch has in place of events.
-    private func take(_ batch: RecorderQueue.Batch, _ session: WritableSession?) {
+    private func take(_ batch: RecorderQueue.Batch) {
         if let rules = batch.rules {
             admits = rules.admits
-            write(to: session) { try writer?.write(rules) }
+            rotating?.rules = rules
+            attempt { try current?.write(rules) }
         }
         if let order = batch.edit { edits.append(order) }
         if let isRecording = batch.isRecording { self.isRecording = isRecording }
-        guard recordsAll, !unusedConnections.isEmpty else { return }
         // Those that come may use what was opened meanwhile.
-        for (id, connection) in unusedConnections { note(connection, id) }
-        (unusedConnections, closedConnections) = ([:], [])
+        if recordsAll { current?.useAllConnections() }
     }
 
     /// Whether every exchange that begins is recorded, so that every connection is.
@@ -256,92 +253,8 @@ final class RecorderLoop {
         return false
     }
 
-    /// Takes what is known of a connection; one that might have no recorded exchange waits for one.
-    private func take(_ connection: ConnectionRecord) {
-        let id = connection.id
-        if recordsAll || usedConnections.contains(id) || connections[id] != nil { return note(connection, id) }
-        unusedConnections[id] = connection
-        guard connection.closedAt != nil else { return }
-        // An exchange may end after its connections, but with a thousand newer ones closed it is another's.
-        closedConnections.append(id)
-        guard closedConnections.count > 2_048 else { return }
-        for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
-        closedConnections.removeFirst(1_024)
-    }
-
-    /// Has a connection's row written.
-    private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
-        connections[id] = connection
-        if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
-    }
-
-    private func useConnections(of record: ExchangeRecord) {
-        guard !unusedConnections.isEmpty else { return }
-        for id in [record.clientConnection, record.upstreamConnection] {
-            if let id, let connection = unusedConnections.removeValue(forKey: id) { note(connection, id) }
-        }
-    }
-
-    private func touch(_ exchange: OpenExchange) {
-        guard !exchange.isTouched else { return }
-        exchange.isTouched = true
-        touched.append(exchange)
-    }
-
-    private func append(_ part: ByteBuffer, _ side: BodySide, to exchange: OpenExchange, at time: UInt64) throws {
-        if isCut(exchange.id, side) {
-            summary.droppedBytes += Int64(part.readableBytes)
-            return
-        }
-        touch(exchange)
-        let before = exchange.tails[side].waiting
-        try exchange.tails[side].append(part) { chunk, offset in
-            try writeArrivals(of: exchange)
-            try writer?.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
-        }
-        let after = exchange.tails[side].waiting
-        tailBytes += after - before
-        if after > 0 { hold(exchange, at: time) }
-    }
-
-    /// Writes when bytes arrived, no later than the bytes.
-    private func writeArrivals(of exchange: OpenExchange) throws {
-        for (side, arrival) in exchange.arrivals { try writer?.write(arrival, of: exchange.id, side: side) }
-        // Not keeping the capacity, which a thousand open streams would add up.
-        exchange.arrivals = []
-    }
-
     private func isCut(_ id: ExchangeID, _ side: BodySide) -> Bool {
         !cut.isEmpty && cut[id]?.contains(side.incompleteFlag) == true
-    }
-
-    private func finish(_ record: ExchangeRecord, _ messages: ExchangeMessages) throws {
-        guard let writer, unrecorded.remove(record.id) == nil else { return }
-        useConnections(of: record)
-        var record = record
-        let exchange = open.removeValue(forKey: record.id) ?? OpenExchange(record.id)
-        exchange.hasEnded = true
-        if !cut.isEmpty, let flags = cut.removeValue(forKey: record.id) { record.flags.formUnion(flags) }
-
-        release(exchange)
-        try writeArrivals(of: exchange)
-        let bodies = try BodySide.allCases.map { try inlineBody($0, of: exchange) }
-        let payload = try writer.writePayload(messages, bodies: bodies)
-        if exchange.isStored { try writer.removeOpenPayload(of: record.id) }
-        ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
-    }
-
-    /// A short body as the payload row takes it; the rest of a long one is written as its last chunk.
-    private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
-        if exchange.tails[side].isShort { return exchange.tails[side].bytes }
-        try flush(side, of: exchange)
-        return nil
-    }
-
-    private func flush(_ side: BodySide, of exchange: OpenExchange) throws {
-        try exchange.tails[side].flush { chunk, offset in
-            try writer?.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
-        }
     }
 
     /// Counts an exchange that has ended, and gives its record as it will be written.
@@ -359,111 +272,123 @@ final class RecorderLoop {
         summary.droppedBytes += Int64(part.bytes)
     }
 
-    // MARK: - Rows
-
-    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers. The order
-    /// keeps the table's pages full: several loops end their exchanges in any order.
-    private func writeRows() throws {
-        guard let writer else { return }
-        for exchange in touched where !exchange.hasEnded {
-            exchange.isTouched = false
-            for side in BodySide.allCases { exchange.tails[side].compact() }
-            guard let (record, messages) = exchange.unwritten else { continue }
-            useConnections(of: record)
-            let payload = try writer.writeOpenPayload(messages, of: record.id)
-            ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
-            exchange.unwritten = nil
-            exchange.isStored = true
-        }
-        // Sorting numbers and not rows: a row is half a kilobyte.
-        let order = ended.indices.sorted { ended[$0].record.id < ended[$1].record.id }
-        for index in order {
-            try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
-        }
-        for connection in connections.values.sorted(by: { $0.id.number < $1.id.number }) {
-            try writer.write(connection)
-        }
-    }
-
     // MARK: - What waits
 
-    /// How long something of an exchange may wait in memory.
-    private func patience(with exchange: OpenExchange) -> UInt64 {
-        exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
-    }
-
-    /// Notes that something of an exchange waits.
-    private func hold(_ exchange: OpenExchange, at time: UInt64) {
-        if exchange.waitsSince == nil { waiting += 1 }
-        let since = exchange.waitsSince ?? time
-        exchange.waitsSince = since
-        nextSweep = min(nextSweep, since + patience(with: exchange))
-    }
-
-    /// Notes that nothing of an exchange will wait any longer.
-    private func release(_ exchange: OpenExchange) {
-        guard exchange.waitsSince != nil else { return }
-        exchange.waitsSince = nil
-        waiting -= 1
-        tailBytes -= exchange.tails.waiting
+    private func takesAll() -> Bool {
+        isFlushing || recordings.reduce(0) { $0 + $1.tailBytes } > RecorderLimits.tailBytes
     }
 
     private func isSweepDue(at time: UInt64) -> Bool {
-        waiting > 0 && (time >= nextSweep || tailBytes > RecorderLimits.tailBytes || isFlushing)
+        let takesAll = takesAll()
+        return recordings.contains { $0.isSweepDue(at: time, takesAll: takesAll) }
     }
 
-    /// Makes what open exchanges have waiting visible to readers. What has waited for half of its time goes along, so
-    /// that many exchanges do not make as many transactions.
     private func sweep(at time: UInt64) throws {
-        let takesAll = isFlushing || tailBytes > RecorderLimits.tailBytes
-        nextSweep = .max
-        for exchange in open.values {
-            guard let since = exchange.waitsSince else { continue }
-            let patience = patience(with: exchange)
-            if takesAll || time >= since + patience / 2 {
-                try writeOut(exchange)
-            } else {
-                nextSweep = min(nextSweep, since + patience)
+        let takesAll = takesAll()
+        for recording in recordings where recording.isSweepDue(at: time, takesAll: takesAll) {
+            try recording.sweep(at: time, takesAll: takesAll)
+        }
+    }
+
+    // MARK: - Rotation
+
+    /// Goes on in another file where that is due. What is in flight stays where its row is.
+    private func rotateIfDue() {
+        let now = DispatchTime.now().uptimeNanoseconds
+        // An edit under way is made in the file that it was meant for.
+        guard edits.isEmpty, let current, let due = rotating?.due(current), due <= now else { return }
+        guard recordings.count <= RecorderLimits.mostEarlierFiles else {
+            rotating?.pause(until: now + RecorderLimits.rotationPauseNanoseconds)
+            return
+        }
+        do {
+            guard let session = try rotating?.next(configuration) else { return }
+            sessions.append(session)
+            let recording = try recording(of: session, connections: rotating?.connections ?? [:])
+            if let rules = rotating?.rules { try recording.write(rules) }
+            try recording.commit()
+            recordings.append(recording)
+        } catch {
+            rotating?.delay(until: now + RecorderLimits.rotationRetryNanoseconds)
+            if rotating?.isFirstFailure == true {
+                callbacks.onRemark?(.cannotRotate(current.session.path, told(error, current.session.path)))
+            }
+            return
+        }
+        rotating?.begin(at: now)
+        history = DeletionHistory()
+        let path = self.current?.session.path
+        if let old = summary.path { summary.earlierPaths.append(old) }
+        summary.path = path
+        outcome.path.withLock { $0 = path }
+        outcome.revision.add(1, ordering: .releasing)
+        if let path { callbacks.onRemark?(.rotated(from: current.session.path, to: path)) }
+        endRotated()
+    }
+
+    /// Closes the files of earlier rotations in which nothing is in flight any more.
+    private func endRotated() {
+        guard recordings.count > 1 else { return }
+        let done = recordings.dropLast().filter(\.open.isEmpty)
+        guard !done.isEmpty else { return }
+        attempt {
+            for recording in done {
+                try end(recording)
+                let session = recording.session
+                recordings.removeAll { $0 === recording }
+                sessions.removeAll { $0.path == session.path }
+                closer.close(session, isWhole: true)
             }
         }
+        prune()
     }
 
-    /// Writes whatever waits of an open exchange, its record excepted.
-    private func writeOut(_ exchange: OpenExchange) throws {
-        release(exchange)
-        try writeArrivals(of: exchange)
-        for side in BodySide.allCases { try flush(side, of: exchange) }
-        if exchange.hasUnwrittenCounts, let counts = exchange.counts { try writer?.write(counts, of: exchange.id) }
-        exchange.hasUnwrittenCounts = false
-    }
-
-    private func endRun(of session: WritableSession) {
-        transact(session) {
-            guard let writer else { return }
-            for exchange in open.values { try writeOut(exchange) }
-            try writer.endRun(at: wallClock(), notRecorded: summary.notRecorded, droppedBytes: summary.droppedBytes)
+    /// Removes the files of earlier rotations that need not stay, once those that end are closed.
+    private func prune() {
+        guard let series = rotating?.series, series.rotation.keep != nil else { return }
+        let (count, onRemark) = (max(1, recordings.count), callbacks.onRemark)
+        closer.then {
+            let removed = series.prune(current: count)
+            if !removed.isEmpty { onRemark?(.removed(removed)) }
         }
+    }
+
+    private func end(_ recording: SessionRecording) throws {
+        summary.droppedBodies += recording.limit?.dropped ?? 0
+        summary.removedExchanges += recording.limit?.removed ?? 0
+        let dropped = summary.droppedBytes - recording.droppedBefore
+        try recording.end(notRecorded: summary.notRecorded, droppedBytes: dropped)
+    }
+
+    /// Says once that bodies are dropped to keep a session below its size.
+    private func tellOfDropping() {
+        guard !hasToldOfDropping, let largest = configuration.largestSession else { return }
+        guard let recording = recordings.first(where: { $0.limit?.hasDropped == true }) else { return }
+        hasToldOfDropping = true
+        callbacks.onRemark?(.dropping(recording.session.path, largest: largest))
     }
 
     // MARK: - Edits
 
     /// Goes on with the first edit for a while, in a transaction of its own.
-    private func edit(_ session: WritableSession?) {
+    private func edit() {
         guard let order = edits.first else { return }
         var problem: SessionError?
-        if let writer {
+        if let current {
             do {
-                if editing == nil { editing = try writer.begin(order.edit, &history) }
+                if editing == nil { editing = try current.writer.begin(order.edit, &history) }
             } catch {
-                problem = error as? SessionError ?? (error as? DatabaseError).map { .editing(session?.path ?? "", $0) }
+                problem = error as? SessionError ?? (error as? DatabaseError).map { .editing(current.session.path, $0) }
             }
             if problem == nil {
-                transact(session) {
-                    if editing != nil { try writer.edit(&editing) }
+                transact {
+                    guard editing != nil else { return }
+                    try current.writer.beginTransaction()
+                    try current.writer.edit(&editing)
                 }
             }
         }
-        if self.writer == nil { problem = problem ?? summary.error ?? .nothingRecorded }
+        if recordings.isEmpty { problem = problem ?? summary.error ?? .nothingRecorded }
         guard problem != nil || editing?.isDone == true else { return }
         edits.removeFirst()
         let result = editing?.result ?? SessionEditResult()
@@ -472,40 +397,32 @@ final class RecorderLoop {
         order.done(problem.map { .failure($0) } ?? .success(result))
     }
 
-    private func removeDeleted() {
-        guard let writer else { return }
-        do {
-            try writer.removeDeleted()
-        } catch {
-            summary.removingError = error as? SessionError
-        }
-    }
-
     // MARK: - Failure
 
-    private func write(to session: WritableSession?, _ body: () throws -> Void) {
+    private func attempt(_ body: () throws -> Void) {
         do {
             try body()
         } catch {
-            if let session { fail(error, session) }
+            fail(error)
         }
     }
 
     /// Ends the writing for good; what was committed stays, the traffic goes on.
-    private func fail(_ error: any Error, _ session: WritableSession) {
-        writer?.rollback()
-        writer = nil
-        (open, unrecorded) = ([:], [])
-        waiting = 0
-        tailBytes = 0
+    private func fail(_ error: any Error) {
+        let path = current?.session.path ?? summary.path ?? ""
+        for recording in recordings { recording.writer.rollback() }
+        (recordings, unrecorded) = ([], [])
         guard summary.error == nil else { return }
-        let told =
-            switch error {
-            case let error as SessionError: error
-            case let error as DatabaseError: SessionError.writing(session.path, error)
-            default: SessionError(.writeFailed, "The session \(session.path) cannot be written any more: \(error).")
-            }
+        let told = told(error, path)
         summary.error = told
-        onFailure?(told)
+        callbacks.onFailure?(told)
+    }
+
+    private func told(_ error: any Error, _ path: String) -> SessionError {
+        switch error {
+        case let error as SessionError: error
+        case let error as DatabaseError: .writing(path, error)
+        default: SessionError(.writeFailed, "The session \(path) cannot be written any more: \(error).")
+        }
     }
 }

@@ -53,6 +53,9 @@ final class SessionLock: Sendable {
 
     deinit { release() }
 
+    /// Whether this process records or edits a file.
+    static func isHeldHere(_ identity: FileFacts.Identity) -> Bool { heldHere.withLock { $0.contains(identity) } }
+
     var isRemoved: Bool {
         descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
     }

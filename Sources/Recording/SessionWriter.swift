@@ -7,13 +7,15 @@ import NIOCore
 
 /// Writes rows into an open session. Lives on the recorder's thread.
 final class SessionWriter {
-    private(set) var totals: SessionSummary
+    var totals: SessionSummary
     /// The counters as they stand in the file.
     private var storedTotals: SessionSummary
 
-    private let database: Database
+    /// Only the recorder's thread uses it, and runs statements that were prepared without its leave.
+    private let queue: DatabaseQueue
     private let path: String
     private let run: Int64
+    private(set) var isInTransaction = false
     private var lastPayload: Int64
     /// The sources of the rules that this run wrote last.
     private var lastSources: [ProfileSource]?
@@ -29,41 +31,53 @@ final class SessionWriter {
     private var connections: RowWriter
     private var summary: RowWriter
 
-    init(_ database: Database, path: String, _ start: WritableSession.RunStart) throws {
-        self.database = database
-        self.path = path
-        run = start.run
+    init(_ session: WritableSession) throws {
+        let (queue, start) = (session.database, session.start)
+        func prepared(_ sql: String) throws -> RowWriter {
+            try queue.writeWithoutTransaction { try RowWriter(sql, in: $0) }
+        }
+        (self.queue, path, run) = (queue, session.path, start.run)
         lastPayload = start.lastPayload
         totals = start.totals
         storedTotals = start.totals
-        begin = try RowWriter("BEGIN IMMEDIATE", in: database)
-        commitTransaction = try RowWriter("COMMIT", in: database)
-        exchanges = try RowWriter(Schema.exchange.replacement, in: database)
-        annotations = try RowWriter(Schema.annotation.replacement, in: database)
-        payloads = try RowWriter(Schema.payload.replacement, in: database)
-        connections = try RowWriter(Schema.connection.replacement, in: database)
-        chunks = try RowWriter(Schema.chunk.replacement, in: database)
-        arrivals = try RowWriter(Schema.arrival.replacement, in: database)
-        progress = try RowWriter(
+        begin = try prepared("BEGIN IMMEDIATE")
+        commitTransaction = try prepared("COMMIT")
+        exchanges = try prepared(Schema.exchange.replacement)
+        annotations = try prepared(Schema.annotation.replacement)
+        payloads = try prepared(Schema.payload.replacement)
+        connections = try prepared(Schema.connection.replacement)
+        chunks = try prepared(Schema.chunk.replacement)
+        arrivals = try prepared(Schema.arrival.replacement)
+        progress = try prepared(
             """
             UPDATE exchange SET client_messages = ?, server_messages = ?,
             request_head_size = ?, request_body_size = ?, request_wire_size = ?,
             response_head_size = ?, response_body_size = ?, response_wire_size = ? WHERE id = ?
-            """,
-            in: database
+            """
         )
-        endOpenPayload = try RowWriter("DELETE FROM payload WHERE id = ?", in: database)
-        summary = try RowWriter(
-            "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
-            in: database
+        endOpenPayload = try prepared("DELETE FROM payload WHERE id = ?")
+        summary = try prepared(
+            "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?"
         )
     }
 
     // MARK: - Transactions
 
-    func beginTransaction() throws { try begin.run() }
+    /// Begins a transaction, unless one has begun.
+    func beginTransaction() throws {
+        guard !isInTransaction else { return }
+        try begin.run()
+        isInTransaction = true
+    }
 
+    /// Performs something on the database, within the transaction or without one.
+    func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.writeWithoutTransaction(body)
+    }
+
+    /// Ends the transaction, where one has begun.
     func commit() throws {
+        guard isInTransaction else { return }
         if totals != storedTotals {
             summary.bind(totals.exchanges)
             summary.bind(totals.errors)
@@ -72,25 +86,32 @@ final class SessionWriter {
             try summary.run()
             storedTotals = totals
         }
-        try commitTransaction.run()
+        // GRDB hears of the commit, and expects it on its queue.
+        try perform { _ in try commitTransaction.run() }
+        isInTransaction = false
     }
 
     func rollback() {
-        // After some errors SQLite has rolled back by itself, and says so by an error here.
-        if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+        isInTransaction = false
+        queue.writeWithoutTransaction { database in
+            // After some errors SQLite has rolled back by itself, and says so by an error here.
+            if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+        }
     }
 
     /// Empties the write-ahead log if it has grown to the limit, which happens only while readers keep it busy.
     func truncateLog(above limit: Int64) throws {
         guard FileFacts(path: path + "-wal")?.size ?? 0 > limit else { return }
         // Not worth waiting for: it is tried again every second.
-        try database.execute(
-            sql: """
-                PRAGMA busy_timeout = 0;
-                PRAGMA wal_checkpoint(TRUNCATE);
-                PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
-                """
-        )
+        try perform { database in
+            try database.execute(
+                sql: """
+                    PRAGMA busy_timeout = 0;
+                    PRAGMA wal_checkpoint(TRUNCATE);
+                    PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
+                    """
+            )
+        }
     }
 
     // MARK: - Rows
@@ -255,7 +276,7 @@ final class SessionWriter {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"
         let sql = "INSERT INTO rules(at, sources, off) VALUES(\(at), ?, ?)"
-        var row = try RowWriter(sql, in: database)
+        var row = try perform { try RowWriter(sql, in: $0) }
         row.bind(rules.at)
         if lastSources == nil { row.bind(run) }
         row.bind(text: try isKnown ? nil : JSONWriter.sources(rules.sources))
@@ -267,32 +288,25 @@ final class SessionWriter {
     /// Goes on with an edit for a while.
     func edit(_ editing: inout SessionEditing?) throws {
         let deadline = DispatchTime.now().uptimeNanoseconds + RecorderLimits.editNanoseconds
-        try editing?.step(in: database, &totals, until: deadline)
+        try perform { try editing?.step(in: $0, &totals, until: deadline) }
     }
 
     /// Begins an edit; the history has what can be taken back.
     func begin(_ edit: SessionEdit, _ history: inout DeletionHistory) throws -> SessionEditing {
-        let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
+        let highest = try perform { try Int64.fetchOne($0, sql: "SELECT max(id) FROM exchange") } ?? 0
         return try SessionEditing(edit, highest: highest, &history, path: path)
     }
 
     // MARK: - The end
 
-    /// Removes what is marked as deleted.
-    func removeDeleted() throws {
-        do {
-            try DeletedRows.remove(in: database)
-        } catch let error as DatabaseError {
-            throw SessionError.removing(path, error)
-        }
-    }
-
     /// Ends the run: exchanges still in flight count as interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
-        _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
-        try database.execute(
-            sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
-            arguments: [time, notRecorded, droppedBytes, run]
-        )
+        try perform { database in
+            _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
+            try database.execute(
+                sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
+                arguments: [time, notRecorded, droppedBytes, run]
+            )
+        }
     }
 }

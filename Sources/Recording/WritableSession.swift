@@ -10,7 +10,9 @@ struct WritableSession: Sendable {
     private let lock: SessionLock
 
     /// Opens the session, or creates it where there is none or an empty file.
-    init(path: String, configuration: RecorderConfiguration) throws {
+    ///
+    /// - Parameter following: the number after which those of a new file begin, where it goes on after another.
+    init(path: String, configuration: RecorderConfiguration, following: Int64 = 0) throws {
         let lock = try SessionLock(path: path)
         self.lock = lock
         self.path = path
@@ -25,8 +27,8 @@ struct WritableSession: Sendable {
                 } else {
                     try Self.checkTables(in: session)
                 }
-                try Self.setUp(database, pageLimit: configuration.pageLimit)
-                return try RunStart(session, isNew: isNew, configuration)
+                try Self.setUp(database, configuration)
+                return try RunStart(session, isNew: isNew, configuration, following: following)
             }
         } catch let error as DatabaseError {
             throw SessionError.opening(path, error)
@@ -44,7 +46,12 @@ struct WritableSession: Sendable {
         let recovered: RecoveryReport?
 
         /// - Throws: ``SessionError`` where a number is so high that a reader would not take those that follow.
-        fileprivate init(_ session: SessionDatabase, isNew: Bool, _ configuration: RecorderConfiguration) throws {
+        fileprivate init(
+            _ session: SessionDatabase,
+            isNew: Bool,
+            _ configuration: RecorderConfiguration,
+            following: Int64
+        ) throws {
             func highest(_ table: String, _ column: String = "id") throws -> Int64 {
                 let bounds = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound / 2
                 let found = try session.rows("SELECT max(\(column)) AS id FROM \(table)", of: table) { row in
@@ -54,7 +61,7 @@ struct WritableSession: Sendable {
             }
             // The row of the highest number outlives its exchange.
             let annotated = try highest("annotation", "exchange")
-            nextExchangeID = max(try highest("exchange"), annotated) + 1
+            nextExchangeID = max(try highest("exchange"), annotated, following) + 1
             nextConnectionID = try highest("connection") + 1
             let payload = try highest("payload")
             _ = (try highest("run"), try highest("rules"))
@@ -86,6 +93,17 @@ struct WritableSession: Sendable {
             try database.execute(sql: "PRAGMA page_size = \(Schema.pageSize)")
         }
         return configuration
+    }
+
+    /// Makes a session of an empty file, without a run.
+    static func make(_ path: String, labels: [String: String]) throws {
+        do {
+            let database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
+            try database.writeWithoutTransaction { try createTables(in: $0, labels: labels) }
+            try database.close()
+        } catch let error as DatabaseError {
+            throw SessionError.opening(path, error)
+        }
     }
 
     /// Makes the tables without the log, so that a file with any content is a session whatever happens next.
@@ -134,7 +152,9 @@ struct WritableSession: Sendable {
         guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
     }
 
-    private static func setUp(_ database: Database, pageLimit: Int?) throws {
+    private static func setUp(_ database: Database, _ configuration: RecorderConfiguration) throws {
+        let logPages = RecorderLimits.checkpointPages(ofSession: configuration.largestSession)
+        let logBytes = RecorderLimits.logBytes(ofSession: configuration.largestSession)
         try database.execute(
             sql: """
                 PRAGMA trusted_schema = OFF;
@@ -142,12 +162,12 @@ struct WritableSession: Sendable {
                 PRAGMA journal_mode = WAL;
                 PRAGMA synchronous = NORMAL;
                 PRAGMA cache_size = -4096;
-                PRAGMA wal_autocheckpoint = \(RecorderLimits.checkpointPages);
-                PRAGMA journal_size_limit = \(RecorderLimits.logBytes);
+                PRAGMA wal_autocheckpoint = \(logPages);
+                PRAGMA journal_size_limit = \(logBytes);
                 PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
                 """
         )
-        if let pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
+        if let pageLimit = configuration.pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
     /// Marks exchanges in flight as interrupted; they are those whose payload row has a negative number.
@@ -178,14 +198,16 @@ struct WritableSession: Sendable {
     var isRemoved: Bool { lock.isRemoved }
 
     /// Brings everything from the log into the file and removes the log. The session stays readable if that fails.
-    func close() throws {
+    ///
+    /// - Parameter waits: asked whether to try again where somebody looks at the session, so that the log cannot go.
+    func close(_ waits: () -> Bool = { false }) throws {
         defer { lock.release() }
         do {
             try database.writeWithoutTransaction { database in
                 // Readers are given a moment to end: the log can only go when nobody reads it.
                 try database.execute(sql: "PRAGMA busy_timeout = 500")
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-                try? database.execute(sql: "PRAGMA journal_mode = DELETE")
+                while (try? String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")) != "delete", waits() {}
             }
             try database.close()
         } catch let error as DatabaseError {

@@ -14,6 +14,12 @@ package struct RunSettings: Sendable {
     /// The session file; `nil` for a new one among the user's sessions.
     package var session: String?
     package var recordsNothing = false
+    /// When the recording goes on in another file, and under which names; then `session` is not used.
+    package var rotation: SessionRotation?
+    /// How many bytes a session may have, and the same in the user's words; `nil` for any size.
+    package var largestSession: (bytes: Int64, words: String)?
+    /// Whether rotations are reported; the console tells of them itself.
+    package var reportsRotations = true
     /// Whether exchanges are recorded from the start on; it can be switched later.
     package var isRecording = true
     /// What is given up when the disk is slower than the traffic.

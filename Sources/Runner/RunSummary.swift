@@ -14,6 +14,11 @@ package enum RunSummary {
             let size = Measures.size(summary.droppedBytes)
             text += "sluice: \(size) of bodies were dropped, as --recorder lossy allows\n"
         }
+        if summary.droppedBodies > 0 || summary.removedExchanges > 0 {
+            let bodies = "\(summary.droppedBodies) exchange\(summary.droppedBodies == 1 ? "" : "s") lost their bodies"
+            let removed = summary.removedExchanges > 0 ? ", \(summary.removedExchanges) of the oldest were removed" : ""
+            text += "sluice: \(bodies)\(removed), as --max-session says\n"
+        }
         if let error = summary.error {
             let count = summary.notRecorded
             text += "sluice: \(count) exchange\(count == 1 ? " was" : "s were") NOT recorded: \(error)\n"
@@ -22,9 +27,34 @@ package enum RunSummary {
         if summary.longestWrite > 100_000 {
             text += "sluice: the disk was slow: one write took \(summary.longestWrite / 1_000) ms\n"
         }
-        if let path = summary.path { text += "sluice: session \(path)\n" }
+        if let path = summary.path {
+            let count = summary.earlierPaths.count
+            let before = count == 0 ? "" : ", the last of \(count + 1) files"
+            text += "sluice: session \(path)\(before)\n"
+        }
         return text
     }
 
+    /// Names of files, the first few of them.
+    fileprivate static func names(_ paths: [String]) -> String {
+        let most = 3
+        let rest = paths.count > most ? " and \(paths.count - most) more" : ""
+        return paths.prefix(most).joined(separator: ", ") + rest
+    }
+
     private static func passed(_ count: Int) -> String { "\(count) exchange\(count == 1 ? "" : "s") passed" }
+}
+
+extension RecorderRemark {
+    /// One sentence for the user.
+    var text: String {
+        switch self {
+        case .rotated(let old, let new): "recording to \(new); \(old) has what began before"
+        case .cannotRotate(let path, let error):
+            "recording stays in \(path), and the next file is tried again: \(error)"
+        case .removed(let paths): "removed \(RunSummary.names(paths)), as --keep says"
+        case .dropping(let path, let largest):
+            "\(path) has reached \(Measures.size(largest)): the bodies of its oldest exchanges are dropped from now on"
+        }
+    }
 }

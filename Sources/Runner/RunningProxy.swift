@@ -16,8 +16,6 @@ package import Wire
 package final class RunningProxy: Sendable {
     /// The address the proxy listens on.
     package let address: SocketAddress
-    /// The session file; `nil` where nothing is recorded.
-    package let session: String?
     /// What an earlier run left in flight in the session.
     package let recovered: RecoveryReport?
     /// The authority that signs what clients are shown.
@@ -72,6 +70,9 @@ package final class RunningProxy: Sendable {
             sluiceVersion: SluiceVersion.current
         )
         recording.isRecording = settings.isRecording
+        recording.rotation = settings.recordsNothing ? nil : settings.rotation
+        recording.largestSession = settings.largestSession?.bytes
+        recording.largestSessionText = settings.largestSession?.words ?? ""
         let recorder = try Recorder(
             recording,
             onFinished: { records in
@@ -81,17 +82,22 @@ package final class RunningProxy: Sendable {
             onFailure: { error in
                 problem.text.withLock { $0 = "\(error)" }
                 report("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
+            },
+            onRemark: { remark in
+                if case .rotated = remark, !settings.reportsRotations { return }
+                report("sluice: \(remark.text)\n")
             }
         )
         do {
-            let running = try await RunningProxy(settings, files, session, recorder, problem, report)
+            let running = try await RunningProxy(settings, files, recorder, problem, report)
             await running.beginControl()
             await running.watchProfile()
             return running
         } catch {
             recorder.close()
             // An empty session would be found as 'last'.
-            if isNew, let session { try? FileManager.default.removeItem(atPath: session) }
+            let isOurs = isNew || settings.rotation != nil
+            if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
             throw describe(error, settings)
         }
     }
@@ -99,12 +105,11 @@ package final class RunningProxy: Sendable {
     private init(
         _ settings: RunSettings,
         _ files: StartFiles,
-        _ session: String?,
         _ recorder: Recorder,
         _ recordingProblem: RecordingProblem,
         _ report: @escaping @Sendable (String) -> Void
     ) async throws {
-        (self.settings, self.session, self.recorder) = (settings, session, recorder)
+        (self.settings, self.recorder) = (settings, recorder)
         (self.recordingProblem, self.report) = (recordingProblem, report)
         let profile = files.profile
         authority = files.authority
@@ -131,6 +136,12 @@ package final class RunningProxy: Sendable {
         settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
     }
 
+    /// The session file that is recorded to now; `nil` where nothing is recorded.
+    package var session: String? { recorder.path }
+
+    /// What all certificates that it mints have in common, as ``AuthorityInUse/leafKeyHash``.
+    var leafKeyHash: String? { server.leafKeyHash.map { Data($0).base64EncodedString() } }
+
     /// Rises whenever the session has changed.
     package var revision: Int { recorder.revision }
 
@@ -152,9 +163,12 @@ package final class RunningProxy: Sendable {
     package var controlTarget: any ControlTarget {
         RunningTarget(
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
-            authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
+            authority: AuthorityInUse(
+                path: authorityPath,
+                certificate: Data(authority.certificateDER),
+                leafKeyHash: leafKeyHash
+            ),
             ownCredentials: ownCredentials,
-            session: session,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             rules: rules,
             recorder: recorder,
@@ -167,9 +181,8 @@ package final class RunningProxy: Sendable {
 
     /// What brings exchanges of other files into the session; `nil` where nothing is recorded.
     package var imports: (any SessionImports)? {
-        session.map { session in
+        session.map { _ in
             RunningImports(
-                session: session,
                 recorder: recorder,
                 makeExchange: { [server] in server.makeExchangeID() },
                 makeConnection: { [server] in server.makeConnectionID() }
@@ -227,13 +240,20 @@ package final class RunningProxy: Sendable {
     /// Throws `StartError` where nothing was recorded, `SessionError` where the session cannot be read.
     package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
-        guard let session else {
+        let summary = recorder.close()
+        guard let session = summary.path else {
             throw StartError(
                 "The profile has assertions, and nothing was recorded to check them against.",
                 hint: "Leave out --no-session."
             )
         }
-        return try Assertions.check(assertions, session: session, from: firstExchange)
+        let all = summary.earlierPaths + [session]
+        let sessions = all.filter { FileManager.default.fileExists(atPath: $0) }
+        if sessions.count < all.count {
+            let count = all.count - sessions.count
+            report("sluice: \(count) of \(all.count) files of this run are removed; the assertions see the others\n")
+        }
+        return try Assertions.check(assertions, sessions: sessions, from: firstExchange)
     }
 
     // MARK: - Setting up
@@ -261,6 +281,12 @@ package final class RunningProxy: Sendable {
 
     private static func sessionPath(_ settings: RunSettings) throws -> String? {
         if settings.recordsNothing { return nil }
+        if let rotation = settings.rotation {
+            if try rotation.pattern == StandardPaths.sessionPattern() {
+                try StandardPaths.makeDirectory(StandardPaths.sessions)
+            }
+            return nil
+        }
         if let session = settings.session { return session }
         try StandardPaths.makeDirectory(StandardPaths.sessions)
         return StandardPaths.newSession()

@@ -1,4 +1,5 @@
 import Foundation
+package import Recording
 import Wire
 
 /// Where Sluice keeps its files (XDG Base Directory Specification).
@@ -13,6 +14,11 @@ package enum StandardPaths {
 
     /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
     package static var sessions: String { directory("XDG_STATE_HOME", ".local/state") + "/sessions" }
+
+    /// The pattern of the names of sessions that were given none.
+    package static func sessionPattern() throws -> SessionPattern {
+        try SessionPattern(folder: sessions + "/", name: "%Y-%m-%dT%H-%M-%S.sluice")
+    }
 
     /// An unused name for a session that begins now.
     package static func newSession() -> String {
@@ -32,7 +38,13 @@ package enum StandardPaths {
     /// The newest session that was given no name; `nil` where there is none.
     package static var newestSession: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
-        return names.filter { $0.hasSuffix(".sluice") }.max().map { sessions + "/" + $0 }
+        let pattern = try? sessionPattern()
+        // Of those that began in one second the number says which is the newest.
+        let numbered = names.filter { $0.hasSuffix(".sluice") }.map { name in
+            let number = pattern?.number(in: name)
+            return (time: number == nil ? name : String(name.prefix(19)), number: number ?? 0, name: name)
+        }
+        return numbered.max { ($0.time, $0.number) < ($1.time, $1.number) }.map { sessions + "/" + $0.name }
     }
 
     /// Makes a directory that only the user can read, with those above it.

@@ -49,9 +49,9 @@ struct Sluice: AsyncParsableCommand {
         discussion: "Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.",
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
-            ConsoleCommand.self, Run.self, ReplayCommand.self, DemoCommand.self, Open.self, Attach.self, List.self,
-            Show.self, Why.self, Stats.self, Diff.self, TLS.self, Repeat.self, Trim.self, Export.self,
-            ProfileCommand.self,
+            ConsoleCommand.self, Run.self, ReplayCommand.self, DemoCommand.self, BrowserCommand.self, Open.self,
+            Attach.self, List.self, Show.self, Why.self, Stats.self, Diff.self, TLS.self, Repeat.self, Trim.self,
+            Export.self, ProfileCommand.self,
             ToolCommand.self, PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
             KeysCommand.self, Import.self, CA.self, ProxyAuthCommand.self,

@@ -9,7 +9,8 @@ import Synchronization
 /// `load` tells on standard output, as `ended|written <id> <microseconds since 1970>`, which exchange had ended when,
 /// and when the recorder said that it had been written; each hundredth exchange stays open. `memory` tells by how many
 /// KiB the process grew while it recorded 20,000 exchanges after the first 5,000. `small-disk` does the same with a limit on the size of files, until writing
-/// fails, and tells the summary.
+/// fails, and tells the summary. `rotate` does as `load` with a new file after each megabyte, of which three stay besides the one
+/// that is recorded; the path is a pattern then.
 let mode = CommandLine.arguments.dropFirst().first ?? ""
 let path = CommandLine.arguments.dropFirst(2).first ?? ""
 
@@ -55,9 +56,13 @@ let hasFailed = Atomic(false)
 var configuration = RecorderConfiguration(path: path, sluiceVersion: "child")
 // A proxy is never as fast as this loop; with less credit the recorder is not further behind than with a proxy.
 configuration.credit = 1 << 20
+if mode == "rotate" {
+    configuration.rotation = SessionRotation(pattern: try SessionPattern(path), size: 1_000_000, keep: .files(4))
+}
+let isLoad = mode == "load" || mode == "rotate"
 let recorder = try Recorder(
     configuration,
-    onFinished: { records in if mode == "load" { tell("written", records.last?.id.number ?? 0) } },
+    onFinished: { records in if isLoad { tell("written", records.last?.id.number ?? 0) } },
     onFailure: { _ in hasFailed.store(true, ordering: .releasing) }
 )
 let credit = DispatchSemaphore(value: 0)
@@ -73,7 +78,7 @@ while !hasFailed.load(ordering: .acquiring) {
     var events: [RecordEvent] = [
         .opened(ended, ExchangeMessages()), .body(ended.id, .responseReceived, body),
     ]
-    if id % 100 == 0, mode != "memory" {
+    if id % 100 == 0, mode != "memory", mode != "rotate" {
         if !producer.submit(events, cost: events.reduce(0) { $0 + $1.cost }) { credit.wait() }
         id += 1
         continue
@@ -83,7 +88,7 @@ while !hasFailed.load(ordering: .acquiring) {
     ended.sizes.responseBody = 1_024
     events.append(.finished(ended, ExchangeMessages()))
     let hasCredit = producer.submit(events, cost: events.reduce(0) { $0 + $1.cost })
-    if mode == "load" {
+    if isLoad {
         tell("ended", id)
     }
     if !hasCredit { credit.wait() }

@@ -46,6 +46,32 @@ extension EffectRunner {
         }
     }
 
+    /// Shows the file in which the recording goes on, where the session was rotated.
+    func follow(_ session: String?) {
+        guard let session else { return }
+        func old(_ connected: Connected?) -> String? {
+            guard let services = connected?.services, services.control != nil else { return nil }
+            return services.session == session ? nil : services.session
+        }
+        let isShown = behind.withLock { $0 == nil }
+        guard let old = old(isShown ? connected.withLock(\.self) : behind.withLock(\.self)) else { return }
+        let queries: QueryService
+        do {
+            queries = try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
+        } catch {
+            // It is tried again with the next look at the proxy.
+            return
+        }
+        func rotate(_ connected: inout Connected?) -> Bool {
+            guard connected?.services.session == old else { return false }
+            connected?.services.session = session
+            connected?.queries = queries
+            return true
+        }
+        let isDone = isShown ? connected.withLock { rotate(&$0) } : behind.withLock { rotate(&$0) }
+        if isDone { inbox.send(.rotated(to: session, from: old, isShown: isShown)) }
+    }
+
     /// Shows the console's own session again.
     func backToLive() {
         let own = behind.withLock { behind in

@@ -210,6 +210,7 @@ final class EffectRunner: Sendable {
     func look(_ control: any ControlTarget) async {
         do {
             let status = try await control.status()
+            follow(status.session)
             inbox.send(.proxy(status, status.holds == 0 ? [] : try await control.holds()))
         } catch {
             inbox.send(.proxyLost(Self.words(error)))

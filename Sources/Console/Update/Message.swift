@@ -56,6 +56,8 @@ package enum Message: Sendable {
     case refused(Command, String)
     /// Another session is shown: its name, `nil` for the console's own; whether that one goes on behind.
     case opened(String?, hidesLive: Bool)
+    /// The session was rotated: where the recording goes on, where it was before, and whether it is shown.
+    case rotated(to: String, from: String, isShown: Bool)
     /// A body was written to a file to be looked at.
     case viewBody(String, isText: Bool)
     case said(String, Notice.Kind)
@@ -74,7 +76,7 @@ package enum Message: Sendable {
     /// Whether this comes because the user asked for it, not because of traffic or time.
     var isAnswer: Bool {
         switch self {
-        case .tick, .query, .proxy, .connections, .job: false
+        case .tick, .query, .proxy, .connections, .job, .rotated: false
         default: true
         }
     }

@@ -45,15 +45,38 @@ extension ConsoleModel {
             tell("This is the console's own session again.")
         }
         overlays = []
-        isDetailFocused = false
-        (detail, structure, draft) = (DetailState(), StructureState(), nil)
-        timeline = TimelineState()
-        let (sort, columns) = (list.query.sort, list.columns)
-        list = ListState()
-        list.columns = columns
+        draft = nil
+        let sort = list.query.sort
         filter.applied = ""
         (filter.isEditing, filter.error) = (false, nil)
+        forgetShown()
         return ask(ListQuery(sort: sort))
+    }
+
+    /// Takes over that the session was rotated: the list follows, with its filter; what is being written stays.
+    mutating func takeRotated(to path: String, from old: String, isShown: Bool) -> [Effect] {
+        tell("The recording goes on in \(path); what began before is in \(old): \(way(to: .openSession)) opens it.")
+        guard isShown else {
+            home?.proxy.session = path
+            home?.marks = []
+            home?.deletions = []
+            return []
+        }
+        proxy.session = path
+        (marks, deletions) = ([], [])
+        let query = list.query
+        forgetShown()
+        return ask(query)
+    }
+
+    /// Forgets what was shown of a session, in place of which another is shown.
+    private mutating func forgetShown() {
+        isDetailFocused = false
+        (detail, structure) = (DetailState(), StructureState())
+        timeline = TimelineState()
+        let columns = list.columns
+        list = ListState()
+        list.columns = columns
     }
 
     var noHome: String? { home == nil ? "No other session is open here." : nil }

@@ -50,6 +50,7 @@ extension ConsoleModel {
         case .fileNames(let names, let path): return takeFiles(names, for: path)
         case .refused(let command, let reason): promptAgain(command, reason)
         case .opened(let name, let isHeld): return takeOpened(name, hidesLive: isHeld)
+        case .rotated(let path, let old, let isShown): return takeRotated(to: path, from: old, isShown: isShown)
         case .viewBody(let path, let isText): return [.viewFile(path, isText: isText)]
         case .exportConflict(let request): return askToOverwrite(request)
         case .sessionEdited(let request, let result, let numbers): return take(result, of: request, numbers)

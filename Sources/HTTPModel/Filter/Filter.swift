@@ -67,6 +67,9 @@ extension Filter {
     /// Reads a size as `size:` takes it, in bytes: `512kb`, `1.5gb`, `64mib`; `nil` where the text is none.
     package static func bytes(of text: String) -> Int64? { Quantity.size.read(text) }
 
+    /// The microseconds of a duration with its unit, such as `90s`, `1h` or `7d`; `nil` for anything else.
+    package static func microseconds(of text: String) -> Int64? { Quantity.time.read(text, requiresUnit: true) }
+
     /// The filter that exchanges with any of these hosts pass.
     package static func hosts(_ hosts: some Sequence<String>) -> Filter {
         let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }

@@ -155,6 +155,8 @@ package struct ExchangeRecord: Sendable, Hashable {
         package static let certificateRefused = Flags(rawValue: 1 << 13)
         /// A tunnel was not decrypted because the rules say so.
         package static let notIntercepted = Flags(rawValue: 1 << 14)
+        /// The recorder dropped the bodies to keep the session below a size (`--max-session`).
+        package static let bodiesDropped = Flags(rawValue: 1 << 15)
     }
 }
 

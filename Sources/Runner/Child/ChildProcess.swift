@@ -16,14 +16,25 @@ final class ChildProcess: Sendable {
         running = Mutex(pid)
     }
 
+    /// The files that a command has in place of our standard streams; `nil` where it has ours.
+    struct Streams: Sendable {
+        var input: String?
+        var output: String?
+        var errors: String?
+    }
+
     /// Starts a command; throws where the system refuses (exit code 126).
-    static func start(_ command: ChildCommand, environment: [String: String]) throws(ChildError) -> ChildProcess {
+    static func start(
+        _ command: ChildCommand,
+        environment: [String: String],
+        streams: Streams = Streams()
+    ) throws(ChildError) -> ChildProcess {
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
-        var (pid, error) = spawn(command.executable, command.words, variables)
+        var (pid, error) = spawn(command.executable, command.words, variables, streams)
         if error == ENOEXEC {
             // A script without `#!`: POSIX has it run by the shell (execvp).
             let words = ["/bin/sh", command.executable] + command.words.dropFirst()
-            (pid, error) = spawn("/bin/sh", words, variables)
+            (pid, error) = spawn("/bin/sh", words, variables, streams)
         }
         switch error {
         case 0: return ChildProcess(pid)
@@ -66,12 +77,28 @@ final class ChildProcess: Sendable {
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 
-    private static func spawn(_ file: String, _ words: [String], _ variables: [String]) -> (pid: pid_t, error: Int32) {
+    private static func spawn(
+        _ file: String,
+        _ words: [String],
+        _ variables: [String],
+        _ streams: Streams
+    ) -> (pid: pid_t, error: Int32) {
         #if canImport(Darwin)
         var attributes: posix_spawnattr_t?
+        var actions: posix_spawn_file_actions_t?
         #else
         var attributes = posix_spawnattr_t()
+        var actions = posix_spawn_file_actions_t()
         #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input = streams.input {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+        }
+        for (descriptor, path) in [(STDOUT_FILENO, streams.output), (STDERR_FILENO, streams.errors)] {
+            guard let path else { continue }
+            posix_spawn_file_actions_addopen(&actions, descriptor, path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        }
         let failure = posix_spawnattr_init(&attributes)
         guard failure == 0 else { return (0, failure) }
         defer { posix_spawnattr_destroy(&attributes) }
@@ -89,7 +116,7 @@ final class ChildProcess: Sendable {
         return withCStrings(words) { words in
             withCStrings(variables) { variables in
                 var pid: pid_t = 0
-                let error = posix_spawn(&pid, file, nil, &attributes, words, variables)
+                let error = posix_spawn(&pid, file, &actions, &attributes, words, variables)
                 return (pid, error)
             }
         }

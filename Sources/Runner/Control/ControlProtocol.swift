@@ -206,6 +206,9 @@ package struct AuthorityInUse: Codable, Sendable, Hashable {
     package var path: String
     /// The certificate, DER.
     package var certificate: Data
+    /// The SHA-256 of the key that all certificates for hosts have (SubjectPublicKeyInfo), Base64; `nil` from an older
+    /// Sluice.
+    package var leafKeyHash: String?
 }
 
 /// A tool, as it is at the moment.

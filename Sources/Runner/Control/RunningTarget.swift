@@ -12,12 +12,13 @@ struct RunningTarget: LocalHolds {
     let address: String
     let authority: AuthorityInUse
     var ownCredentials: BasicCredentials?
-    let session: String?
     /// Why the recording stopped.
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let recorder: Recorder
     let holds: HoldBoard
+    /// The session that is recorded to now.
+    private var session: String? { recorder.path }
     /// Decrypts a host again, at one port or at all; returns for how many clients.
     var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
     /// The hosts that are not decrypted because clients refused our certificate.

@@ -201,7 +201,6 @@ extension ArchiveFormat {
 
 /// Imports into the session of the proxy in this process.
 struct RunningImports: SessionImports {
-    let session: String
     let recorder: Recorder
     let makeExchange: @Sendable () -> ExchangeID
     let makeConnection: @Sendable () -> ConnectionID
@@ -211,7 +210,7 @@ struct RunningImports: SessionImports {
         progress: @escaping @Sendable (Double) -> Bool
     ) async throws -> ImportOutcome {
         let work = SessionImport(
-            session: session,
+            session: recorder.path ?? "",
             recorder: recorder,
             makeExchange: makeExchange,
             makeConnection: makeConnection,

@@ -26,37 +26,50 @@ package enum Assertions {
     /// How many wrong exchanges are named.
     private static let mostNamed = 5
 
-    /// Checks assertions against a session, from an exchange on or all; throws `SessionError` where it cannot be read.
+    /// Checks assertions against a session, or those of a rotation, from an exchange on or all; throws `SessionError` where
+    /// one cannot be read.
     package static func check(
         _ assertions: [Assertion],
-        session: String,
+        sessions: [String],
         from start: ExchangeID? = nil
     ) throws -> [AssertionResult] {
-        let reader = try SessionReader(path: session)
-        return try assertions.map { try check($0, reader, from: start) }
+        try assertions.map { assertion in
+            try check(assertion, from: start) { body in
+                // One after the other: there may be more than may be open.
+                for session in sessions { try body(SessionReader(path: session)) }
+            }
+        }
     }
 
     static func check(
         _ assertion: Assertion,
         _ reader: SessionReader,
         from start: ExchangeID? = nil
+    ) throws -> AssertionResult { try check(assertion, from: start) { try $0(reader) } }
+
+    private static func check(
+        _ assertion: Assertion,
+        from start: ExchangeID?,
+        _ forEachSession: ((SessionReader) throws -> Void) throws -> Void
     ) throws -> AssertionResult {
         var count = 0
         var wrongStatus = Offenders()
         var tooSlow = Offenders()
         var chosen = Offenders()
-        try reader.forEachRecord(matching: assertion.filter, from: start) { record in
-            count += 1
-            chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
-            if let status = assertion.status, !status.passes(record.status) {
-                wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
-            }
-            if let limit = assertion.limit {
-                // An exchange under way has no total, and did not end within the limit either.
-                let total = record.timings.total
-                if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
-                    let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"
-                    tooSlow.add(record) { _ in "\(record.method) \(record.url): \(time)" }
+        try forEachSession {
+            try $0.forEachRecord(matching: assertion.filter, from: start) { record in
+                count += 1
+                chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
+                if let status = assertion.status, !status.passes(record.status) {
+                    wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
+                }
+                if let limit = assertion.limit {
+                    // An exchange under way has no total, and did not end within the limit either.
+                    let total = record.timings.total
+                    if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
+                        let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"
+                        tooSlow.add(record) { _ in "\(record.method) \(record.url): \(time)" }
+                    }
                 }
             }
         }

@@ -57,7 +57,12 @@ struct CurlCommand {
         if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }
         if record.kind != .http { try option("--max-time", "\(CurlCommand.upgradeWait)".utf8) }
         if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
-        if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
+        if record.flags.contains(.requestBodyIncomplete) {
+            let isDropped = record.flags.contains(.bodiesDropped)
+            remarks.append(
+                isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
+            )
+        }
         version()
         try method()
         try headerFields()

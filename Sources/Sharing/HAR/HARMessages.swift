@@ -137,7 +137,8 @@ extension HAREntries {
             $0.key("text")
             try text.write(into: &$0)
             if text.isBase64 { $0.member("encoding", "base64") }
-            $0.optionalMember("comment", text.comment)
+            let dropped = text.encodedSize == 0 ? exchange.wordsOfDroppedBodies : nil
+            $0.optionalMember("comment", text.comment ?? dropped)
         }
         return text.encodedSize
     }

@@ -50,7 +50,12 @@ struct RequestToRepeat {
         }
         body = Array(bytes.readableBytesView)
         if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
-        if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
+        if record.flags.contains(.requestBodyIncomplete) {
+            let isDropped = record.flags.contains(.bodiesDropped)
+            remarks.append(
+                isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
+            )
+        }
     }
 
     func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }

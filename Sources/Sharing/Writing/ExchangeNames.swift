@@ -36,6 +36,7 @@ extension ExchangeRecord.Flags {
         (.requestBodyIncomplete, "request-body-incomplete"), (.responseBodyIncomplete, "response-body-incomplete"),
         (.held, "held"), (.tunnelledTLS, "tunnelled-tls"),
         (.grpc, "grpc"), (.certificateRefused, "certificate-refused"), (.notIntercepted, "not-intercepted"),
+        (.bodiesDropped, "bodies-dropped"),
     ]
 
     package var exportNames: [String] { ExchangeRecord.Flags.names.filter { contains($0.0) }.map(\.1) }

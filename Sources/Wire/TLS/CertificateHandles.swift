@@ -43,6 +43,9 @@ final class PrivateKeyHandle {
     }
 
     var der: [UInt8] { encoded { i2d_PrivateKey(pointer, $0) } }
+
+    /// The public half, as certificates have it.
+    var publicDER: [UInt8] { encoded { i2d_PUBKEY(pointer, $0) } }
 }
 
 /// Runs one of OpenSSL's `d2i` functions over the bytes.

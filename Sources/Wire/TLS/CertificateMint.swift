@@ -12,6 +12,15 @@ package struct LeafKey: Sendable {
         }
         der = key.der
     }
+
+    /// The SHA-256 of the public key as certificates have it (SubjectPublicKeyInfo, RFC 7469 section 2.4).
+    package var publicKeyHash: [UInt8]? {
+        guard let key = PrivateKeyHandle(der: der) else { return nil }
+        let information = key.publicDER
+        var (digest, length) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
+        guard EVP_Digest(information, information.count, &digest, &length, EVP_sha256(), nil) == 1 else { return nil }
+        return Array(digest.prefix(Int(length)))
+    }
 }
 
 /// A certificate for one host, ready to be shown to a client.

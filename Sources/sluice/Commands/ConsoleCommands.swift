@@ -20,8 +20,12 @@ struct ConsoleCommand: AsyncParsableCommand {
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
     var session: String?
 
+    @OptionGroup var bounds: SessionBounds
+
     @Option(help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.")
     var profile: [String] = []
+
+    func validate() throws { try bounds.check(session) }
 
     func run() async throws {
         guard Screen.isThere || linear.isWanted else {
@@ -30,6 +34,8 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
         var settings = try proxy.settings(port: 8080)
         settings.session = session
+        try bounds.apply(to: &settings)
+        settings.reportsRotations = false
         settings.profiles = profile
         settings.output = .quiet
         let chosen = settings
@@ -220,7 +226,13 @@ enum LiveServices {
         _ settings: RunSettings,
         _ files: StartFiles,
         _ stopping: Stopping
-    ) async throws -> ConsoleServices {
+    ) async throws -> ConsoleServices { try await run(settings, files, stopping).services }
+
+    static func run(
+        _ settings: RunSettings,
+        _ files: StartFiles,
+        _ stopping: Stopping
+    ) async throws -> (running: RunningProxy, services: ConsoleServices) {
         let remarks = DeferredOutput()
         let rules = RulesState.newFile
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
@@ -229,7 +241,7 @@ enum LiveServices {
         let report: @Sendable (String) -> Void = { remarks.add($0) }
         let running = try await RunningProxy.start(settings, files: files, print: { _ in }, report: report)
         await stopping.add(running)
-        return services(running, remarks)
+        return (running, services(running, remarks))
     }
 
     /// Starts the demo: an origin, a proxy, and a client that goes on until the console ends.

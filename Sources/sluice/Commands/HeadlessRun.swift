@@ -11,6 +11,8 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
     var session: String?
 
+    @OptionGroup var bounds: SessionBounds
+
     @Flag(help: "Record nothing.") var noSession = false
 
     @Option(help: "Whether exchanges are recorded from the start: 'on' or 'off'; 'sluice record' switches it later.")
@@ -33,12 +35,17 @@ struct RecordingOptions: ParsableArguments {
         if secrets, !json { throw ValidationError("--secrets goes with --json.") }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
+        if noSession, bounds.isGiven {
+            throw ValidationError("--no-session leaves nothing to rotate or to keep small.")
+        }
+        try bounds.check(session)
     }
 
-    func set(_ settings: inout RunSettings, hasCommand: Bool) {
+    func set(_ settings: inout RunSettings, hasCommand: Bool) throws {
         settings.session = session
         settings.recordsNothing = noSession
         settings.isRecording = record == .on
+        try bounds.apply(to: &settings)
         settings.recorder = recorder
         settings.profiles = profile
         settings.keepsSecrets = secrets
@@ -87,7 +94,27 @@ struct HeadlessRun {
             if !(await finish(running)) { throw ExitCode(1) }
             return
         }
-        let code = await run(child, running)
+        try await end(running, with: await run(child, running))
+    }
+
+    /// Runs the proxy until `body` ends, whose result is the exit code.
+    func run(
+        _ settings: RunSettings,
+        _ files: StartFiles,
+        until body: (RunningProxy) async throws -> Int32
+    ) async throws {
+        let running = try await RunningProxy.start(settings, files: files)
+        announce(running)
+        var code: Int32 = 1
+        do {
+            code = try await body(running)
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+        }
+        try await end(running, with: code)
+    }
+
+    private func end(_ running: RunningProxy, with code: Int32) async throws {
         StopSignals.prepare()
         let isFine = await finish(running)
         if code != 0 { throw ExitCode(code) }

@@ -144,7 +144,6 @@ struct SessionImportTests {
         let recorder = try Recorder(configuration, onFinished: { _ in Issue.record("told as traffic") })
         let (exchanges, connections) = (Counter(), Counter())
         let imports = RunningImports(
-            session: path,
             recorder: recorder,
             makeExchange: { ExchangeID(exchanges.next()) },
             makeConnection: { ConnectionID(connections.next()) }

@@ -301,7 +301,6 @@ private final class Running: Sendable {
         let target = RunningTarget(
             address: "127.0.0.1:\(server.address.port ?? 0)",
             authority: AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])),
-            session: session,
             rules: rules,
             recorder: recorder,
             holds: server.holds

@@ -15,6 +15,16 @@ extension ExchangeRecord.Kind {
     }
 }
 
+extension RecordedExchange {
+    /// Why the session does not have the bodies any more; `nil` where the recorder dropped none.
+    var wordsOfDroppedBodies: String? {
+        guard record.flags.contains(.bodiesDropped) else { return nil }
+        // The recorder's own note says how large the session may be.
+        let note = messages.trace.last { $0.stage == "sluice" && $0.text.hasPrefix("the body was dropped") }
+        return note?.text ?? "the body was dropped to keep the session small"
+    }
+}
+
 extension ExchangeRecord.Flags {
     private static let meanings: [(ExchangeRecord.Flags, String)] = [
         (.requestChanged, "the request was changed before it was sent"),
@@ -28,6 +38,7 @@ extension ExchangeRecord.Flags {
         ),
         (.requestBodyIncomplete, "the recording lacks bytes of the request body"),
         (.responseBodyIncomplete, "the recording lacks bytes of the response body"),
+        (.bodiesDropped, "its bodies were dropped to keep the session below its largest size (--max-session)"),
         (.tunnelledTLS, "the tunnelled bytes are TLS"),
         (
             .certificateRefused,

@@ -175,7 +175,8 @@ struct MessagePage {
         let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
         if writer.options.isPrinted, isListed { return }
         guard !body.isEmpty || body.failure != nil else {
-            writer.section("Body", notes: ["none"]) { _ in }
+            let words = isIncomplete ? exchange.wordsOfDroppedBodies : nil
+            writer.section("Body", notes: [words ?? "none"]) { _ in }
             return
         }
         var notes = body.facts
@@ -185,10 +186,7 @@ struct MessagePage {
                 side == .requestSent || side == .responseSent ? "as changed\(label)" : "before it was changed\(label)"
             )
         }
-        let flags = exchange.record.flags
-        if flags.contains(isRequest ? .requestBodyIncomplete : .responseBodyIncomplete) {
-            notes.append("the recording lacks bytes of it")
-        }
+        if isIncomplete { notes.append("the recording lacks bytes of it") }
         if exchange.record.state == .inFlight { notes.append("so far") }
         writer.section("Body", notes: notes) { writer in
             if writer.options.bodyForm == .pretty, !writer.options.isPrinted, hasMessages(body) {
@@ -199,6 +197,10 @@ struct MessagePage {
                 BodyView(body: body, isAnswer: isAnswer).write(into: &writer)
             }
         }
+    }
+
+    private var isIncomplete: Bool {
+        exchange.record.flags.contains(isRequest ? .requestBodyIncomplete : .responseBodyIncomplete)
     }
 
     /// Whether the body is a stream with messages, which are printed in its place.

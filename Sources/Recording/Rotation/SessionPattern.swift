@@ -1,0 +1,157 @@
+import Foundation
+
+/// The pattern by which the sessions of a rotation are named: `traffic-%Y-%m-%dT%H-%M-%S.sluice`.
+///
+/// `%Y` `%m` `%d` `%H` `%M` `%S` `%j` stand for the local time as in `strftime`, `%N` for a running number of at least four
+/// digits, and `%%` for a percent sign. Without `%N` a name that is taken gets `-2`, `-3` and so on before its ending.
+package struct SessionPattern: Sendable, Hashable {
+    /// The pattern as it was given.
+    package let text: String
+    private let folder: String
+    private var parts: [Part] = []
+
+    private enum Part: Sendable, Hashable {
+        case text(String)
+        /// A field of the time, with so many digits.
+        case time(Character, digits: Int)
+        case number
+        /// Nothing, or a hyphen and a number from 2.
+        case copy
+    }
+
+    /// Why a text is no pattern.
+    package struct PatternError: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private static let fields: [Character: Int] = ["Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "j": 3]
+
+    /// Throws ``PatternError`` where the text has an unknown directive, or one in the name of a folder.
+    package init(_ text: String) throws(PatternError) {
+        let end = text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex
+        guard !text[..<end].contains("%") else {
+            throw PatternError(description: "'\(text)' has a directive in the name of a folder, where none is read.")
+        }
+        try self.init(folder: String(text[..<end]), name: String(text[end...]))
+    }
+
+    /// - Parameter folder: taken as it is; empty, or with a slash at its end.
+    package init(folder: String, name: String) throws(PatternError) {
+        (text, self.folder) = (folder + name, folder)
+        guard !name.isEmpty, !text.utf8.contains(0) else {
+            throw PatternError(description: "'\(text)' names no file.")
+        }
+        // A suffix for names that are taken goes before the ending.
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        parts = try Self.parts(of: name[..<dot])
+        if !parts.contains(.number) { parts.append(.copy) }
+        parts += try Self.parts(of: name[dot...])
+        guard parts.count(where: { $0 == .number }) < 2 else {
+            throw PatternError(description: "'\(text)' has %N more than once.")
+        }
+    }
+
+    private static func parts(of name: Substring) throws(PatternError) -> [Part] {
+        var parts: [Part] = []
+        var literal = ""
+        var rest = name
+        while let character = rest.popFirst() {
+            guard character == "%" else {
+                literal.append(character)
+                continue
+            }
+            let directive = rest.popFirst()
+            if directive == "%" {
+                literal.append("%")
+                continue
+            }
+            if !literal.isEmpty { parts.append(.text(literal)) }
+            literal = ""
+            if directive == "N" {
+                parts.append(.number)
+            } else if let directive, let digits = fields[directive] {
+                parts.append(.time(directive, digits: digits))
+            } else {
+                let known = "%Y %m %d %H %M %S %j %N %%"
+                throw PatternError(
+                    description: "%\(directive.map(String.init) ?? "") is no directive; there are \(known)."
+                )
+            }
+        }
+        if !literal.isEmpty { parts.append(.text(literal)) }
+        return parts
+    }
+
+    /// Where the files are.
+    var directory: String { folder.isEmpty ? "." : folder }
+
+    /// The path of a name in the folder of the pattern.
+    func path(of name: String) -> String { folder + name }
+
+    /// Whether names have a running number.
+    var isNumbered: Bool { parts.contains(.number) }
+
+    /// The name of a moment, in seconds since 1970, with the running number, or the one for names that are taken.
+    func name(at time: time_t, number: Int) -> String {
+        var (time, fields) = (time, tm())
+        localtime_r(&time, &fields)
+        var name = ""
+        for part in parts {
+            switch part {
+            case .text(let text): name += text
+            case .time(let field, let digits): name += Self.padded(Self.value(of: field, in: fields), to: digits)
+            case .number: name += Self.padded(number, to: 4)
+            case .copy: if number > 1 { name += "-\(number)" }
+            }
+        }
+        return name
+    }
+
+    private static func value(of field: Character, in time: tm) -> Int {
+        switch field {
+        case "Y": Int(time.tm_year) + 1_900
+        case "m": Int(time.tm_mon) + 1
+        case "d": Int(time.tm_mday)
+        case "H": Int(time.tm_hour)
+        case "M": Int(time.tm_min)
+        case "S": Int(time.tm_sec)
+        default: Int(time.tm_yday) + 1
+        }
+    }
+
+    private static func padded(_ number: Int, to digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+
+    /// The number in a name of this pattern, 1 where it has none; `nil` where the name is not of this pattern.
+    package func number(in name: String) -> Int? { Self.number(in: Substring(name), parts[...]) }
+
+    private static func number(in name: Substring, _ parts: ArraySlice<Part>, _ found: Int = 1) -> Int? {
+        guard let part = parts.first else { return name.isEmpty ? found : nil }
+        let rest = parts.dropFirst()
+        switch part {
+        case .text(let text): return name.hasPrefix(text) ? number(in: name.dropFirst(text.count), rest, found) : nil
+        case .time(_, let digits):
+            let field = name.prefix(digits)
+            guard field.count == digits, field.allSatisfy(isDigit) else { return nil }
+            return number(in: name.dropFirst(digits), rest, found)
+        case .number:
+            // As many digits as leave a name that fits; a field of the time may follow at once.
+            let most = min(18, name.prefix(while: isDigit).count)
+            for count in stride(from: most, through: 4, by: -1) {
+                guard let value = Int(name.prefix(count)) else { continue }
+                if let found = number(in: name.dropFirst(count), rest, value) { return found }
+            }
+            return nil
+        case .copy:
+            if let found = number(in: name, rest, found) { return found }
+            guard name.first == "-" else { return nil }
+            let digits = name.dropFirst().prefix(while: isDigit)
+            guard digits.count < 18, let value = Int(digits), value > 1, digits.first != "0" else { return nil }
+            return number(in: name.dropFirst(1 + digits.count), rest, value)
+        }
+    }
+
+    private static func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) && character.isASCII }
+}

@@ -1,0 +1,183 @@
+import Content
+import GRDB
+import HTTPModel
+import NIOCore
+
+/// Keeps a session below a size while it is recorded: drops the bodies of the oldest exchanges, and once there are none
+/// left the oldest exchanges themselves. The pages that become free are used for what comes next.
+struct SessionLimit {
+    /// What is to be dropped where all that has ended is not enough: a body that is still coming.
+    typealias DropOpenBody = () throws -> Bool
+
+    /// How many exchanges are looked at in one go.
+    private static let slice = 64
+    /// How many exchanges go before connections that nobody uses any more go.
+    private static let connectionSlice = 1_000
+
+    let largest: Int64
+    /// The note in the trace of an exchange that lost its bodies.
+    let note: TraceEntry
+    private let storedNote: String
+    /// Exchanges up to this number have no body any more, or were in flight.
+    private var cursor: Int64 = 0
+    private var skipped: Set<Int64> = []
+    private var removedSinceConnections = 0
+    /// How many exchanges have lost their bodies, and how many are gone.
+    private(set) var dropped = 0
+    private(set) var removed = 0
+    /// Whether anything had to go.
+    private(set) var hasDropped = false
+
+    /// - Parameter words: the size in words.
+    init(largest: Int64, words: String) throws {
+        self.largest = largest
+        let text = "the body was dropped to keep the session below \(words)"
+        note = TraceEntry(stage: "sluice", outcome: .note, text: text)
+        storedNote = String(buffer: try JSONWriter.trace([note]) ?? ByteBuffer())
+    }
+
+    /// How much room there is for a transaction: what is in use stays so far below the size.
+    private var room: Int64 { min(largest / 4, 32 << 20) }
+
+    /// Drops what has to go, within a transaction.
+    ///
+    /// - Parameters:
+    ///   - isOpen: whether something of an exchange is still to come.
+    ///   - totals: the session's counters, from which what goes is taken off.
+    ///   - dropOpenBody: drops the body of an exchange in flight; returns whether there was one.
+    mutating func keep(
+        _ database: Database,
+        isOpen: (Int64) -> Bool,
+        _ totals: inout SessionSummary,
+        _ dropOpenBody: DropOpenBody
+    ) throws {
+        let target = largest - room
+        while try Self.usedBytes(database) > target {
+            hasDropped = true
+            if try dropBodies(database, isOpen, target) { continue }
+            if try removeOldest(database, isOpen, &totals) { continue }
+            guard try dropOpenBody() else { break }
+        }
+        let pages = largest / Int64(Schema.pageSize)
+        let count = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        if count > pages { try database.execute(sql: "PRAGMA incremental_vacuum(\(count - pages))") }
+    }
+
+    static func usedBytes(_ database: Database) throws -> Int64 {
+        let sql =
+            "SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)"
+        return (try Int64.fetchOne(database, cached: sql) ?? 0) * Int64(Schema.pageSize)
+    }
+
+    // MARK: - Bodies
+
+    /// Drops the bodies of the next exchanges until the target is reached; returns whether there were any to look at.
+    private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
+        // Those that were in flight when their turn came are older than all that come now.
+        let late = skipped.filter { !isOpen($0) }.sorted()
+        for number in late {
+            skipped.remove(number)
+            if try dropBodies(of: number, database), try Self.usedBytes(database) <= target { return true }
+        }
+        let sql = """
+            SELECT id FROM exchange WHERE id > ? AND flags & \(ExchangeRecord.Flags.bodiesDropped.rawValue) = 0
+            ORDER BY id LIMIT \(Self.slice)
+            """
+        let next = try Int64.fetchAll(try database.cachedStatement(sql: sql), arguments: [cursor])
+        for number in next {
+            cursor = number
+            if isOpen(number) {
+                skipped.insert(number)
+            } else if try dropBodies(of: number, database), try Self.usedBytes(database) <= target {
+                return true
+            }
+        }
+        return !next.isEmpty || !late.isEmpty
+    }
+
+    /// Drops the bodies of an exchange; returns whether it had any.
+    private mutating func dropBodies(of number: Int64, _ database: Database) throws -> Bool {
+        let sides = """
+            SELECT DISTINCT side FROM chunk WHERE exchange = ?1
+            UNION SELECT value FROM json_each('[0,1,2,3]') JOIN payload
+            ON payload.id = (SELECT payload FROM exchange WHERE id = ?1)
+            WHERE length(CASE value WHEN 0 THEN request_body WHEN 1 THEN request_body_sent
+            WHEN 2 THEN response_body ELSE response_body_sent END) > 0
+            """
+        let found = try Int64.fetchAll(try database.cachedStatement(sql: sides), arguments: [number])
+        guard !found.isEmpty else { return false }
+        var flags: ExchangeRecord.Flags = .bodiesDropped
+        for side in found.compactMap({ BodySide(rawValue: UInt8(clamping: $0)) }) { flags.insert(side.incompleteFlag) }
+        try Self.deleteParts(of: number, database)
+        // A row that is only updated would leave its page as empty as it has become; pages are joined where rows are deleted.
+        let rest = """
+            SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
+            response_head_sent, response_trailers, json_insert(coalesce(trace, '[]'), '$[#]', json_extract(?, '$[0]')),
+            NULL, NULL, NULL, NULL FROM payload WHERE id = (SELECT payload FROM exchange WHERE id = ?)
+            """
+        let statement = try database.cachedStatement(sql: rest)
+        if let row = try Row.fetchOne(statement, arguments: [storedNote, number]) {
+            let values = Array(row.databaseValues)
+            try database.cachedStatement(sql: "DELETE FROM payload WHERE id = ?").execute(arguments: [values[0]])
+            try database.cachedStatement(sql: Schema.payload.replacement).execute(arguments: StatementArguments(values))
+        }
+        try database.cachedStatement(sql: "UPDATE exchange SET flags = flags | ? WHERE id = ?")
+            .execute(arguments: [Int64(flags.rawValue), number])
+        dropped += 1
+        return true
+    }
+
+    /// Deletes the long bodies of an exchange, and when they arrived.
+    static func deleteParts(of number: Int64, _ database: Database) throws {
+        for table in ["chunk", "arrival"] {
+            try database.cachedStatement(sql: "DELETE FROM \(table) WHERE exchange = ?").execute(arguments: [number])
+        }
+    }
+
+    // MARK: - Exchanges
+
+    /// Removes the oldest exchanges that have ended, but for the newest of all; returns whether there were any.
+    private mutating func removeOldest(
+        _ database: Database,
+        _ isOpen: (Int64) -> Bool,
+        _ totals: inout SessionSummary
+    ) throws -> Bool {
+        let sql = """
+            SELECT id FROM exchange WHERE id < (SELECT max(id) FROM exchange) ORDER BY id LIMIT \(Self.slice + skipped.count)
+            """
+        let oldest = try Int64.fetchAll(database, sql: sql).filter { !isOpen($0) }
+        guard !oldest.isEmpty else { return false }
+        let list = "(\(oldest.map(String.init).joined(separator: ",")))"
+        let kept = "NOT \(Schema.isDeleted("e.id"))"
+        let counted = "SELECT \(SessionEditing.counts) FROM exchange AS e WHERE id IN \(list) AND \(kept)"
+        if let row = try Row.fetchOne(database, sql: counted) {
+            totals.exchanges = max(0, totals.exchanges - row[0])
+            totals.errors = max(0, totals.errors - row[1])
+            totals.requestBodyBytes = max(0, totals.requestBodyBytes - row[2])
+            totals.responseBodyBytes = max(0, totals.responseBodyBytes - row[3])
+        }
+        try database.execute(
+            sql: """
+                DELETE FROM payload WHERE id IN (SELECT payload FROM exchange WHERE id IN \(list));
+                DELETE FROM chunk WHERE exchange IN \(list);
+                DELETE FROM arrival WHERE exchange IN \(list);
+                DELETE FROM annotation WHERE exchange IN \(list);
+                DELETE FROM exchange WHERE id IN \(list);
+                """
+        )
+        removed += oldest.count
+        removedSinceConnections += oldest.count
+        if removedSinceConnections >= Self.connectionSlice {
+            removedSinceConnections = 0
+            try DeletedRows.removeConnections(in: database)
+        }
+        return true
+    }
+}
+
+extension Int64 {
+    /// Fetches one number by a statement that is kept.
+    fileprivate static func fetchOne(_ database: Database, cached sql: String) throws -> Int64? {
+        try Int64.fetchOne(try database.cachedStatement(sql: sql))
+    }
+}

@@ -1,0 +1,326 @@
+import Dispatch
+import GRDB
+import HTTPModel
+import NIOCore
+
+/// One session file while the recorder writes it: what is open in it, what waits, and its transaction. Lives on the
+/// recorder's thread.
+final class SessionRecording {
+    let session: WritableSession
+    /// The exchanges that have a row here, or will have one, and have not ended.
+    private(set) var open: [ExchangeID: OpenExchange] = [:]
+    /// Body bytes of open exchanges that are not in the file.
+    private(set) var tailBytes = 0
+    /// When the first of the open exchanges has waited long enough, or would have, had it not ended meanwhile.
+    private(set) var nextSweep = UInt64.max
+    /// What keeps the file below a size; `nil` where nothing does.
+    private(set) var limit: SessionLimit?
+    let writer: SessionWriter
+    /// The body bytes that the recorder had dropped when the file was begun.
+    var droppedBefore: Int64 = 0
+
+    private let tailNanoseconds: UInt64
+    /// Open exchanges that something was heard of since the last transaction.
+    private var touched: [OpenExchange] = []
+    /// Exchanges that ended since the last transaction, their payload written.
+    private var ended: [EndedExchange] = []
+    private var connections: [ConnectionID: ConnectionRecord] = [:]
+    /// How many open exchanges have something that waits to be written.
+    private var waiting = 0
+    /// What is known of open connections that no recorded exchange has used, and of the last that were closed.
+    private var unusedConnections: [ConnectionID: ConnectionRecord]
+    private var closedConnections: [ConnectionID] = []
+    /// The open connections that have a row.
+    private var usedConnections: Set<ConnectionID> = []
+
+    private struct EndedExchange {
+        var record: ExchangeRecord
+        var payload: Int64
+        var isNew: Bool
+    }
+
+    /// - Parameter connections: those that are open, where the file goes on after another.
+    init(
+        _ session: WritableSession,
+        tailNanoseconds: UInt64,
+        limit: SessionLimit?,
+        connections: [ConnectionID: ConnectionRecord] = [:]
+    ) throws {
+        (self.session, self.tailNanoseconds, self.limit) = (session, tailNanoseconds, limit)
+        unusedConnections = connections
+        writer = try SessionWriter(session)
+    }
+
+    /// How large the file is, or will be when its log is in it, in bytes; 0 where that cannot be asked.
+    var size: Int64 {
+        let pages = try? writer.perform { try Int64.fetchOne($0, sql: "PRAGMA page_count") }
+        return (pages.flatMap(\.self) ?? 0) * Int64(Schema.pageSize)
+    }
+
+    /// Whether something of an exchange waits to be written.
+    var isWaiting: Bool { waiting > 0 }
+
+    // MARK: - Transactions
+
+    /// Writes the rows that came of the events, drops what is too much, and ends the transaction.
+    func commit() throws {
+        if hasRows {
+            try writer.beginTransaction()
+            try writeRows()
+        }
+        if writer.isInTransaction { try keepBelowLimit() }
+        try writer.commit()
+        touched.removeAll(keepingCapacity: true)
+        ended.removeAll(keepingCapacity: true)
+        connections.removeAll(keepingCapacity: true)
+    }
+
+    private var hasRows: Bool { !touched.isEmpty || !ended.isEmpty || !connections.isEmpty }
+
+    private func keepBelowLimit() throws {
+        guard limit != nil else { return }
+        try writer.perform { database in
+            var totals = writer.totals
+            defer { writer.totals = totals }
+            try limit?.keep(database, isOpen: { open[ExchangeID($0)] != nil }, &totals) {
+                try dropOldestOpenBody(database)
+            }
+        }
+    }
+
+    /// Drops what is there of the oldest body that is still coming, and what comes of it; returns whether there was one.
+    private func dropOldestOpenBody(_ database: Database) throws -> Bool {
+        guard let exchange = open.values.filter(\.hasChunks).min(by: { $0.id < $1.id }) else { return false }
+        release(exchange)
+        exchange.dropBodies()
+        try SessionLimit.deleteParts(of: exchange.id.number, database)
+        return true
+    }
+
+    /// Ends the run within a transaction, with what still waits.
+    func end(notRecorded: Int, droppedBytes: Int64) throws {
+        try writer.beginTransaction()
+        for exchange in open.values { try writeOut(exchange) }
+        try writeRows()
+        try writer.endRun(at: wallClock(), notRecorded: notRecorded, droppedBytes: droppedBytes)
+        try writer.commit()
+    }
+
+    // MARK: - Events
+
+    func begin(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
+        let exchange = OpenExchange(record.id)
+        exchange.update(record, messages)
+        open[record.id] = exchange
+        touch(exchange)
+    }
+
+    func update(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
+        guard let exchange = open[record.id] else { return }
+        exchange.update(record, messages)
+        touch(exchange)
+    }
+
+    func append(_ part: ByteBuffer, _ side: BodySide, to id: ExchangeID, at time: UInt64) throws {
+        guard let exchange = open[id] else { return }
+        guard !exchange.isDropped else { return exchange.drop(part, side) }
+        touch(exchange)
+        let before = exchange.tails[side].waiting
+        try exchange.tails[side].append(part) { chunk, offset in
+            try writeArrivals(of: exchange)
+            try writeChunk(chunk, of: exchange, side, offset)
+        }
+        let after = exchange.tails[side].waiting
+        tailBytes += after - before
+        if after > 0 { hold(exchange, at: time) }
+    }
+
+    func add(_ arrival: Arrival, _ side: BodySide, of id: ExchangeID, at time: UInt64) throws {
+        guard let exchange = open[id], !exchange.isDropped else { return }
+        exchange.isStream = true
+        exchange.arrivals.append((side, arrival))
+        if exchange.arrivals.count == RecorderLimits.waitingArrivals { try writeArrivals(of: exchange) }
+        hold(exchange, at: time)
+    }
+
+    func update(_ counts: StreamCounts, of id: ExchangeID, at time: UInt64) {
+        guard let exchange = open[id] else { return }
+        exchange.isStream = true
+        exchange.update(counts)
+        if exchange.hasUnwrittenCounts { hold(exchange, at: time) }
+    }
+
+    func finish(_ record: ExchangeRecord, _ messages: ExchangeMessages) throws {
+        useConnections(of: record)
+        var (record, messages) = (record, messages)
+        let exchange = open.removeValue(forKey: record.id) ?? OpenExchange(record.id)
+        exchange.hasEnded = true
+        if !exchange.droppedFlags.isEmpty {
+            record.flags.formUnion(exchange.droppedFlags.union(.bodiesDropped))
+            if let note = limit?.note { messages.trace.append(note) }
+        }
+        release(exchange)
+        try writeArrivals(of: exchange)
+        let bodies = try BodySide.allCases.map { try inlineBody($0, of: exchange) }
+        try writer.beginTransaction()
+        let payload = try writer.writePayload(messages, bodies: bodies)
+        if exchange.isStored { try writer.removeOpenPayload(of: record.id) }
+        ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
+    }
+
+    func write(_ rules: RulesNote) throws {
+        try writer.beginTransaction()
+        try writer.write(rules)
+    }
+
+    // MARK: - Connections
+
+    /// Takes what is known of a connection; one that might have no recorded exchange waits for one.
+    ///
+    /// - Parameters:
+    ///   - all: whether every connection is recorded.
+    ///   - isFinished: whether no exchange begins here any more.
+    func take(_ connection: ConnectionRecord, all: Bool, isFinished: Bool = false) {
+        let id = connection.id
+        if usedConnections.contains(id) || connections[id] != nil || all && !isFinished { return note(connection, id) }
+        unusedConnections[id] = connection
+        guard connection.closedAt != nil else { return }
+        // An exchange may end after its connections, but with a thousand newer ones closed it is another's.
+        closedConnections.append(id)
+        guard closedConnections.count > 2_048 else { return }
+        for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
+        closedConnections.removeFirst(1_024)
+    }
+
+    /// Has all connections written that nothing has used so far.
+    func useAllConnections() {
+        guard !unusedConnections.isEmpty else { return }
+        for (id, connection) in unusedConnections { note(connection, id) }
+        (unusedConnections, closedConnections) = ([:], [])
+    }
+
+    /// Has a connection's row written.
+    private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
+        connections[id] = connection
+        if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
+    }
+
+    private func useConnections(of record: ExchangeRecord) {
+        guard !unusedConnections.isEmpty else { return }
+        for id in [record.clientConnection, record.upstreamConnection] {
+            if let id, let connection = unusedConnections.removeValue(forKey: id) { note(connection, id) }
+        }
+    }
+
+    // MARK: - Rows
+
+    private func touch(_ exchange: OpenExchange) {
+        guard !exchange.isTouched else { return }
+        exchange.isTouched = true
+        touched.append(exchange)
+    }
+
+    /// Writes when bytes arrived, no later than the bytes.
+    private func writeArrivals(of exchange: OpenExchange) throws {
+        guard !exchange.arrivals.isEmpty else { return }
+        try writer.beginTransaction()
+        for (side, arrival) in exchange.arrivals { try writer.write(arrival, of: exchange.id, side: side) }
+        // Not keeping the capacity, which a thousand open streams would add up.
+        exchange.arrivals = []
+    }
+
+    private func writeChunk(_ chunk: ByteBuffer, of exchange: OpenExchange, _ side: BodySide, _ offset: Int64) throws {
+        exchange.hasChunks = true
+        try writer.beginTransaction()
+        try writer.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
+    }
+
+    /// A short body as the payload row takes it; the rest of a long one is written as its last chunk.
+    private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
+        if exchange.tails[side].isShort { return exchange.tails[side].bytes }
+        try flush(side, of: exchange)
+        return nil
+    }
+
+    private func flush(_ side: BodySide, of exchange: OpenExchange) throws {
+        try exchange.tails[side].flush { try writeChunk($0, of: exchange, side, $1) }
+    }
+
+    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers. The order
+    /// keeps the table's pages full: several loops end their exchanges in any order.
+    private func writeRows() throws {
+        for exchange in touched where !exchange.hasEnded {
+            exchange.isTouched = false
+            for side in BodySide.allCases { exchange.tails[side].compact() }
+            guard let (record, messages) = exchange.unwritten else { continue }
+            useConnections(of: record)
+            let payload = try writer.writeOpenPayload(messages, of: record.id)
+            ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
+            exchange.unwritten = nil
+            exchange.isStored = true
+        }
+        // Sorting numbers and not rows: a row is half a kilobyte.
+        let order = ended.indices.sorted { ended[$0].record.id < ended[$1].record.id }
+        for index in order {
+            try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
+        }
+        for connection in connections.values.sorted(by: { $0.id.number < $1.id.number }) {
+            try writer.write(connection)
+        }
+    }
+
+    // MARK: - What waits
+
+    /// How long something of an exchange may wait in memory.
+    private func patience(with exchange: OpenExchange) -> UInt64 {
+        exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
+    }
+
+    /// Notes that something of an exchange waits.
+    private func hold(_ exchange: OpenExchange, at time: UInt64) {
+        if exchange.waitsSince == nil { waiting += 1 }
+        let since = exchange.waitsSince ?? time
+        exchange.waitsSince = since
+        nextSweep = min(nextSweep, since + patience(with: exchange))
+    }
+
+    /// Notes that nothing of an exchange will wait any longer.
+    private func release(_ exchange: OpenExchange) {
+        guard exchange.waitsSince != nil else { return }
+        exchange.waitsSince = nil
+        waiting -= 1
+        tailBytes -= exchange.tails.waiting
+    }
+
+    /// Whether something has waited long enough.
+    ///
+    /// - Parameter takesAll: whether nothing is to wait any longer.
+    func isSweepDue(at time: UInt64, takesAll: Bool) -> Bool { waiting > 0 && (time >= nextSweep || takesAll) }
+
+    /// Makes what open exchanges have waiting visible to readers. What has waited for half of its time goes along, so
+    /// that many exchanges do not make as many transactions.
+    func sweep(at time: UInt64, takesAll: Bool) throws {
+        nextSweep = .max
+        for exchange in open.values {
+            guard let since = exchange.waitsSince else { continue }
+            let patience = patience(with: exchange)
+            if takesAll || time >= since + patience / 2 {
+                try writeOut(exchange)
+            } else {
+                nextSweep = min(nextSweep, since + patience)
+            }
+        }
+    }
+
+    /// Writes whatever waits of an open exchange, its record excepted.
+    private func writeOut(_ exchange: OpenExchange) throws {
+        release(exchange)
+        try writeArrivals(of: exchange)
+        for side in BodySide.allCases { try flush(side, of: exchange) }
+        if exchange.hasUnwrittenCounts, let counts = exchange.counts {
+            try writer.beginTransaction()
+            try writer.write(counts, of: exchange.id)
+        }
+        exchange.hasUnwrittenCounts = false
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import Recording
+import Runner
+
+/// What keeps a recording from growing without end: several files, of which the old ones go, and a largest size.
+struct SessionBounds: ParsableArguments {
+    @Option(
+        help: .value(
+            "time or size",
+            "Go on in another file after so long (30m, 1h) or when the file has so much (100mb); repeatable: whichever comes first."
+        )
+    )
+    var rotate: [String] = []
+
+    @Option(
+        help: .value(
+            "count or age",
+            "With --rotate: remove all but the newest files (24, the one being recorded among them), or those older than 7d."
+        )
+    )
+    var keep: String?
+
+    @Option(
+        help: .value(
+            "size",
+            "Keep each session file below so much (500mb): the oldest bodies are dropped first. Heads and sizes stay."
+        )
+    )
+    var maxSession: String?
+
+    var isGiven: Bool { !rotate.isEmpty || keep != nil || maxSession != nil }
+
+    /// The smallest size of a file; an empty session takes a quarter of it.
+    private static let smallest: Int64 = 1_000_000
+
+    /// Refuses what cannot be meant. Throws `ValidationError`.
+    func check(_ session: String?) throws {
+        _ = try rotation(session)
+        _ = try largest()
+        if keep != nil, rotate.isEmpty { throw ValidationError("--keep goes with --rotate.") }
+    }
+
+    func apply(to settings: inout RunSettings) throws {
+        settings.rotation = try rotation(settings.session)
+        settings.largestSession = try largest()
+    }
+
+    private func largest() throws -> (bytes: Int64, words: String)? {
+        guard let maxSession else { return nil }
+        guard let size = Filter.bytes(of: maxSession), size >= Self.smallest else {
+            throw ValidationError("--max-session takes a size from 1mb, for example 500mb or 2gb; not '\(maxSession)'.")
+        }
+        return (size, maxSession)
+    }
+
+    private func rotation(_ session: String?) throws -> SessionRotation? {
+        guard !rotate.isEmpty else { return nil }
+        var rotation: SessionRotation
+        do {
+            let pattern = try session.map { try SessionPattern($0) } ?? StandardPaths.sessionPattern()
+            rotation = SessionRotation(pattern: pattern)
+        } catch let error as SessionPattern.PatternError {
+            throw ValidationError("--session is a pattern with --rotate: \(error)")
+        }
+        for text in rotate {
+            if let time = Filter.microseconds(of: text), rotation.period == nil,
+                (1_000_000...366 * 86_400_000_000).contains(time)
+            {
+                rotation.period = time
+            } else if let size = Filter.bytes(of: text), rotation.size == nil, size >= Self.smallest {
+                rotation.size = size
+            } else {
+                throw ValidationError(
+                    "--rotate takes a time from 1s to 366d and a size from 1mb, each at most once, for example 1h or 100mb; not '\(text)'."
+                )
+            }
+        }
+        if let keep {
+            if let count = Int(keep), (1...1_000_000).contains(count) {
+                rotation.keep = .files(count)
+            } else if let age = Filter.microseconds(of: keep), age >= 1_000_000 {
+                rotation.keep = .age(age)
+            } else {
+                throw ValidationError(
+                    "--keep takes a number of files from 1, or an age from 1s such as 7d; not '\(keep)'."
+                )
+            }
+        }
+        return rotation
+    }
+}

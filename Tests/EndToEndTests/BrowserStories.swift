@@ -1,0 +1,141 @@
+import Foundation
+import HTTPModel
+import Recording
+import Support
+import Testing
+
+extension EndToEnd {
+    @Suite("sluice browser")
+    struct BrowserStories {
+        private static func installed(_ names: [String]) -> String? {
+            let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            let files = names.flatMap { name in directories.map { "\($0)/\(name)" } }
+            return files.first { FileManager.default.isExecutableFile(atPath: $0) }
+        }
+
+        static let chromium = installed(["chromium", "chromium-browser", "google-chrome"])
+        static let firefox = installed(["firefox-esr", "firefox"])
+
+        private func leftovers(_ scratch: Scratch) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: scratch.path("tmp")).filter { $0.contains("browser") }
+        }
+
+        private func environment(_ scratch: Scratch) throws -> [String: String] {
+            for name in ["tmp", "home"] where !scratch.exists(name) { try scratch.makeDirectory(name) }
+            return SluiceProcess.environment(scratch).merging(["TMPDIR": scratch.path("tmp")]) { $1 }
+        }
+
+        @Test(
+            "Chromium loads a page over TLS without a warning, and nothing of it is left",
+            .enabled(if: chromium != nil)
+        )
+        func page() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("page.html", "<title>t</title><p id=x></p><script>x.textContent = 'made-' + 'here'</script>")
+            let scratch = try Scratch()
+            let url = "https://localhost:\(nginx.secure)/files/page.html"
+            let outcome = try await Program.run(
+                try SluiceProcess.executable(),
+                [
+                    "browser", url, "--browser", try #require(Self.chromium), "--plain",
+                    "--session", scratch.path("b.sluice"), "--upstream-ca", try await TestAuthority.shared.root, "--",
+                    "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom",
+                ],
+                environment: try environment(scratch),
+                within: 180
+            )
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.text.contains("made-here"), "\(outcome.text)\(outcome.errors)")
+            let records = try SessionReader(path: scratch.path("b.sluice")).records(limit: 100)
+            let record = try #require(records.first { $0.url.path == "/files/page.html" })
+            #expect(record.status == 200 && record.url.host == "localhost" && record.url.scheme == "https")
+            #expect(try leftovers(scratch) == [])
+        }
+
+        @Test("A certificate that is not Sluice's own is refused as ever", .enabled(if: chromium != nil))
+        func foreign() async throws {
+            let nginx = try await ReportingNginx()
+            let scratch = try Scratch()
+            // The profile leaves the host unread, so Chromium sees the server's own certificate.
+            let profile = try scratch.write(
+                "p.yaml",
+                "version: 1\nintercept: { except: [\"localhost:\(nginx.secure)\"] }\n"
+            )
+            let outcome = try await Program.run(
+                try SluiceProcess.executable(),
+                [
+                    "browser", "https://localhost:\(nginx.secure)/x", "--browser", try #require(Self.chromium),
+                    "--plain",
+                    "--session", scratch.path("b.sluice"), "--profile", profile, "--",
+                    "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom",
+                ],
+                environment: try environment(scratch),
+                within: 180
+            )
+            #expect(!outcome.text.contains("note"), "\(outcome.text)")
+            let records = try SessionReader(path: scratch.path("b.sluice")).records(limit: 100)
+            #expect(!records.contains { $0.url.path == "/x" })
+            #expect(records.contains { $0.kind == .tunnel && $0.url.port == nginx.secure })
+        }
+
+        @Test("Firefox trusts it, too, behind a Sluice that runs already", .enabled(if: firefox != nil))
+        func firefoxBehindRunning() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("page.html", "<p>hello</p>")
+            let scratch = try Scratch()
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                environment: try environment(scratch),
+                scratch: scratch
+            )
+            let url = "https://localhost:\(nginx.secure)/files/page.html"
+            let outcome = try await Program.run(
+                try SluiceProcess.executable(),
+                [
+                    "browser", url, "--browser", "firefox", "--running", "--", "--headless",
+                    "--screenshot", scratch.path("shot.png"),
+                ],
+                environment: try environment(scratch),
+                within: 180
+            )
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(scratch.bytes("shot.png").starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            let exchange = try await sluice.exchange(path: "/files/page.html")
+            #expect(exchange.record.status == 200 && exchange.record.url.host == "localhost")
+            #expect(try leftovers(scratch) == [])
+            _ = try await sluice.stop()
+        }
+
+        @Test(
+            "What a killed Sluice left is removed by the next; a wrong name, a wrong URL and a missing browser say so"
+        )
+        func ends() async throws {
+            let scratch = try Scratch()
+            let stale = try environment(scratch)
+            try scratch.makeDirectory("tmp/sluice-browser.abcdef/profile")
+            // A browser that waits until it is ended.
+            let waiting = try scratch.write("chromium-waits", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
+            let arguments = ["browser", "--browser", waiting, "--plain", "--session", scratch.path("b.sluice")]
+            let program = try Program(try SluiceProcess.executable(), arguments, environment: stale)
+            try await eventually("its folder is there: \(program.errors)") {
+                try leftovers(scratch).count == 1 && !scratch.exists("tmp/sluice-browser.abcdef")
+            }
+            program.signal(SIGTERM)
+            let outcome = try await program.outcome(within: 60)
+            #expect(outcome.status == 1, "the browser was ended by a signal: \(outcome.errors)")
+            #expect(try leftovers(scratch) == [])
+            for (options, status, words) in [
+                (["--browser", "netscape"], 2, "no browser that Sluice knows"),
+                (["--browser", scratch.path("none")], 1, "cannot be executed"),
+                (["--running", "--session", "x.sluice"], 2, "is said where it was started"),
+            ] {
+                let outcome = try await Program.run(
+                    try SluiceProcess.executable(),
+                    ["browser"] + options,
+                    environment: stale
+                )
+                #expect(outcome.status == Int32(status) && outcome.errors.contains(words), "\(outcome.errors)")
+            }
+        }
+    }
+}
