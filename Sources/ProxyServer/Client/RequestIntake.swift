@@ -113,7 +113,7 @@ struct RequestIntake {
             record: record,
             destination: destination,
             clientAddress: connection.record.peerAddress,
-            chain: arrival.chain ?? loop.rules.chain,
+            chain: arrival.chain ?? chain(arrival.kind),
             sink: arrival.guess ?? arrival.sink ?? loop.recorder,
             tunnelEstablished: arrival.isEstablished,
             clientTakesResets: arrival.takesResets,
@@ -129,6 +129,12 @@ struct RequestIntake {
         )
     }
 
+    /// The stages of the rules; between those of the listener where it stands in for a server.
+    private func chain(_ kind: ExchangeRecord.Kind) -> StageChain {
+        guard case .reverse(let target) = scope, kind == .http else { return loop.rules.chain }
+        return loop.reverseChain(target, clientScheme: connection.record.tls == nil ? "http" : "https")
+    }
+
     // MARK: - Records
 
     private func record(
@@ -137,7 +143,7 @@ struct RequestIntake {
         _ url: RequestURL,
         isNumbered: Bool = true
     ) -> ExchangeRecord {
-        ExchangeRecord(
+        var record = ExchangeRecord(
             id: isNumbered ? loop.shared.makeExchangeID() : TentativeSink.placeholder,
             kind: kind,
             startedAt: WallClock.now(),
@@ -146,6 +152,8 @@ struct RequestIntake {
             clientConnection: connection.record.id,
             clientAddress: connection.record.peerAddress
         )
+        if let mode = connection.recordedMode { record.extras.listeningMode = mode }
+        return record
     }
 
     /// Records a request that is none, answered with `status`.
@@ -153,6 +161,8 @@ struct RequestIntake {
         var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
             url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
+        } else if case .reverse(let target) = scope {
+            url = RequestURL(scheme: target.scheme, host: target.host, port: target.port, path: "")
         } else if let host = head.flatMap({ StoredHead.request($0)?.fields.value(of: .host) }),
             let (host, port) = RequestURL.splitAuthority(host)
         {
@@ -170,6 +180,9 @@ struct RequestIntake {
     func recordFailedHandshake(_ text: String, hint: String = "") {
         var url = connection.ownURL(scheme: "https")
         if case .tunnel(let tunnel) = scope { url = tunnel.url }
+        if case .reverse(let target) = scope {
+            url = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "")
+        }
         let failure = ExchangeFailure(.clientTLS, text, hint: hint)
         recordFailed(record(.failedHandshake, "CONNECT", url), ExchangeMessages(), failure)
     }

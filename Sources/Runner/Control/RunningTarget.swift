@@ -9,6 +9,7 @@ import Rules
 /// The running proxy of this process.
 struct RunningTarget: LocalHolds {
     let address: String
+    var listeners: [ListenerState] = []
     let authority: AuthorityInUse
     let session: String?
     /// Why the recording stopped.
@@ -27,6 +28,7 @@ struct RunningTarget: LocalHolds {
         ControlStatus(
             version: SluiceVersion.current,
             address: address,
+            listeners: listeners.isEmpty ? nil : listeners,
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
             session: session,

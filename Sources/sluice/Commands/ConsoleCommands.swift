@@ -94,8 +94,8 @@ struct Attach: AsyncParsableCommand {
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             var services = ConsoleServices(session: status.session)
             services.control = target
-            if canSteer {
-                services.sender = try RequestSender(proxy: status.address, certificate: status.authority?.certificate)
+            if canSteer, let proxy = status.forwardAddress {
+                services.sender = try RequestSender(proxy: proxy, certificate: status.authority?.certificate)
             }
             services.authorityPath = authority
             services.trustText = TrustHelp.text(path: authority)
@@ -250,7 +250,7 @@ enum LiveServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
         services.imports = running.imports
-        services.sender = RequestSender(proxy: running.address, authority: running.authority)
+        services.sender = running.forwardAddress.map { RequestSender(proxy: $0, authority: running.authority) }
         services.revision = { running.revision }
         services.authorityPath = running.authorityPath
         services.trustText = TrustHelp.text(path: running.authorityPath)
