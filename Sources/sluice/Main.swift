@@ -53,7 +53,7 @@ struct Sluice: AsyncParsableCommand {
             Show.self, Why.self, Stats.self, Diff.self, Repeat.self, Trim.self, Export.self, ProfileCommand.self,
             ToolCommand.self, PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
-            KeysCommand.self, Import.self, CA.self,
+            KeysCommand.self, Import.self, CA.self, TransparentCommand.self,
         ],
         defaultSubcommand: ConsoleCommand.self
     )
