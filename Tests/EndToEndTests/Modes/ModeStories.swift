@@ -90,7 +90,7 @@ extension EndToEnd {
             _ = try await sluice.plainCurl("http://127.0.0.1:\(try sluice.port(of: "reverse:"))/again")
             _ = try await sluice.exchange(path: "/again")
             let text = try await sluice.told("repeat", sluice.session, "1", "--control", "\(sluice.program.identifier)")
-            #expect(text.contains("200"), "\(text)")
+            #expect(text.contains("1 of 1 the same"), "\(text)")
             try await eventually("both are recorded") { try sluice.records().count == 2 }
             #expect(try sluice.records().last?.url.description == "http://127.0.0.1:\(origin.port)/again")
         }

@@ -51,7 +51,7 @@ extension EndToEnd {
                 let welcome = try socket.read(count: 2)
                 try socket.send([5, 1, 0, 1, 127, 0, 0, 1, UInt8(origin.port >> 8), UInt8(origin.port & 255)])
                 let reply = try socket.read(count: 10)
-                try socket.send("GET /p HTTP/1.1\r\nHost: a.example\r\n\r\n")
+                try socket.send("GET /p HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
                 return (method, welcome, reply, latin1(try socket.readToEnd()))
             }
             #expect(answers.0 == [5, 2] && answers.1 == [1, 0])
