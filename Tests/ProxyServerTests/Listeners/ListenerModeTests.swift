@@ -59,7 +59,7 @@ struct ListenerModeTests {
             ("reverse:https://api.example.com/v1", "leave out '/v1'"),
             ("reverse:https://api.example.com?x", "leave out '?x'"),
             ("reverse:https://u:p@api.example.com@8080", "without a user"),
-            ("reverse:https://u:p@api.example.com", "no place to listen on"),
+            ("reverse:https://u:p@api.example.com", "is no host"),
             ("reverse:tcp://db.example", "has no port"),
             ("reverse:tls://mail.example@993", "has no port"),
             ("socks5@", "no place to listen on"),
