@@ -77,7 +77,7 @@ extension EndToEnd {
                 while true {
                     let head = try origin.head(socket)
                     if head.isEmpty { return }
-                    let host = head.split(separator: "\r\n").first { $0.hasPrefix("Host: ") }?.dropFirst(6) ?? ""
+                    let host = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
                     let answer =
                         head.hasPrefix("GET /start ")
                         ? "HTTP/1.1 302 Found\r\nLocation: http://\(host)/end?x=1\r\nContent-Length: 0\r\n\r\n"
