@@ -77,7 +77,8 @@ extension EndToEnd {
                 while true {
                     let head = try origin.head(socket)
                     if head.isEmpty { return }
-                    let host = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
+                    let lines = head.split(separator: "\r\n")
+                    let host = lines.first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
                     let answer =
                         head.hasPrefix("GET /start ")
                         ? "HTTP/1.1 302 Found\r\nLocation: http://\(host)/end?x=1\r\nContent-Length: 0\r\n\r\n"
@@ -97,6 +98,7 @@ extension EndToEnd {
                 )
                 #expect(answer.text == "end \(scheme)://localhost:\(port)/end?x=1", "\(answer.errors)")
             }
+            try await eventually("all are recorded") { try sluice.records().count == 4 }
             let records = try sluice.records()
             #expect(records.map(\.url.path) == ["/start", "/end", "/start", "/end"])
             #expect(records.allSatisfy { $0.url.port == origin.port })
