@@ -42,6 +42,8 @@ final class Exchange {
     var id: ExchangeID { machine.record.id }
     /// The URL that is asked for upstream.
     var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }
+    /// Why it has failed, once it has.
+    var failure: ExchangeFailure? { machine.record.failure }
     var isOver: Bool { machine.isOver }
     var isRequestComplete: Bool { machine.isRequestComplete }
     /// Whether a message of it waits for a decision.

@@ -4,10 +4,9 @@ package import Wire
 
 /// How a proxy server is to behave; fixed for its lifetime, except for the rules.
 package struct ProxyConfiguration: Sendable {
-    /// An address or a name to listen on.
-    package var host = "127.0.0.1"
-    /// The port to listen on; 0 for a free one.
-    package var port = 8080
+    /// Where clients are listened for, and in which modes; one at least.
+    package var listeners = [Listener()]
+    package var reverse = ReverseOptions()
     package var access = AccessRules()
     /// Asks clients for a user and a password; `nil` where they need none.
     package var authentication: ProxyAuthentication?
@@ -36,6 +35,16 @@ package struct ProxyConfiguration: Sendable {
     package var firstConnection: Int64 = 1
 
     package init(authority: CertificateAuthority) { self.authority = authority }
+
+    /// What listeners that stand in for a server leave as it comes.
+    package struct ReverseOptions: Sendable, Hashable {
+        /// Whether the server gets the `Host` that the client sent, and not its own.
+        package var keepsHost = false
+        /// Whether clients get redirects to the server as it sent them, past this proxy.
+        package var keepsRedirects = false
+
+        package init() {}
+    }
 
     /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
     package struct HTTP2Legs: OptionSet, Sendable {

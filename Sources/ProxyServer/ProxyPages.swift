@@ -26,6 +26,11 @@ struct ProxyPages: Stage {
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .respond(answer) }
     }
 
+    /// Whether there is a page at a path.
+    static func isPage(_ path: String) -> Bool {
+        ["", "/", "/ca.pem", "/ca.der", "/ca.cer", "/ca.crt", "/ca.mobileconfig"].contains(path)
+    }
+
     /// Whether a host is a name or address of this proxy.
     static func isOwnHost(_ host: String, _ shared: SharedState) -> Bool {
         if host == "localhost" || host == ProxyPages.host { return true }

@@ -6,8 +6,17 @@ import NIOPosix
 import Synchronization
 import Wire
 
-/// A running proxy: its listener, its event loops, and the rules they follow.
+/// A running proxy: its listeners, its event loops, and the rules they follow.
 package final class ProxyServer: Sendable {
+    /// A listener that clients can reach, and where that is.
+    package struct Listening: Sendable {
+        package let mode: ListenerMode
+        package let address: SocketAddress
+    }
+
+    /// The listeners, in the order of the configuration.
+    package let listening: [Listening]
+    /// Where the proxy listens as a forward proxy; the first listener's address where none does.
     package let address: SocketAddress
     /// The messages that wait for a decision.
     package var holds: HoldBoard { shared.holds }
@@ -23,12 +32,13 @@ package final class ProxyServer: Sendable {
     let shared: SharedState
     private let group: MultiThreadedEventLoopGroup
     private let loops: [NIOLoopBound<LoopContext>]
-    private let listener: any Channel
+    private let channels: [any Channel]
 
     /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets what goes wrong
     /// outside any exchange.
     ///
-    /// Throws `IOError` where the address cannot be listened on, and OpenSSL's reason where TLS cannot be set up.
+    /// Every listener has its port before any of them takes a client. Throws ``ListeningError`` where an address cannot be
+    /// listened on, and OpenSSL's reason where TLS cannot be set up.
     package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
@@ -43,8 +53,17 @@ package final class ProxyServer: Sendable {
                 loops.append(try await makeLoop(eventLoop, shared, rules, makeOutlet))
             }
             let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
-            let listener = try await listen(configuration, group, byLoop, logger)
-            return try ProxyServer(shared: shared, group: group, loops: loops, listener: listener)
+            var channels: [any Channel] = []
+            for listener in configuration.listeners {
+                do {
+                    channels.append(try await listen(listener, configuration, group, byLoop, logger))
+                } catch {
+                    throw ListeningError(listener: listener, cause: error)
+                }
+            }
+            let server = try ProxyServer(shared: shared, group: group, loops: loops, channels: channels)
+            for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
+            return server
         } catch {
             try? await group.shutdownGracefully()
             throw error
@@ -75,7 +94,9 @@ package final class ProxyServer: Sendable {
         }.get()
     }
 
+    /// Takes a port; clients wait there until the channel is read.
     private static func listen(
+        _ listener: Listener,
         _ configuration: ProxyConfiguration,
         _ group: MultiThreadedEventLoopGroup,
         _ loops: [ObjectIdentifier: NIOLoopBound<LoopContext>],
@@ -84,6 +105,7 @@ package final class ProxyServer: Sendable {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let gate = AcceptGate(loops: Array(loops.values), logger: logger)
@@ -97,31 +119,47 @@ package final class ProxyServer: Sendable {
                     guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
                         configuration.access.allows(channel.remoteAddress)
                             || loop.rules.access?.allows(channel.remoteAddress) == true
+                            || listener.mode == .transparent && isOfThisMachine(channel.remoteAddress)
                     else {
                         // Not even an answer: a client that may not use the proxy need not learn that it is one.
                         channel.close(promise: nil)
                         return
                     }
-                    try channel.pipeline.syncOperations.addHandler(ClientConnection(loop: loop, channel: channel))
+                    let connection = ClientConnection(loop: loop, listener: listener, channel: channel)
+                    try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
-            .bind(host: configuration.host, port: configuration.port)
+            .bind(host: listener.host, port: listener.port)
             .get()
+    }
+
+    /// Whether a client's address is one of this machine: a connection of its own that was redirected keeps it.
+    private static func isOfThisMachine(_ address: SocketAddress?) -> Bool {
+        guard let bytes = address.flatMap(AccessRules.Network.bytes) else { return false }
+        let devices = (try? System.enumerateDevices()) ?? []
+        return devices.contains { $0.address.flatMap(AccessRules.Network.bytes) == bytes }
     }
 
     private init(
         shared: SharedState,
         group: MultiThreadedEventLoopGroup,
         loops: [NIOLoopBound<LoopContext>],
-        listener: any Channel
+        channels: [any Channel]
     ) throws {
-        guard let address = listener.localAddress else { throw ChannelError.unknownLocalAddress }
         self.shared = shared
         self.group = group
         self.loops = loops
-        self.listener = listener
-        self.address = address
-        shared.ownAddresses.withLock { $0 = ProxyServer.ownAddresses(address) }
+        self.channels = channels
+        listening = try zip(shared.configuration.listeners, channels).map { listener, channel in
+            guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
+            return Listening(mode: listener.mode, address: address)
+        }
+        guard let first = listening.first(where: { $0.mode == .regular }) ?? listening.first else {
+            throw ChannelError.unknownLocalAddress
+        }
+        address = first.address
+        let own = listening.flatMap { ProxyServer.ownAddresses($0.address) }
+        shared.ownAddresses.withLock { $0 = own }
     }
 
     /// The listener's address; for one that listens everywhere, those of every interface with its port.
@@ -143,7 +181,7 @@ package final class ProxyServer: Sendable {
     ///
     /// All records are in the outlets when this returns.
     package func stop(grace: Duration = .seconds(3)) async {
-        try? await listener.close().get()
+        for channel in channels { try? await channel.close().get() }
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
         await settle(within: grace)
         for loop in loops {

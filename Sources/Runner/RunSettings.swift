@@ -3,10 +3,9 @@ package import Recording
 
 /// The settings of a run.
 package struct RunSettings: Sendable {
-    /// The host to listen on.
-    package var host = "127.0.0.1"
-    /// The port to listen on; 0 for a free one.
-    package var port = 8080
+    /// Where clients are listened for, and in which modes; one at least.
+    package var listeners = [Listener()]
+    package var reverse = ProxyConfiguration.ReverseOptions()
     /// The networks that may use the proxy beside this machine.
     package var allowed: [AccessRules.Network] = []
     /// The file of the users who may use the proxy, with the hashes of their passwords; `nil` where clients need none.

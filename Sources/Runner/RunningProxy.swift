@@ -14,8 +14,10 @@ package import Wire
 
 /// One running Sluice: the proxy, its recorder, its rules and its log.
 package final class RunningProxy: Sendable {
-    /// The address the proxy listens on.
+    /// The address the proxy listens on as a forward proxy; the first listener's where it is none.
     package let address: SocketAddress
+    /// All listeners, in the order of the settings.
+    package let listening: [ProxyServer.Listening]
     /// What an earlier run left in flight in the session.
     package let recovered: RecoveryReport?
     /// The authority that signs what clients are shown.
@@ -58,6 +60,7 @@ package final class RunningProxy: Sendable {
     ) async throws -> RunningProxy {
         let files = try files ?? StartFiles(settings)
         try checkAccess(settings, files.profile)
+        try checkAuthentication(settings)
         TemporaryDirectory.sweep()
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
@@ -98,7 +101,7 @@ package final class RunningProxy: Sendable {
             // An empty session would be found as 'last'.
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
-            throw describe(error, settings)
+            throw describe(error)
         }
     }
 
@@ -125,8 +128,12 @@ package final class RunningProxy: Sendable {
             logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report) }
         )
         address = server.address
+        listening = server.listening
         rules = RulesInForce(profile: profile, paths: settings.profiles, server: server, recorder: recorder)
     }
+
+    /// Where it is a forward proxy; `nil` where it listens in other modes only.
+    package var forwardAddress: SocketAddress? { listening.first { $0.mode == .regular }?.address }
 
     /// The messages that wait for a decision.
     package var holds: HoldBoard { server.holds }
@@ -162,7 +169,8 @@ package final class RunningProxy: Sendable {
     /// What the control socket offers, without the socket.
     package var controlTarget: any ControlTarget {
         RunningTarget(
-            address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
+            address: address.place,
+            listeners: listening.map { ListenerState(mode: "\($0.mode)", address: $0.address.place) },
             authority: AuthorityInUse(
                 path: authorityPath,
                 certificate: Data(authority.certificateDER),
@@ -260,12 +268,25 @@ package final class RunningProxy: Sendable {
 
     /// Refuses to listen for other machines where neither the settings nor the profile say which ones.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
-        let isLoopback = ["localhost", "::1"].contains(settings.host) || settings.host.hasPrefix("127.")
-        guard !isLoopback, settings.allowed.isEmpty, profile?.access.isEmpty ?? true else { return }
+        guard settings.allowed.isEmpty, profile?.access.isEmpty ?? true,
+            let open = settings.listeners.first(where: { !$0.isLoopback })
+        else { return }
+        let what = open.mode == .regular ? "the proxy" : "the listener \(open.mode)"
         throw StartError(
-            "Listening on \(settings.host) lets other machines reach the proxy.",
+            "Listening on \(open.host) lets other machines reach \(what).",
             hint: "Say which ones may use it, for example --allow 192.168.0.0/16 or 'access' in a profile, "
                 + "or listen on 127.0.0.1."
+        )
+    }
+
+    /// Refuses listeners whose clients cannot be asked who they are, where clients are to be asked.
+    private static func checkAuthentication(_ settings: RunSettings) throws {
+        guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate }) else {
+            return
+        }
+        throw StartError(
+            "--proxy-auth cannot ask the clients of the listener \(open.mode), which know nothing of a proxy.",
+            hint: "Say with --allow which machines may use it, or start it by itself without --proxy-auth."
         )
     }
 
@@ -298,8 +319,8 @@ package final class RunningProxy: Sendable {
         _ recorder: Recorder
     ) throws -> ProxyConfiguration {
         var configuration = ProxyConfiguration(authority: files.authority)
-        configuration.host = settings.host
-        configuration.port = settings.port
+        configuration.listeners = settings.listeners
+        configuration.reverse = settings.reverse
         configuration.access = AccessRules(networks: settings.allowed)
         configuration.authentication = files.authentication
         configuration.trust = files.trust
@@ -325,21 +346,37 @@ package final class RunningProxy: Sendable {
         Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
     }
 
-    private static func describe(_ error: any Error, _ settings: RunSettings) -> any Error {
-        guard let error = error as? IOError else { return error }
-        let place = "\(settings.host):\(settings.port)"
-        switch error.errnoCode {
+    private static func describe(_ error: any Error) -> any Error {
+        guard let error = error as? ListeningError else { return error }
+        let (listener, place) = (error.listener, error.listener.place)
+        let mode = listener.mode == .regular ? "" : " (\(listener.mode))"
+        guard let cause = error.cause as? IOError else {
+            return StartError("\(place)\(mode) cannot be listened on: \(listener.host) is no address of this machine.")
+        }
+        switch cause.errnoCode {
         case EADDRINUSE:
+            let other =
+                listener.mode == .regular
+                ? "--listen 127.0.0.1:8081, or :0 for any free one"
+                : "--mode \(listener.mode)@8081, or @0 for any free one"
             return StartError(
-                "\(place) is in use by another program.",
-                hint: "Stop that one, or choose another port: --listen 127.0.0.1:8081, or :0 for any free one."
+                "\(place)\(mode) is in use by another program.",
+                hint: "Stop that one, or choose another port: \(other)."
             )
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."
-            return StartError("\(place) may not be listened on.", hint: hint)
-        case EADDRNOTAVAIL: return StartError("\(settings.host) is no address of this machine.")
-        default: return StartError("\(place) cannot be listened on: \(error).")
+            return StartError("\(place)\(mode) may not be listened on.", hint: hint)
+        case EADDRNOTAVAIL: return StartError("\(listener.host)\(mode) is no address of this machine.")
+        default: return StartError("\(place)\(mode) cannot be listened on: \(cause).")
         }
+    }
+}
+
+extension SocketAddress {
+    /// The address as `host:port`, an IPv6 host in brackets.
+    package var place: String {
+        let host = ipAddress ?? ""
+        return "\(host.contains(":") ? "[\(host)]" : host):\(port ?? 0)"
     }
 }
 

@@ -68,4 +68,32 @@ struct StageChainTests {
         _ = dialogue.effects { $0.requestHead() }
         dialogue.leaveOpen()
     }
+
+    @Test("Stages around a chain are asked about everything, those of the chain as before", arguments: [true, false])
+    func between(isChosen: Bool) {
+        let asked = Asked()
+        func stage(_ id: StageID) -> ScriptedStage {
+            ScriptedStage(id) { _ in
+                asked.names.withLock { $0.append(id.name) }
+                return nil
+            }
+        }
+        let inner = StageChain([stage(.rewrite), stage(.mapRemote), stage(.mirror)], preselection: Chosen(bits: 0b100))
+        let (first, last) = (stage(StageID("first", order: .min)), stage(StageID("last", order: .max)))
+        let url = isChosen ? "http://example.com/" : "http://other.example/"
+        func names(_ chain: StageChain) -> [String] {
+            asked.names.withLock { $0 = [] }
+            let dialogue = Dialogue(chain: chain, url: url)
+            _ = dialogue.effects { $0.request() }
+            dialogue.leaveOpen()
+            return asked.names.withLock { $0 }
+        }
+        let chosen = isChosen ? ["mirror"] : []
+        #expect(names(inner.between(first, last)) == ["first"] + chosen + ["last"])
+        #expect(names(inner.between(nil, last)) == chosen + ["last"])
+        #expect(names(inner.between(first, nil)) == ["first"] + chosen)
+        #expect(names(inner.between(nil, nil)) == chosen)
+        #expect(names(StageChain().between(first, last)) == ["first", "last"])
+        #expect(names(StageChain([stage(.rewrite)]).between(first, last)) == ["first", "rewrite", "last"])
+    }
 }

@@ -17,12 +17,13 @@ final class LoopbackProxy: Sendable {
     init(
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
+        mode: ListenerMode = .regular,
+        port: Int = 0,
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
-        configuration.host = host
-        configuration.port = 0
+        configuration.listeners = [Listener(mode, host: host, port: port)]
         configuration.timeouts = timeouts
         configuration.skipsVerification = true
         configuration.answers = answers
@@ -37,18 +38,27 @@ final class LoopbackProxy: Sendable {
             },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
-        port = server.address.port ?? 0
+        self.port = server.address.port ?? 0
     }
 
     /// Runs a test with a proxy, and stops it afterwards.
     static func run(
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
+        mode: ListenerMode = .regular,
+        port: Int = 0,
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
-        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts, host: host, answers: answers)
+        let proxy = try await LoopbackProxy(
+            rules: rules,
+            timeouts: timeouts,
+            mode: mode,
+            port: port,
+            host: host,
+            answers: answers
+        )
         do {
             try await body(proxy)
         } catch {

@@ -35,7 +35,7 @@ struct RequestRouterTests {
                 "\(to.scheme) \(to.authority)\(name) | \(url) | \(head.target) | \(head.fields.value(of: .host) ?? "-")"
         case .own(let url): return "own \(url.path)"
         case .connect(let tunnel):
-            return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.rootedName.map { " at \($0)" } ?? "")
+            return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.address.map { " at \($0)" } ?? "")
         case .invalid: return "invalid"
         }
     }
@@ -86,7 +86,7 @@ struct RequestRouterTests {
         for host in ["..", "a..b", ".a", "a!b"] { #expect(route("GET", "/x", host: host) == "invalid") }
         #expect(route("GET", "/x", host: "") == "own /x")
         let tunnel = RequestScope.tunnel(
-            .init(scheme: "https", host: "a.example", port: 443, rootedName: "a.example.")
+            .init(scheme: "https", host: "a.example", port: 443, address: "a.example.")
         )
         #expect(
             route("GET", "/x", host: "a.example.", in: tunnel)
@@ -124,5 +124,44 @@ struct RequestRouterTests {
             route("GET", "/x", host: "a.example:8000", in: plain)
                 == "http a.example:8000 | http://a.example:8000/x | /x | a.example:8000"
         )
+    }
+
+    @Test("A listener that stands in for a server asks that server, whatever the client calls it")
+    func reverse() {
+        let api = RequestScope.reverse(ReverseTarget(.https, host: "api.example", port: 443))
+        for host in ["localhost:8080", "h.example", "api.example", nil] {
+            let expected = "https api.example:443 | https://api.example/x?y | /x?y | \(host ?? "-")"
+            #expect(route("GET", "/x?y", host: host, in: api) == expected)
+        }
+        let plain = RequestScope.reverse(ReverseTarget(.http, host: "::1", port: 3_000))
+        #expect(route("OPTIONS", "*", host: "a", in: plain) == "http [::1]:3000 | http://[::1]:3000 | * | a")
+        let tls = RequestScope.reverse(ReverseTarget(.tls, host: "api.example", port: 8_443))
+        #expect(
+            route("GET", "/x", host: "a", in: tls) == "https api.example:8443 | https://api.example:8443/x | /x | a"
+        )
+    }
+
+    @Test("What is asked of it as of a proxy is refused, but for the server's own URLs")
+    func reverseAsProxy() {
+        let api = RequestScope.reverse(ReverseTarget(.https, host: "api.example", port: 443))
+        #expect(route("CONNECT", "api.example:443", in: api) == "invalid")
+        #expect(route("GET", "http://other.example/x", in: api) == "invalid")
+        #expect(route("GET", "http://api.example/x", in: api) == "invalid")
+        #expect(route("GET", "x", in: api) == "invalid")
+        let expected = "https api.example:443 | https://api.example/x | /x | h.example"
+        #expect(route("GET", "https://api.example/x", in: api) == expected)
+        #expect(route("GET", "http://localhost:8080/x", in: api) == expected)
+    }
+
+    @Test("Where nothing can be asked for, the proxy's own pages can")
+    func nowhere() {
+        let nowhere = RequestScope.nowhere("This is not for you.")
+        #expect(route("GET", "/ca.pem", host: "127.0.0.1:8080", in: nowhere) == "own /ca.pem")
+        #expect(route("GET", "http://sluice.proxy/ca.pem", in: nowhere) == "own /ca.pem")
+        #expect(route("GET", "/other", host: "127.0.0.1:8080", in: nowhere) == "invalid")
+        #expect(route("GET", "/", host: "a.example", in: nowhere) == "invalid")
+        #expect(route("GET", "http://a.example/", in: nowhere) == "invalid")
+        #expect(route("GET", "/", host: nil, in: nowhere) == "invalid")
+        #expect(route("CONNECT", "a.example:443", in: nowhere) == "invalid")
     }
 }

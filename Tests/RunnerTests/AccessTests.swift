@@ -1,4 +1,5 @@
 import Foundation
+import ProxyServer
 import Runner
 import Testing
 import Wire
@@ -12,8 +13,7 @@ struct AccessTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         _ = try CertificateAuthority.open(directory: directory)
         var settings = RunSettings()
-        settings.host = "192.0.2.1"
-        settings.port = 0
+        (settings.listeners[0].host, settings.listeners[0].port) = ("192.0.2.1", 0)
         settings.recordsNothing = true
         settings.hasControl = false
         settings.authority = "\(directory)/\(CertificateAuthority.fileName)"

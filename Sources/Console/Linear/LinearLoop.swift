@@ -301,7 +301,7 @@ final class LinearLoop {
         news = LinearNews(after: (try? effects.reader?.bounds()?.upperBound) ?? 0)
         switch model.source {
         case .live, .demo, .attached:
-            if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.address).") }
+            if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.places).") }
             if let session = model.proxy.session ?? effects.services?.session { say("Recording to \(session).") }
         case .recorded(let name): say("\(name), \(LinearSentence.count(model.list.sessionTotal, "exchange")).")
         }

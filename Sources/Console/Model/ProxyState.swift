@@ -5,6 +5,17 @@ package import Runner
 package struct ProxyState: Sendable {
     /// The proxy's listening address, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
+    /// All listeners; empty where the proxy has not reported them.
+    package var listeners: [ListenerState] = []
+    /// Where it is a forward proxy; `nil` where it is none.
+    var forward: String? {
+        listeners.isEmpty ? (address.isEmpty ? nil : address) : listeners.first(where: \.isForward)?.address
+    }
+    /// Where it listens, as a sentence goes on after "on": with the mode of each listener that is no forward proxy.
+    var places: String {
+        guard !listeners.isEmpty else { return address }
+        return listeners.map { $0.isForward ? $0.address : "\($0.address) as \($0.mode)" }.joined(separator: ", ")
+    }
     /// The file that is recorded to; `nil` for none.
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.

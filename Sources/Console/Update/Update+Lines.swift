@@ -99,7 +99,7 @@ extension ConsoleModel {
     }
 
     mutating func openStatus() -> [Effect] {
-        let address = proxy.address.isEmpty ? nil : "Listening on \(proxy.address)."
+        let address = proxy.address.isEmpty ? nil : "Listening on \(proxy.places)."
         var lines = [proxy.problem ?? address].compactMap(\.self)
         if case .recorded(let name) = source { lines.append("Session \(name).") }
         if let session = proxy.session { lines.append("Session \(session).") }

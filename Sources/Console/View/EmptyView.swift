@@ -8,7 +8,7 @@ enum EmptyView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let size = Size(width: max(1, rect.width - 2), height: rect.height)
         let whole = fitting(blocks(model, width: size.width), size)
-        let address = isWaiting(model) ? PhonePage.address(model.proxy.address) : nil
+        let address = isWaiting(model) ? model.proxy.forward.flatMap { PhonePage.address($0) } : nil
         guard let address, let code = PhonePage.rows(address, model.look), code.count < rect.height else {
             return draw(whole.lines, model, in: rect, on: &screen)
         }

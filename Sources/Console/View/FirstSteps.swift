@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Sharing
 import Text
 
@@ -14,8 +15,10 @@ package struct FirstSteps: Sendable, Hashable {
         var isCommand = true
     }
 
-    /// Where the proxy listens, as `host:port`.
+    /// Where the proxy listens as a forward proxy, as `host:port`; empty where it is none.
     var proxy: String
+    /// The other listeners.
+    var others: [ListenerState]
     /// The path of the authority's certificate.
     var authority: String
     /// The addresses of this machine in its networks.
@@ -25,35 +28,61 @@ package struct FirstSteps: Sendable, Hashable {
     var isOnScreen: Bool
 
     init(_ model: ConsoleModel) {
-        (proxy, authority) = (model.proxy.address, model.proxy.authorityPath)
+        (proxy, authority) = (model.proxy.forward ?? "", model.proxy.authorityPath)
+        others = model.proxy.listeners.filter { !$0.isForward }
         (addresses, look, isOnScreen) = (model.proxy.addresses, model.look, !model.isLinear)
     }
 
-    private var place: (host: String, port: String) {
-        guard let colon = proxy.lastIndex(of: ":") else { return (proxy, "8080") }
-        return (String(proxy[..<colon]), String(proxy[proxy.index(after: colon)...]))
+    private var place: (host: String, port: String) { FirstSteps.place(proxy) }
+
+    private static func place(_ address: String) -> (host: String, port: String) {
+        guard let colon = address.lastIndex(of: ":") else { return (address, "8080") }
+        return (String(address[..<colon]), String(address[address.index(after: colon)...]))
     }
 
+    /// Hosts that mean all addresses of a machine, and are none to type.
+    private static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
+
     /// Whether the proxy listens on all addresses, so that none of them is its own.
-    private var isEverywhere: Bool { ["", "0.0.0.0", "[::]", "::", "*"].contains(place.host) }
+    private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
 
     /// The address to type on this machine.
     var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
 
     /// The addresses to type on other machines; empty where none reaches the proxy.
     var elsewhere: [String] {
-        guard PhonePage.address(proxy) != nil else { return [] }
+        guard !proxy.isEmpty, PhonePage.address(proxy) != nil else { return [] }
         guard isEverywhere else { return [proxy] }
         return addresses.map { $0.contains(":") ? "[\($0)]:\(place.port)" : "\($0):\(place.port)" }
     }
 
     /// All addresses to type, as a sentence has them.
     var everywhere: String {
-        let all = ([here] + elsewhere.filter { $0 != here }).prefix(4)
-        return all.count < 2 ? here : all.dropLast().joined(separator: ", ") + " and " + (all.last ?? "")
+        let own = proxy.isEmpty ? [] : [here] + elsewhere.filter { $0 != here }
+        let all = (own + others.map { "\($0.address) (\($0.mode))" }).prefix(4)
+        return all.count < 2 ? all.first ?? here : all.dropLast().joined(separator: ", ") + " and " + (all.last ?? "")
     }
 
     var items: [Item] {
+        let certificate = Item(title: "the certificate for it to trust", text: authority, isCommand: false)
+        return (proxy.isEmpty ? [] : forwardItems) + others.map(FirstSteps.item) + [certificate]
+    }
+
+    /// What to ask in place of a server, or how to get to a listener that is no proxy of HTTP.
+    private static func item(_ listener: ListenerState) -> Item {
+        let (host, port) = place(listener.address)
+        let address = everyHost.contains(host) ? "127.0.0.1:\(port)" : listener.address
+        let parts = listener.mode.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "reverse" else {
+            return listener.mode == "transparent"
+                ? Item(title: "rules that redirect connections here", text: "sluice transparent --print --port \(port)")
+                : Item(title: "a SOCKS proxy", text: "\(listener.mode)h://\(address)", isCommand: false)
+        }
+        let isHTTP = parts[1].hasPrefix("http")
+        return Item(title: "in place of \(parts[1])", text: isHTTP ? "http://\(address)/" : address, isCommand: false)
+    }
+
+    private var forwardItems: [Item] {
         [
             Item(
                 title: "curl",
@@ -65,7 +94,6 @@ package struct FirstSteps: Sendable, Hashable {
                 text: "export http_proxy=http://\(here) https_proxy=http://\(here)"
             ),
             Item(title: "a browser: HTTP and HTTPS proxy", text: here, isCommand: false),
-            Item(title: "the certificate for it to trust", text: authority, isCommand: false),
         ]
     }
 
@@ -83,6 +111,7 @@ package struct FirstSteps: Sendable, Hashable {
 
     /// What to do with a phone.
     var phone: String {
+        guard !proxy.isEmpty else { return "start with --mode regular@0.0.0.0:8080 --allow NETWORK as well" }
         guard let address = PhonePage.address(proxy) else {
             return "start with --listen 0.0.0.0:\(place.port) --allow NETWORK, so that it reaches this machine"
         }
@@ -93,8 +122,12 @@ package struct FirstSteps: Sendable, Hashable {
 
     /// The page of `!`, above how to trust the certificate: the address first.
     func lines(width: Int) -> [DetailLine] {
-        guard !proxy.isEmpty else { return [] }
-        var lines = [DetailLine([Span("HTTP and HTTPS proxy: ", .label), Span(here, .heading)])]
+        guard !proxy.isEmpty || !others.isEmpty else { return [] }
+        var lines: [DetailLine] = []
+        if !proxy.isEmpty { lines = [DetailLine([Span("HTTP and HTTPS proxy: ", .label), Span(here, .heading)])] }
+        for listener in others {
+            lines.append(DetailLine([Span("\(listener.mode): ", .label), Span(listener.address, .heading)]))
+        }
         if !elsewhere.isEmpty {
             let others = elsewhere.filter { $0 != here }.joined(separator: ", ")
             if !others.isEmpty {
@@ -107,7 +140,8 @@ package struct FirstSteps: Sendable, Hashable {
         for block in blocks(width: width) { lines += [DetailLine([])] + block }
         lines += [DetailLine([]), DetailLine([Span("a phone", .label)], indent: 2)]
         lines.append(DetailLine([Span(phone, .string)], indent: 4))
-        if isOnScreen, let address = PhonePage.address(proxy), let rows = PhonePage.rows(address, look) {
+        if isOnScreen, !proxy.isEmpty, let address = PhonePage.address(proxy), let rows = PhonePage.rows(address, look)
+        {
             lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
         }
         return lines + [DetailLine([])]

@@ -112,7 +112,14 @@ enum StatusView {
                 ? [Item(6, "being recorded elsewhere", "growing")] : model.isLive ? [Item(6, "starting …")] : []
         }
         let port = model.proxy.address.lastIndex(of: ":").map { String(model.proxy.address[$0...]) } ?? ""
-        let address = Item(8, model.proxy.address, port)
+        let listeners = model.proxy.listeners
+        let more = listeners.count > 1 ? " +\(listeners.count - 1)" : ""
+        // One listener alone says what it is, if it is no forward proxy.
+        let mode = listeners.count == 1 && listeners[0].isForward == false ? " \(listeners[0].mode)" : ""
+        let address =
+            mode.isEmpty
+            ? Item(8, model.proxy.address + more, port + more)
+            : Item(8, model.proxy.address + mode, model.proxy.address, port)
         if let problem = model.proxy.recordingProblem {
             return [address, Item(1, "NOT RECORDING"), Item(11, problem)]
         }

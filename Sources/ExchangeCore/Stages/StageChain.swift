@@ -18,6 +18,23 @@ package struct StageChain: Sendable {
         self.preselection = stages.count <= UInt64.bitWidth ? preselection : nil
     }
 
+    /// This chain between a stage before all of its own and one behind them, which are asked about every exchange.
+    ///
+    /// Their identities have to be lower and higher than all of this chain.
+    package func between(_ first: (any Stage)?, _ last: (any Stage)?) -> StageChain {
+        let before = first.map { [$0] } ?? []
+        let behind = last.map { [$0] } ?? []
+        let framed = preselection.map { inner in
+            FramedPreselection(
+                inner: inner,
+                shift: UInt64(before.count),
+                always: (first == nil ? 0 : 1)
+                    | (last == nil ? 0 : 1 << UInt64(before.count + stages.count))
+            )
+        }
+        return StageChain(before + stages + behind, preselection: framed)
+    }
+
     /// Whether any stage has to be asked about an exchange with this URL, and which.
     func candidates(for url: RequestURL) -> Candidates {
         if stages.isEmpty { return .none }
@@ -59,6 +76,15 @@ package struct StageChain: Sendable {
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
+}
+
+/// The choice of a chain that stands between two stages which are always asked.
+private struct FramedPreselection: StagePreselection {
+    let inner: any StagePreselection
+    let shift: UInt64
+    let always: UInt64
+
+    func candidates(for url: RequestURL) -> UInt64 { inner.candidates(for: url) << shift | always }
 }
 
 /// A handler in an exchange's chain.

@@ -64,6 +64,13 @@ package struct FilterKey: Sendable {
         FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
         FilterKey("client", "GLOB", "the client's address", "client:192.168.1.7", .address(.client)),
         FilterKey("process", "GLOB", process, "process:curl", .process),
+        FilterKey(
+            "mode",
+            "GLOB",
+            "how it came in: regular, reverse:URL, socks5, transparent",
+            "mode:socks5",
+            .text(.mode)
+        ),
         FilterKey("version", "h1|h2", version, "version:h2", .version),
         FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
         FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),

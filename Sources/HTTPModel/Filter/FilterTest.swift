@@ -2,7 +2,7 @@
 package enum FilterTest: Sendable, Hashable {
     /// A text of the record.
     package enum TextField: Sendable, Hashable {
-        case scheme, host, path, query, method, mediaType, process, comment, colour
+        case scheme, host, path, query, method, mediaType, process, mode, comment, colour
     }
 
     /// A number of the record.
@@ -113,6 +113,7 @@ extension FilterTest.TextField {
         case .comment: record.extras.annotation.comment ?? ""
         case .colour: record.extras.annotation.colour ?? ""
         case .process: record.extras.process?.name ?? ""
+        case .mode: record.extras.listeningMode ?? "regular"
         }
     }
 }

@@ -18,7 +18,7 @@ final class AuthenticatingLayer: ClientLayer {
         _ check: AuthenticationCheck,
         on connection: ClientConnection,
         version: HTTPVersion,
-        answer: @escaping TunnelClientLayer.Answer
+        answer: TunnelClientLayer.Answer
     ) {
         (self.tunnel, self.check, self.connection) = (tunnel, check, connection)
         (self.version, self.answer) = (version, answer)

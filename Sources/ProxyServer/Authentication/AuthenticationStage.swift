@@ -5,7 +5,7 @@ import Wire
 
 /// Asks a client for a user and a password before anything else sees its request (RFC 9110 §11.7).
 struct AuthenticationStage: Stage {
-    let id = StageID("proxy-auth", order: -1)
+    let id = StageID("proxy-auth", order: .min)
     let check: AuthenticationCheck
     /// What was found out before; `nil` where that is still to be done.
     var outcome: ProxyAuthentication.Outcome?

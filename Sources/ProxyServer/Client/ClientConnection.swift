@@ -12,6 +12,7 @@ final class ClientConnection: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     let loop: LoopContext
+    let listener: Listener
     private(set) var record: ConnectionRecord
     let identity = ClientIdentity()
     private var layer: (any ClientLayer)?
@@ -29,11 +30,15 @@ final class ClientConnection: ChannelDuplexHandler {
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
     private var hasReceived = false
+    /// Where it was going before it was redirected here.
+    private var originalDestination: SocketAddress?
     /// Set while this is a tunnel that is not read because the client refused our certificate.
     private var refusedPair: CertificateRefusals.Pair?
 
-    init(loop: LoopContext, channel: any Channel) {
+    init(loop: LoopContext, listener: Listener, channel: any Channel) {
         self.loop = loop
+        self.listener = listener
+        recordedMode = listener.mode == .regular ? nil : "\(listener.mode)"
         lastActivity = loop.eventLoop.now
         localAddress = channel.localAddress
         localPort = localAddress?.port
@@ -51,6 +56,8 @@ final class ClientConnection: ChannelDuplexHandler {
         RequestURL(scheme: scheme, host: localAddress?.ipAddress ?? "localhost", port: localPort ?? 0, path: "/")
     }
 
+    /// How its listener takes traffic, as the session has it; `nil` for a forward proxy.
+    let recordedMode: String?
     var channel: (any Channel)? { context?.channel }
     var isWritable: Bool { context?.channel.isWritable ?? false }
     let localAddress: SocketAddress?
@@ -109,17 +116,51 @@ final class ClientConnection: ChannelDuplexHandler {
         loop.add(self)
         loop.recorder.record(.connection(record))
         if let source = loop.configuration.clientProcesses { identity.ask(source, for: context.channel) }
-        layer = SniffLayer(connection: self, scope: .proxy)
+        layer = firstLayer(context.channel)
+    }
+
+    /// What is spoken at first on a connection to this listener.
+    private func firstLayer(_ channel: any Channel) -> any ClientLayer {
+        switch listener.mode {
+        case .regular: SniffLayer(connection: self, scope: .proxy)
+        case .reverse(let target): SniffLayer(connection: self, scope: .reverse(target))
+        case .socks5: SOCKS5Layer(connection: self)
+        case .transparent: SniffLayer(connection: self, scope: redirectedScope(channel))
+        }
+    }
+
+    /// Where a connection was going before the kernel redirected it here.
+    private func redirectedScope(_ channel: any Channel) -> RequestScope {
+        originalDestination = OriginalDestination.of(channel)
+        guard let original = originalDestination, let host = original.ipAddress, let port = original.port,
+            !loop.shared.isOwnAddress(original)
+        else { return .nowhere(OriginalDestination.missing) }
+        return .tunnel(RequestScope.Tunnel(scheme: "http", host: host, port: port, isUnnamed: true))
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        // The server may be the one that speaks first.
+        guard case .reverse(let target) = listener.mode, target.transport == .tcp else { return }
+        (layer as? SniffLayer)?.forwardUnread()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastActivity = loop.eventLoop.now
         if !hasReceived {
             hasReceived = true
-            // The exchange at the other end fails and closes; what it has sent is not a request to be answered here.
-            if loop.shared.ownConnections.leadsBack(context.channel) { layer = nil }
+            _ = endsIfItLeadsBack()
         }
         layer?.received(unwrapInboundIn(data))
+    }
+
+    /// Ends it where its other end is a connection of this proxy to a server: the exchange there fails and closes, and what
+    /// it has sent is not a request to be answered here.
+    func endsIfItLeadsBack() -> Bool {
+        guard let channel, loop.shared.ownConnections.leadsBack(channel, from: originalDestination) else {
+            return false
+        }
+        layer = nil
+        return true
     }
 
     func read(context: ChannelHandlerContext) {

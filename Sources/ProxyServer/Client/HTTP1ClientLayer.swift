@@ -224,9 +224,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         case .connecting(let tunnel, let check):
             state = .closing
             let early = parser.takeRemaining()
-            SniffLayer.open(tunnel, check, on: connection, version: message.version, early: early) { [connection] in
-                HTTP1ClientLayer.answerConnect($0, $1, on: connection)
+            let answer = TunnelClientLayer.Answer { [connection] head, framing, _ in
+                HTTP1ClientLayer.answerConnect(head, framing, on: connection)
             }
+            SniffLayer.open(tunnel, check, on: connection, version: message.version, early: early, answer: answer)
         case .awaiting, .closing: break
         }
     }
@@ -280,7 +281,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
                 : " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {
-            return " It looks like SOCKS: set this address as an HTTP proxy instead."
+            return
+                " It looks like SOCKS: set this address as an HTTP proxy instead, or listen with --mode socks5 as well."
         }
         return ""
     }

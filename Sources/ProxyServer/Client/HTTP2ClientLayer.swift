@@ -165,7 +165,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         guard let channel = connection.channel else { return }
         let stream = HTTP2ConnectStream(driver, id, parent: channel)
         streams[id] = stream
-        let inside = ClientConnection(loop: loop, channel: channel)
+        let inside = ClientConnection(loop: loop, listener: connection.listener, channel: channel)
         do {
             try stream.serve(inside)
         } catch {
@@ -173,7 +173,8 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             driver.reset(id, .internalError)
             return
         }
-        SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: stream.answer)
+        let answer = TunnelClientLayer.Answer { head, framing, _ in stream.answer(head, framing) }
+        SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: answer)
     }
 
     /// On the proxy's own port a request for another scheme than `http` has to say so in its target.

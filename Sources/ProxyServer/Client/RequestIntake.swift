@@ -58,7 +58,9 @@ struct RequestIntake {
         switch router.route(&arrival.head, isConnect: isConnect) {
         case .forward(let url, let destination):
             if !arrival.head.fields.contains(.host) { arrival.head.fields.append("Host", url.authority) }
-            if let check { arrival.chain = StageChain([AuthenticationStage(check: check)] + loop.rules.chain.stages) }
+            if let check {
+                arrival.chain = chain(arrival.kind).between(AuthenticationStage(check: check), nil)
+            }
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .own(let url):
@@ -76,16 +78,37 @@ struct RequestIntake {
     ///
     /// Returns what is left to find out; `nil` where clients need none, have shown them before, or are known by them.
     private func takeCredentials(_ head: inout RequestHead) -> AuthenticationCheck? {
-        guard case .proxy = scope, let authentication = loop.configuration.authentication else { return nil }
-        let credentials = head.fields.withValue(of: .proxyAuthorization) { BasicCredentials(fieldValue: $0) } ?? nil
+        guard let authentication = loop.configuration.authentication else { return nil }
+        var isReverse = false
+        switch scope {
+        case .proxy: break
+        case .reverse: isReverse = true
+        // Inside a tunnel its CONNECT, or its SOCKS request, has been asked.
+        case .tunnel, .nowhere: return nil
+        }
+        var credentials = credentials(in: .proxyAuthorization, of: head)
         head.fields.obliterate(.proxyAuthorization)
+        if credentials == nil, isReverse {
+            // Clients that know nothing of a proxy send them as for a server, which gets none then.
+            credentials = self.credentials(in: RequestIntake.authorization, of: head)
+            if credentials != nil {
+                head.fields.obliterate(RequestIntake.authorization)
+                head.fields.removeAll(RequestIntake.authorization)
+            }
+        }
         if let credentials, authentication.remembered(credentials) == .accepted { return nil }
         return AuthenticationCheck(
             credentials: credentials,
             authentication: authentication,
             client: connection.channel?.remoteAddress,
-            isReverse: false
+            isReverse: isReverse
         )
+    }
+
+    private static let authorization: FieldName = "authorization"
+
+    private func credentials(in name: FieldName, of head: RequestHead) -> BasicCredentials? {
+        head.fields.withValue(of: name) { BasicCredentials(fieldValue: $0) } ?? nil
     }
 
     private func strip(_ arrival: inout Arrival) {
@@ -132,7 +155,7 @@ struct RequestIntake {
             record: record,
             destination: destination,
             clientAddress: connection.record.peerAddress,
-            chain: arrival.chain ?? loop.rules.chain,
+            chain: arrival.chain ?? chain(arrival.kind),
             sink: arrival.guess ?? arrival.sink ?? loop.recorder,
             tunnelEstablished: arrival.isEstablished,
             clientTakesResets: arrival.takesResets,
@@ -148,6 +171,12 @@ struct RequestIntake {
         )
     }
 
+    /// The stages of the rules; between those of the listener where it stands in for a server.
+    private func chain(_ kind: ExchangeRecord.Kind) -> StageChain {
+        guard case .reverse(let target) = scope, kind == .http else { return loop.rules.chain }
+        return loop.reverseChain(target, clientScheme: connection.record.tls == nil ? "http" : "https")
+    }
+
     // MARK: - Records
 
     private func record(
@@ -156,7 +185,7 @@ struct RequestIntake {
         _ url: RequestURL,
         isNumbered: Bool = true
     ) -> ExchangeRecord {
-        ExchangeRecord(
+        var record = ExchangeRecord(
             id: isNumbered ? loop.shared.makeExchangeID() : TentativeSink.placeholder,
             kind: kind,
             startedAt: WallClock.now(),
@@ -165,6 +194,8 @@ struct RequestIntake {
             clientConnection: connection.record.id,
             clientAddress: connection.record.peerAddress
         )
+        if let mode = connection.recordedMode { record.extras.listeningMode = mode }
+        return record
     }
 
     /// Records a request that is none, answered with `status`.
@@ -174,6 +205,8 @@ struct RequestIntake {
         var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
             url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
+        } else if case .reverse(let target) = scope {
+            url = RequestURL(scheme: target.scheme, host: target.host, port: target.port, path: "")
         } else if let host = head.flatMap({ StoredHead.request($0)?.fields.value(of: .host) }),
             let (host, port) = RequestURL.splitAuthority(host)
         {
@@ -191,6 +224,9 @@ struct RequestIntake {
     func recordFailedHandshake(_ text: String, hint: String = "") {
         var url = connection.ownURL(scheme: "https")
         if case .tunnel(let tunnel) = scope { url = tunnel.url }
+        if case .reverse(let target) = scope {
+            url = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "")
+        }
         let failure = ExchangeFailure(.clientTLS, text, hint: hint)
         recordFailed(record(.failedHandshake, "CONNECT", url), ExchangeMessages(), failure)
     }

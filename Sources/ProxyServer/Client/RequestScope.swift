@@ -9,6 +9,19 @@ enum RequestScope {
     case proxy
     /// The inside of a tunnel to a host.
     case tunnel(Tunnel)
+    /// A listener that stands in for one server: targets are paths there.
+    case reverse(ReverseTarget)
+    /// Nothing can be asked for here, for a reason in one or two sentences; the proxy's own pages can.
+    case nowhere(String)
+
+    /// The connection for bytes that turn out not to be HTTP; `nil` where nothing else is spoken.
+    var tunnel: Tunnel? {
+        switch self {
+        case .tunnel(let tunnel): tunnel
+        case .reverse(let target): target.tunnel
+        case .proxy, .nowhere: nil
+        }
+    }
 
     struct Tunnel {
         /// `https` where the client speaks TLS inside, else `http`.
@@ -17,14 +30,17 @@ enum RequestScope {
         var port: Int
         /// The name in the client's TLS hello, where it differs from the host.
         var serverName: String?
-        /// What to look up in place of the host: its name with the root's dot, where CONNECT named it so.
-        var rootedName: String?
+        /// What to connect to in place of looking up the host: its name with the root's dot, where CONNECT named it so, or
+        /// the address that the client asked for, where its TLS then named the host.
+        var address: String?
+        /// Whether the client asked for an address and its TLS may still name the host, by which rules are found.
+        var isUnnamed = false
 
         /// Host and port, as a tunnel is recorded.
         var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
 
         func destination(scheme: String) -> Destination {
-            Destination(scheme: scheme, host: host, port: port, serverName: serverName, address: rootedName)
+            Destination(scheme: scheme, host: host, port: port, serverName: serverName, address: address)
         }
     }
 }
@@ -46,13 +62,23 @@ struct RequestRouter {
     let shared: SharedState
 
     func route(_ head: inout RequestHead, isConnect: Bool) -> RoutedRequest {
+        switch scope {
+        case .proxy, .tunnel: break
+        case .reverse(let target): return reverse(&head, target, isConnect: isConnect)
+        case .nowhere(let reason):
+            if !isConnect, let url = RequestURL(head.target) ?? ownURL(head), isOwn(url), ProxyPages.isPage(url.path) {
+                _ = head.target.hasPrefix("/") ? nil : makeOriginForm(&head)
+                return .own(url)
+            }
+            return .invalid(reason)
+        }
         if isConnect {
             guard case .proxy = scope else { return .invalid("CONNECT inside a tunnel is not supported.") }
             guard let (host, port) = RequestURL.splitAuthority(head.target), let port else {
                 return .invalid("CONNECT needs a target of the form host:port.")
             }
             let rootedName = RequestURL.rootedName(of: head.targetBytes)
-            return .connect(RequestScope.Tunnel(scheme: "http", host: host, port: port, rootedName: rootedName))
+            return .connect(RequestScope.Tunnel(scheme: "http", host: host, port: port, address: rootedName))
         }
         let first = head.targetBytes.first
         if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") { return origin(head) }
@@ -72,7 +98,7 @@ struct RequestRouter {
             url.setPathAndQuery(head.target)
             if url.host == ProxyPages.host { return .own(url) }
             return .forward(url, tunnel.destination(scheme: tunnel.scheme))
-        case .proxy:
+        case .proxy, .reverse, .nowhere:
             guard let named else {
                 if let hostField, !hostField.isEmpty {
                     return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
@@ -86,6 +112,31 @@ struct RequestRouter {
             let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
             return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
         }
+    }
+
+    /// A request to a listener that stands in for a server: it is that server's, whatever name the client has for it.
+    private func reverse(_ head: inout RequestHead, _ target: ReverseTarget, isConnect: Bool) -> RoutedRequest {
+        let misuse = "This port stands in for \(target): it is no proxy, but is asked for what that server has."
+        if isConnect { return .invalid(misuse) }
+        var url = RequestURL(scheme: target.scheme, host: target.host, port: target.port, path: "/")
+        if let first = head.targetBytes.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*") {
+            // RFC 9112 §3.2.2: a server takes the absolute form, too; of another server it would be a proxy's.
+            guard let absolute = RequestURL(head.target),
+                absolute.host == target.host && absolute.port == target.port || isOwn(absolute)
+            else { return .invalid(misuse) }
+            _ = makeOriginForm(&head)
+        }
+        url.setPathAndQuery(head.target)
+        return .forward(url, Destination(scheme: target.scheme, host: target.host, port: target.port))
+    }
+
+    /// The URL of a request to the proxy itself, by its Host field.
+    private func ownURL(_ head: RequestHead) -> RequestURL? {
+        let named = head.fields.value(of: .host).flatMap { RequestURL.splitAuthority($0) }
+        guard let named, head.target.hasPrefix("/") else { return nil }
+        var url = RequestURL(scheme: "http", host: named.host, port: named.port ?? 80, path: "/")
+        url.setPathAndQuery(head.target)
+        return url
     }
 
     private func isOwn(_ url: RequestURL) -> Bool {
@@ -109,7 +160,7 @@ struct RequestRouter {
         switch scope {
         case .tunnel(let tunnel) where tunnel.port == url.port:
             return .forward(url, tunnel.destination(scheme: tunnel.scheme))
-        case .tunnel, .proxy:
+        case .tunnel, .proxy, .reverse, .nowhere:
             let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
             return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
         }

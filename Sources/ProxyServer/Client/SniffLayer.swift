@@ -8,7 +8,8 @@ import Wire
 /// Decides by the first bytes of a connection, or of a tunnel, what is spoken there.
 ///
 /// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client has
-///    refused our certificate for that host (``CertificateRefusals``).
+///    refused our certificate for that host (``CertificateRefusals``). Where a client asked for an address, its ClientHello
+///    may name the host, so that is decided then; without TLS it is read, as it is on the way to a forward proxy.
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
 ///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
@@ -17,6 +18,9 @@ import Wire
 /// 2. The beginning of an HTTP/1 request: HTTP.
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; not where a recording answers.
 /// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
+///
+/// A listener that stands in for a server is sniffed as a tunnel to it where that server may speak anything over TLS, else
+/// as the proxy's own port.
 final class SniffLayer: ClientLayer {
     private enum State {
         /// Successors: `handshaking`, `decided`.
@@ -28,7 +32,7 @@ final class SniffLayer: ClientLayer {
     }
 
     private let connection: ClientConnection
-    private let scope: RequestScope
+    private var scope: RequestScope
     /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
     /// Whether the server was asked for the client's protocols, and chose none.
@@ -54,7 +58,7 @@ final class SniffLayer: ClientLayer {
         self.scope = scope
         self.isInsideTLS = isInsideTLS
         self.agreesOnNothing = agreesOnNothing
-        guard case .tunnel(let tunnel) = scope else { return }
+        guard let tunnel = scope.tunnel else { return }
         // Behind these ports it is almost always the client that speaks first, if late on a slow network.
         let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
         let limit = isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst
@@ -74,20 +78,15 @@ final class SniffLayer: ClientLayer {
         on connection: ClientConnection,
         version: HTTPVersion,
         early: ByteBuffer?,
-        answer: @escaping TunnelClientLayer.Answer
+        answer: TunnelClientLayer.Answer
     ) {
-        let loop = connection.loop
-        let isOwn = tunnel.host == ProxyPages.host
-        if let check, !isOwn {
+        if let check, tunnel.host != ProxyPages.host {
             let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
             connection.become(layer, with: early)
             return layer.begin()
         }
-        let isWanted = isOwn || loop.rules.decrypts(tunnel.host, tunnel.port)
-        let pair = connection.pair(with: tunnel)
-        let refusal = isOwn ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
-        if isWanted, refusal == nil {
-            _ = answer(ResponseHead(status: 200, reason: "Connection established"), .none)
+        guard !tunnel.isUnnamed, let reason = Unread(tunnel, of: connection) else {
+            _ = answer.write(ResponseHead(status: 200, reason: "Connection established"), .none, nil)
             connection.flush()
             connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: early)
             return
@@ -95,13 +94,45 @@ final class SniffLayer: ClientLayer {
         let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
         var arrival = RequestIntake.Arrival(tunnel, version: version)
         arrival.purpose = .tunnel
-        arrival.flags = isWanted ? .certificateRefused : .notIntercepted
-        if isWanted {
-            layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) }
-            arrival.notes = [Undecrypted.note(pair, remaining: refusal ?? .zero)]
-        }
+        reason.apply(to: &arrival, layer, of: connection)
         RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
         connection.become(layer, with: early)
+    }
+
+    /// Why a tunnel is to pass unread.
+    private enum Unread {
+        /// No rule wants its host decrypted.
+        case notIntercepted
+        /// Its client refused our certificate; how long until that is tried again.
+        case refused(CertificateRefusals.Pair, TimeAmount)
+
+        /// `nil` where it is to be read.
+        init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection) {
+            let loop = connection.loop
+            guard tunnel.host != ProxyPages.host else { return nil }
+            guard loop.rules.decrypts(tunnel.host, tunnel.port) else {
+                self = .notIntercepted
+                return
+            }
+            let pair = connection.pair(with: tunnel)
+            let rest = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
+            guard let rest else { return nil }
+            self = .refused(pair, rest)
+        }
+
+        func apply(
+            to arrival: inout RequestIntake.Arrival,
+            _ layer: TunnelClientLayer,
+            of connection: ClientConnection
+        ) {
+            switch self {
+            case .notIntercepted: arrival.flags = .notIntercepted
+            case .refused(let pair, let rest):
+                arrival.flags = .certificateRefused
+                layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) }
+                arrival.notes = [Undecrypted.note(pair, remaining: rest)]
+            }
+        }
     }
 
     // MARK: - ClientLayer
@@ -117,7 +148,8 @@ final class SniffLayer: ClientLayer {
     }
 
     private func waitedLongEnough() {
-        guard case .sniffing = state, case .tunnel(let tunnel) = scope else { return }
+        guard case .sniffing = state, let tunnel = scope.tunnel else { return }
+        if connection.endsIfItLeadsBack() { return }
         // A recording does not speak first.
         if loop.configuration.answers != nil, first.readableBytes == 0 { return }
         let note = "the client sent nothing to know the protocol by, so the server was taken to speak first"
@@ -148,11 +180,11 @@ final class SniffLayer: ClientLayer {
         case .needMore: waitForMore()
         case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
-            switch scope {
-            case .tunnel(let tunnel):
+            if let tunnel = scope.tunnel {
                 passThrough(tunnel, notes: verdict == .http2Preface ? [SniffLayer.unreadHTTP2] : [])
-            // The parser finds the words for what is wrong with it, and records it.
-            case .proxy: becomeHTTP1()
+            } else {
+                // The parser finds the words for what is wrong with it, and records it.
+                becomeHTTP1()
             }
         }
     }
@@ -165,7 +197,7 @@ final class SniffLayer: ClientLayer {
         "the client speaks HTTP/2, which is turned off for clients (--http2), so it is not read"
 
     private func waitForMore() {
-        if case .tunnel = scope { schedule(SniffLayer.partialLimit) }
+        if scope.tunnel != nil { schedule(SniffLayer.partialLimit) }
     }
 
     private func becomeHTTP1() {
@@ -185,21 +217,32 @@ final class SniffLayer: ClientLayer {
     // MARK: - TLS
 
     private func begin(_ hello: ClientHello) {
-        endSniffing()
-        switch scope {
-        case .proxy:
-            let host = hello.serverName ?? connection.localAddress?.ipAddress ?? "127.0.0.1"
-            endTLS(host: host, protocols: protocols)
-        case .tunnel(let tunnel):
-            let offered = hello.alpnProtocols ?? protocols
-            let isOther = Set(offered).isDisjoint(with: protocols)
-            if isOther, !agreesOnNothing, loop.configuration.answers == nil {
-                passThroughBothLegs(tunnel, hello, offered)
-            } else {
-                // A recording chooses no protocol either.
-                endTLS(host: hello.serverName ?? tunnel.host, protocols: isOther || agreesOnNothing ? [] : protocols)
+        if case .tunnel(var tunnel) = scope, tunnel.isUnnamed {
+            tunnel.isUnnamed = false
+            if let name = hello.serverName.flatMap({ RequestURL.splitAuthority($0)?.host }), name != tunnel.host {
+                // The client knows its server by name: that is what rules are written for.
+                (tunnel.host, tunnel.address) = (name, tunnel.host)
             }
+            scope = .tunnel(tunnel)
+            if let reason = Unread(tunnel, of: connection) { return passUnread(tunnel, reason) }
         }
+        endSniffing()
+        let host = hello.serverName ?? certificateHost
+        guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols) }
+        let offered = hello.alpnProtocols ?? protocols
+        let isOther = Set(offered).isDisjoint(with: protocols)
+        if isOther, !agreesOnNothing, loop.configuration.answers == nil {
+            passThroughBothLegs(tunnel, hello, offered)
+        } else {
+            // A recording chooses no protocol either.
+            endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols)
+        }
+    }
+
+    /// What a certificate is for where the client names no host.
+    private var certificateHost: String {
+        if case .tunnel(let tunnel) = scope { return tunnel.host }
+        return connection.localAddress?.ipAddress ?? "127.0.0.1"
     }
 
     private func endTLS(host: String, protocols: [String]) {
@@ -266,10 +309,30 @@ final class SniffLayer: ClientLayer {
         )
     }
 
+    /// Connects, and passes the bytes through, whatever they are.
+    private func passUnread(_ tunnel: RequestScope.Tunnel, _ reason: Unread?) {
+        startTunnel(
+            tunnel,
+            kind: .tunnel,
+            purpose: .tunnel,
+            early: first,
+            retry: nil,
+            notes: [],
+            reason: reason
+        )
+    }
+
+    /// Passes on what comes without looking at it, from the first byte on.
+    func forwardUnread() {
+        guard case .sniffing = state, let tunnel = scope.tunnel else { return }
+        passUnread(tunnel, nil)
+    }
+
     /// Ends TLS on both legs, with the application protocol that the server chooses from the client's list.
     private func passThroughBothLegs(_ tunnel: RequestScope.Tunnel, _ hello: ClientHello, _ offered: [String]) {
         var tunnel = tunnel
-        tunnel.serverName = hello.serverName
+        if case .tunnel = scope { tunnel.serverName = hello.serverName }
+        let host = hello.serverName ?? certificateHost
         let early = first
         startTunnel(
             tunnel,
@@ -284,7 +347,7 @@ final class SniffLayer: ClientLayer {
                 layer.guess = nil
                 do {
                     let protocols = connector.applicationProtocol.map { [$0] } ?? []
-                    try connection.beginTLS(host: hello.serverName ?? tunnel.host, protocols: protocols, early: early)
+                    try connection.beginTLS(host: host, protocols: protocols, early: early)
                 } catch {
                     connection.close()
                 }
@@ -302,6 +365,7 @@ final class SniffLayer: ClientLayer {
         early: ByteBuffer,
         retry: (() -> SniffLayer)?,
         notes: [String],
+        reason: Unread? = nil,
         onEstablished: ((TunnelClientLayer, UpstreamConnector) -> Void)? = nil
     ) {
         endSniffing()
@@ -314,6 +378,7 @@ final class SniffLayer: ClientLayer {
         arrival.connector = connector
         arrival.notes = notes
         arrival.isEstablished = true
+        reason?.apply(to: &arrival, layer, of: connection)
         if let retry {
             let sink = TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID)
             layer.guess = (sink, { [connection] in connection.become(retry(), with: $0) })
@@ -331,10 +396,11 @@ final class SniffLayer: ClientLayer {
             connection.close()
             return
         }
-        switch scope {
-        case .tunnel(let tunnel): passThrough(tunnel)
-        // The parser finds the words for what is missing, and records it.
-        case .proxy: becomeHTTP1()
+        if let tunnel = scope.tunnel {
+            passThrough(tunnel)
+        } else {
+            // The parser finds the words for what is missing, and records it.
+            becomeHTTP1()
         }
     }
 
@@ -359,7 +425,7 @@ final class SniffLayer: ClientLayer {
             intake.recordFailedHandshake("The client's TLS handshake was not complete \(limit)")
         case (.sniffing, .tunnel):
             intake.recordFailedHandshake("What the client began in the tunnel could not be recognised \(limit)")
-        case (.sniffing, .proxy):
+        case (.sniffing, .proxy), (.sniffing, .reverse), (.sniffing, .nowhere):
             becomeHTTP1()
             connection.enforceTimeout(now: now)
             return

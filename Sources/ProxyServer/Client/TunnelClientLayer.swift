@@ -5,8 +5,13 @@ import Wire
 
 /// A client's connection whose bytes are passed through: after CONNECT, after an upgrade, or of an unknown protocol.
 final class TunnelClientLayer: ClientLayer, ClientLeg {
-    /// Writes the answer to a CONNECT; returns the bytes of its head.
-    typealias Answer = (ResponseHead, BodyFraming) -> ByteBuffer
+    /// How a client is told what became of the tunnel that it asked for.
+    struct Answer {
+        /// Writes the answer, with the failure that it reports; returns the bytes of its head.
+        let write: (ResponseHead, BodyFraming, ExchangeFailure?) -> ByteBuffer
+        /// Whether an answer that refuses the tunnel may explain itself in a body.
+        var hasBody = true
+    }
 
     enum Input {
         /// A CONNECT is not answered yet; what came behind it is kept. Successors: all.
@@ -32,6 +37,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
     private var hasOutputEnded = false
+    /// Whether the client understands the body of what was answered.
+    private var isBodyWanted = true
 
     init(connection: ClientConnection, _ input: Input, isEstablished: Bool = false) {
         self.connection = connection
@@ -148,11 +155,12 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
             hasOutputEnded = true
             return ByteBuffer()
         }
-        return answer(head, framing)
+        isBodyWanted = answer.hasBody || (200..<300).contains(head.status)
+        return answer.write(head, framing, exchange?.failure)
     }
 
     func sendResponsePart(_ part: ByteBuffer) {
-        guard !hasOutputEnded, exchange != nil else { return }
+        guard !hasOutputEnded, isBodyWanted, exchange != nil else { return }
         guess = nil
         connection.write(part)
     }

@@ -17,7 +17,9 @@ final class LoopContext {
     let clientTLS: TLSClientContext
     let mint: CertificateMint
     let pool: UpstreamPool
-    var rules: ProxyRules
+    var rules: ProxyRules { didSet { reverseChains = [:] } }
+    /// The chains of listeners that stand in for a server, made of the rules in force.
+    private var reverseChains: [ReverseStages.Place: StageChain] = [:]
     var sweep: RepeatedTask?
 
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -40,6 +42,15 @@ final class LoopContext {
     }
 
     var configuration: ProxyConfiguration { shared.configuration }
+
+    /// The stages of the rules between those of a listener that stands in for a server.
+    func reverseChain(_ target: ReverseTarget, clientScheme: String) -> StageChain {
+        let place = ReverseStages.Place(target: target, clientScheme: clientScheme)
+        if let chain = reverseChains[place] { return chain }
+        let chain = ReverseStages.chain(around: rules.chain, at: place, configuration.reverse)
+        reverseChains[place] = chain
+        return chain
+    }
 
     /// Makes a connection to a server; `nil` where a recording answers, so that none can be made, whoever asks for one.
     func makeServerBootstrap() -> ClientBootstrap? {

@@ -2,7 +2,7 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The connections to servers on this proxy's own port number, by which it recognises those that lead back to it.
+/// The connections to servers on a port number of this proxy's own, or all where connections are redirected here, by which it recognises those that lead back to it.
 ///
 /// Names and addresses have many spellings that lead here. But both ends of a connection have the same pair of
 /// addresses, and no other connection has that pair; the near end alone would not do, since the kernel gives one local
@@ -47,20 +47,29 @@ final class OwnConnections: Sendable {
     ///
     /// Certain only once the client has sent something: a connection can be accepted before its other end knows that it
     /// is one.
-    func leadsBack(_ client: any Channel) -> Bool {
+    ///
+    /// `destination` is where it was going if it was redirected: the other end knows that address alone.
+    func leadsBack(_ client: any Channel, from destination: SocketAddress? = nil) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
-            let ends = Ends(client: client.remoteAddress, server: client.localAddress),
+            let ends = Ends(client: client.remoteAddress, server: destination ?? client.localAddress),
             let other = outgoing.withLock({ $0[ends] })
         else { return false }
-        other.channel.pipeline.fireErrorCaught(ExchangeFailure.leadsBack(other.authority))
+        let isRedirected = destination.map { $0 != client.localAddress } ?? false
+        let failure = ExchangeFailure.leadsBack(other.authority, isRedirected: isRedirected)
+        other.channel.pipeline.fireErrorCaught(failure)
         return true
     }
 }
 
 extension ExchangeFailure {
     /// The request would have come back to this proxy.
-    static func leadsBack(_ authority: String) -> ExchangeFailure {
-        let hint = "Ask for the server itself, or use another port for the proxy."
+    ///
+    /// `isRedirected` where the kernel sent it here, as it does with the connections of other programs.
+    static func leadsBack(_ authority: String, isRedirected: Bool = false) -> ExchangeFailure {
+        let hint =
+            isRedirected
+            ? "This machine's redirection takes Sluice's own connections, too: leave its user out ('sluice transparent --print')."
+            : "Ask for the server itself, or use another port for the proxy."
         return ExchangeFailure(.loop, "\(authority) leads back to this proxy.", hint: hint)
     }
 }

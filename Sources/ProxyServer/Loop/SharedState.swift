@@ -36,6 +36,11 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
-    /// Whether this is the number of the port that the proxy listens on.
-    func isOwnPort(_ port: Int?) -> Bool { ownAddresses.withLock { $0.first?.port == port } }
+    /// Whether a connection to a server at this port may come back to the proxy: where it listens on a port of that number,
+    /// or where connections are redirected to it, which may take its own as well.
+    func mayLeadBack(_ port: Int?) -> Bool {
+        isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
+    }
+
+    private var isTransparent: Bool { configuration.listeners.contains { $0.mode == .transparent } }
 }

@@ -166,7 +166,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         record.connect = (now - createdAt).nanoseconds / 1_000
         record.dns = dnsTime
         self.record = record
-        if loop.shared.isOwnPort(context.remoteAddress?.port) {
+        if loop.shared.mayLeadBack(context.remoteAddress?.port) {
             ownEnds = loop.shared.ownConnections.add(context.channel, to: authority)
         }
         onConnected?()

@@ -298,6 +298,7 @@ extension FilterTest.TextField {
         case .comment: "coalesce((SELECT n.comment FROM annotation AS n WHERE n.exchange = e.id), '')"
         case .colour: "coalesce((SELECT n.colour FROM annotation AS n WHERE n.exchange = e.id), '')"
         case .process: "coalesce(e.process_name, '')"
+        case .mode: "coalesce(e.listening_mode, 'regular')"
         }
     }
 }

@@ -161,8 +161,10 @@ extension ControlReply {
 package struct ControlStatus: Codable, Sendable, Hashable {
     package var `protocol` = ControlProtocol.version
     package var version: String
-    /// The proxy's address, as `host:port`.
+    /// The proxy's address, as `host:port`: where it is a forward proxy, else its first listener's.
     package var address: String
+    /// All listeners; `nil` from an older Sluice, which is a forward proxy.
+    package var listeners: [ListenerState]?
     package var pid: Int32
     /// The authority that signs what clients are shown; `nil` from an older Sluice.
     package var authority: AuthorityInUse?
@@ -181,6 +183,32 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var holds = 0
     /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
     package var rules: String?
+}
+
+extension ControlStatus {
+    /// Where it is a forward proxy; `nil` where it is none.
+    package var forwardAddress: String? {
+        guard let listeners else { return address }
+        return listeners.first { $0.mode == ListenerState.forward }?.address
+    }
+}
+
+/// A listener of a running proxy.
+package struct ListenerState: Codable, Sendable, Hashable {
+    static let forward = "regular"
+
+    /// How it takes traffic, as `--mode` writes it.
+    package var mode: String
+    /// Where it listens, as `host:port`.
+    package var address: String
+
+    package init(mode: String, address: String) {
+        self.mode = mode
+        self.address = address
+    }
+
+    /// Whether clients are to be set up for a proxy of HTTP.
+    package var isForward: Bool { mode == ListenerState.forward }
 }
 
 /// Whether exchanges are recorded.

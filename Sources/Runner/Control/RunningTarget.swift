@@ -10,6 +10,7 @@ import Wire
 /// The running proxy of this process.
 struct RunningTarget: LocalHolds {
     let address: String
+    var listeners: [ListenerState] = []
     let authority: AuthorityInUse
     var ownCredentials: BasicCredentials?
     /// Why the recording stopped.
@@ -30,6 +31,7 @@ struct RunningTarget: LocalHolds {
         ControlStatus(
             version: SluiceVersion.current,
             address: address,
+            listeners: listeners.isEmpty ? nil : listeners,
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
             proxyAuthorization: ownCredentials?.fieldValue,

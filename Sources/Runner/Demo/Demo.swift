@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import NIOCore
+import ProxyServer
 import Recording
 import Synchronization
 
@@ -62,8 +63,7 @@ package enum Demo {
     }
 
     private static func prepare(_ settings: inout RunSettings, _ origin: DemoOrigin, isAttended: Bool) throws {
-        settings.host = "127.0.0.1"
-        settings.port = 0
+        settings.listeners = [Listener(port: 0)]
         settings.upstreamAuthorities = ["\(origin.directory.path)/\(DemoProfile.authorityFile)"]
         settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
     }

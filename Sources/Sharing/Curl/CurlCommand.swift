@@ -46,7 +46,7 @@ struct CurlCommand {
         guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) else {
             throw CurlError(description: "the session does not hold its request head")
         }
-        self.head = head
+        self.head = CurlCommand.named(head, as: exchange)
         body = RecordedBody(source: source, id: record.id, side: .requestReceived)
         self.files = files
         variables = ShellVariables(source as? MaskedSource)
@@ -107,6 +107,17 @@ struct CurlCommand {
         case (.http2, true): option("--http2")
         case (.http2, false): option("--http2-prior-knowledge")
         }
+    }
+
+    /// The head with the server's own name where its listener had put that in: what the client said names the listener.
+    private static func named(_ head: RequestHead, as exchange: RecordedExchange) -> RequestHead {
+        guard exchange.record.extras.listeningMode?.hasPrefix("reverse:") == true,
+            let sent = exchange.messages.requestHeadSent.flatMap({ StoredHead.request($0) }),
+            let host = sent.fields.value(of: .host), head.fields.value(of: .host) != host
+        else { return head }
+        var head = head
+        head.fields.set("Host", host)
+        return head
     }
 
     private mutating func method() throws {

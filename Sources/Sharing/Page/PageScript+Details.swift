@@ -69,7 +69,7 @@ extension PageScript {
             ['Request', sum(row.sizes.requestHead, row.sizes.requestBody, row.sizes.requestWire)],
             ['Response', sum(row.sizes.responseHead, row.sizes.responseBody, row.sizes.responseWire)],
             ['Process', row.process && row.process.name + ' (' + row.process.id + ')'],
-            ['Imported from', data.origin], ['Comment', row.comment], ['Colour', row.colour],
+            ['Mode', row.mode], ['Imported from', data.origin], ['Comment', row.comment], ['Colour', row.colour],
             ['Masked', data.masked && data.masked.join(', ')],
             ['Remarks', (data.remarks || []).map((remark) => make('div', {}, visible(remark)))]
           ]));

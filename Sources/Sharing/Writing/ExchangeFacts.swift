@@ -21,6 +21,7 @@ extension JSONWriter {
         optionalMilliseconds("duration", record.timings.total)
         try sizes(record.sizes)
         try strings("flags", record.flags.exportNames)
+        optionalMember("mode", record.extras.listeningMode)
         try process(record.extras.process)
         try streamMembers(record)
         try failure(record.failure)

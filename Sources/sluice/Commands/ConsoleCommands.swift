@@ -101,9 +101,9 @@ struct Attach: AsyncParsableCommand {
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             var services = ConsoleServices(session: status.session)
             services.control = target
-            if canSteer {
+            if canSteer, let proxy = status.forwardAddress {
                 services.sender = try RequestSender(
-                    proxy: status.address,
+                    proxy: proxy,
                     certificate: status.authority?.certificate,
                     authorization: status.proxyAuthorization
                 )
@@ -267,11 +267,9 @@ enum LiveServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
         services.imports = running.imports
-        services.sender = RequestSender(
-            proxy: running.address,
-            authority: running.authority,
-            authorization: running.ownCredentials?.fieldValue
-        )
+        services.sender = running.forwardAddress.map {
+            RequestSender(proxy: $0, authority: running.authority, authorization: running.ownCredentials?.fieldValue)
+        }
         services.revision = { running.revision }
         services.authorityPath = running.authorityPath
         services.trustText = TrustHelp.text(path: running.authorityPath)

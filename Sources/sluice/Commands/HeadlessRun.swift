@@ -158,9 +158,10 @@ struct HeadlessRun {
     }
 
     private func announce(_ running: RunningProxy) {
-        let host = running.address.ipAddress ?? ""
-        let address = "\(host.contains(":") ? "[\(host)]" : host):\(running.address.port ?? 0)"
-        var text = "sluice: listening on \(address)\n"
+        var text = running.listening.map { listener in
+            let mode = listener.mode == .regular ? "" : " as \(listener.mode)"
+            return "sluice: listening on \(listener.address.place)\(mode)\n"
+        }.joined()
         text +=
             running.session.map { session in
                 recording.record == .on

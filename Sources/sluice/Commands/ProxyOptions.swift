@@ -60,6 +60,21 @@ struct ListenerOptions: ParsableArguments {
 
     @Option(
         help: .value(
+            "mode[@[host:]port]",
+            """
+            How traffic comes in, a listener each: 'regular', a forward proxy; 'reverse:URL' in place of a server \
+            (http, https, tcp, tls); 'socks5'; 'transparent'. Repeatable. (default: regular)
+            """
+        )
+    )
+    var mode: [String] = []
+
+    @Flag(help: "With reverse: pass on the Host that the client sent, and not the server's.") var reverseKeepHost =
+        false
+    @Flag(help: "With reverse: pass on redirects to the server as they are.") var reverseKeepRedirects = false
+
+    @Option(
+        help: .value(
             "cidr",
             "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable."
         )
@@ -98,14 +113,18 @@ struct ListenerOptions: ParsableArguments {
         try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
         try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        _ = try place()
+        // Whether there is a command, and so which listeners there are, is known later.
+        _ = try listeners(port: 0, hasCommand: true)
         _ = try networks()
     }
 
-    /// The settings; `port` is the one to listen on where none is given.
-    func settings(port: Int) throws -> RunSettings {
+    /// The settings; `port` is the one to listen on where none is given. A command needs a forward proxy, whatever the
+    /// modes are.
+    func settings(port: Int, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try authority.settings()
-        (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
+        settings.listeners = try listeners(port: port, hasCommand: hasCommand)
+        settings.reverse.keepsHost = reverseKeepHost
+        settings.reverse.keepsRedirects = reverseKeepRedirects
         settings.allowed = try networks()
         settings.proxyUsers = proxyAuth
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
@@ -114,15 +133,44 @@ struct ListenerOptions: ParsableArguments {
         return settings
     }
 
-    private func place() throws -> (String, Int)? {
-        guard let listen else { return nil }
-        var host = listen[...]
-        guard let colon = host.lastIndex(of: ":"), let port = Int(host[host.index(after: colon)...]),
-            (0...65_535).contains(port)
-        else { throw ValidationError("--listen takes host:port, for example 127.0.0.1:8080; not '\(listen)'.") }
-        host = host[..<colon]
-        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-        return (host.isEmpty ? "127.0.0.1" : String(host), port)
+    private func listeners(port: Int, hasCommand: Bool) throws -> [Listener] {
+        var regular = Listener(port: port)
+        if let listen {
+            guard listen.contains(":"), let (host, port) = Listener.place(listen) else {
+                throw ValidationError("--listen takes host:port, for example 127.0.0.1:8080; not '\(listen)'.")
+            }
+            regular = Listener(host: host ?? regular.host, port: port)
+        }
+        var listeners = try mode.map { text in
+            do throws(ListenerModeError) {
+                return try Listener(reading: text, regular: regular)
+            } catch {
+                throw ValidationError("--mode: \(error)")
+            }
+        }
+        if listeners.isEmpty || hasCommand && !listeners.contains(where: { $0.mode == .regular }) {
+            listeners.insert(regular, at: 0)
+        }
+        if listen != nil, !listeners.contains(regular) {
+            throw ValidationError(
+                "--listen is where the mode 'regular' listens, and there is no such listener: add --mode regular, or write "
+                    + "the place behind the mode (--mode \(mode.first.map { String($0.prefix { $0 != "@" }) } ?? "")@PORT)."
+            )
+        }
+        for (index, listener) in listeners.enumerated() where listener.port != 0 {
+            if let other = listeners[..<index].first(where: { $0.place == listener.place }) {
+                throw ValidationError(
+                    "\(other.mode) and \(listener.mode) cannot both listen on \(listener.place): write another port "
+                        + "behind one of them, --mode \(listener.mode)@PORT."
+                )
+            }
+        }
+        let isReverse = listeners.contains { if case .reverse = $0.mode { true } else { false } }
+        if reverseKeepHost || reverseKeepRedirects, !isReverse {
+            let flag = reverseKeepHost ? "--reverse-keep-host" : "--reverse-keep-redirects"
+            throw ValidationError("\(flag) goes with --mode reverse:URL.")
+        }
+        return listeners
     }
 
     private func networks() throws -> [AccessRules.Network] {
@@ -143,8 +191,8 @@ struct ProxyOptions: ParsableArguments {
     @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
 
     /// The settings; `port` is the one to listen on where none is given.
-    func settings(port: Int = 8080) throws -> RunSettings {
-        var settings = try listener.settings(port: port)
+    func settings(port: Int = 8080, hasCommand: Bool = false) throws -> RunSettings {
+        var settings = try listener.settings(port: port, hasCommand: hasCommand)
         upstream.apply(to: &settings)
         settings.tunnelsRefusingHosts = !noAutoTunnel
         return settings

@@ -72,7 +72,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         var headless = HeadlessRun(recording)
         let child = try headless.findCommand(command)
-        var settings = try listener.settings(port: child == nil ? 8080 : 0)
+        var settings = try listener.settings(port: child == nil ? 8080 : 0, hasCommand: child != nil)
         try recording.set(&settings, hasCommand: child != nil)
         settings.http2 = http2 == .on ? .client : []
         // A tunnel that is passed through would lead nowhere.

@@ -29,7 +29,7 @@ struct Run: AsyncParsableCommand {
         let headless = HeadlessRun(recording)
         // Found before anything is started; a failure has the exit code that shells use.
         let child = try headless.findCommand(command)
-        var settings = try proxy.settings(port: child == nil ? 8080 : 0)
+        var settings = try proxy.settings(port: child == nil ? 8080 : 0, hasCommand: child != nil)
         try recording.set(&settings, hasCommand: child != nil)
         let files = try StartFiles(settings)
         try await headless.run(child, settings, files)

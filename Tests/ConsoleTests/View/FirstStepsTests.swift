@@ -5,6 +5,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Runner
 @testable import Sharing
 
 /// The empty screen, the page of `!`, and what is said where a client does not trust the certificate.
@@ -126,6 +127,31 @@ struct FirstStepsTests {
             #expect(steps.here == "127.0.0.1:17800")
             #expect(steps.phone.contains(addresses.first ?? "this machine's address"))
         }
+    }
+
+    @Test func `every listener is there to be copied, and a forward proxy only where there is one`() {
+        var model = Self.model(120, Self.paths[0])
+        let others = [
+            ListenerState(mode: "reverse:https://api.example.com", address: "0.0.0.0:8443"),
+            ListenerState(mode: "reverse:tcp://db.example:5432", address: "127.0.0.1:5432"),
+            ListenerState(mode: "socks5", address: "[::1]:1080"),
+            ListenerState(mode: "transparent", address: "127.0.0.1:8081"),
+        ]
+        let lines = ["http://127.0.0.1:8443/", "127.0.0.1:5432", "socks5h://[::1]:1080"]
+        let rules = "sluice transparent --print --port 8081"
+        model.proxy.listeners = [ListenerState(mode: "regular", address: "127.0.0.1:17800")] + others
+        let all = FirstSteps(model).items.map(\.text)
+        #expect(all.contains { $0.hasPrefix("curl --proxy 127.0.0.1:17800") })
+        #expect(all.suffix(5) == (lines + [rules, Self.paths[0]])[...])
+        model.proxy.address = "0.0.0.0:8443"
+        model.proxy.listeners = others
+        let steps = FirstSteps(model)
+        #expect(steps.items.map(\.text) == lines + [rules, Self.paths[0]])
+        #expect(steps.elsewhere.isEmpty && steps.phone.contains("--mode regular"))
+        let page = steps.lines(width: 76).map(\.plain).joined(separator: "\n")
+        for listener in others { #expect(page.contains("\(listener.mode): \(listener.address)"), "\(page)") }
+        #expect(!page.contains("HTTP and HTTPS proxy"))
+        #expect(ConsoleView.draw(model).text.contains("socks5h://[::1]:1080"))
     }
 
     @Test func `addresses are those that other machines reach`() {

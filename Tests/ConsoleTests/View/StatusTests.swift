@@ -62,6 +62,22 @@ struct StatusTests {
         #expect(line(model).contains("42 %, ctrl-g stops"), "\(line(model))")
     }
 
+    @Test func `several listeners are counted, and one that is no forward proxy says what it is`() {
+        var model = model(200)
+        let regular = ListenerState(mode: "regular", address: "127.0.0.1:17800")
+        let reverse = ListenerState(mode: "reverse:https://api.example.com", address: "127.0.0.1:8443")
+        model.proxy.listeners = [regular, reverse, ListenerState(mode: "socks5", address: "127.0.0.1:1080")]
+        #expect(line(model).contains("127.0.0.1:17800 +2 · recording"), "\(line(model))")
+        _ = model.update(.resized(Size(width: 80, height: 24)))
+        #expect(line(model).contains(":17800 +2"), "\(line(model))")
+        _ = model.update(.resized(Size(width: 200, height: 24)))
+        model.proxy.address = reverse.address
+        model.proxy.listeners = [reverse]
+        #expect(line(model).contains("127.0.0.1:8443 reverse:https://api.example.com"), "\(line(model))")
+        model.proxy.listeners = [regular]
+        #expect(!line(model).contains("+"), "\(line(model))")
+    }
+
     @Test func `a throttle without a preset is shown too`() {
         var model = model(80)
         model.proxy.preset = nil

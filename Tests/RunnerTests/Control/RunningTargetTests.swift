@@ -289,7 +289,7 @@ private final class Running: Sendable {
         let recorder = try Recorder(RecorderConfiguration(path: session))
         self.recorder = recorder
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate())
-        configuration.port = 0
+        configuration.listeners[0].port = 0
         let loaded = try RuleProfile.load(paths: [profile])
         server = try await ProxyServer.start(
             configuration,

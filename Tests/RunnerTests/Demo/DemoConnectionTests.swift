@@ -61,7 +61,7 @@ struct DemoConnectionTests {
         let authority = "\(directory)/\(CertificateAuthority.fileName)"
         try await DemoOrigin.run { origin in
             var settings = RunSettings()
-            settings.port = 0
+            settings.listeners[0].port = 0
             settings.recordsNothing = true
             settings.output = .quiet
             settings.authority = authority

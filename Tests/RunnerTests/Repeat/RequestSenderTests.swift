@@ -40,7 +40,7 @@ struct RequestSenderTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         _ = try CertificateAuthority.open(directory: directory)
         var settings = RunSettings()
-        settings.port = 0
+        settings.listeners[0].port = 0
         settings.session = "\(directory)/s.sluice"
         settings.output = .quiet
         settings.hasControl = false

@@ -11,6 +11,11 @@ import Testing
         try HTTP2FeedProbe.run(input.bytes)
     }
 
+    @Test("no input of SOCKS fails", arguments: try FuzzReplay.all("SOCKS", seeds: SOCKSSeeds.all))
+    func socks(_ input: FuzzReplay) throws {
+        try SOCKSProbe.run(input.bytes)
+    }
+
     @Test("no input of header blocks fails", arguments: try FuzzReplay.all("HPACK", seeds: WireSeeds.hpack))
     func hpack(_ input: FuzzReplay) throws {
         try HPACKProbe.run(input.bytes)

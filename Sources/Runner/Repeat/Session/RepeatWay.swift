@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import ProxyServer
 package import Recording
 import Synchronization
 
@@ -38,8 +39,15 @@ package final class RepeatWay: Sendable {
     package static func open(_ settings: RunSettings, control: String?, limit: Duration) async throws -> RepeatWay {
         guard let control else { return try await start(settings, limit) }
         let status = try await ControlClient(control).status()
+        guard let proxy = status.forwardAddress else {
+            throw StartError(
+                "The Sluice that runs is no forward proxy, by which requests could be sent: it listens as "
+                    + "\((status.listeners ?? []).map(\.mode).joined(separator: ", ")).",
+                hint: "Start it with --mode regular as well, or leave out --control."
+            )
+        }
         let sender = try RequestSender(
-            proxy: status.address,
+            proxy: proxy,
             certificate: status.authority?.certificate,
             authorization: status.proxyAuthorization,
             limit: limit
@@ -50,7 +58,7 @@ package final class RepeatWay: Sendable {
 
     private static func start(_ settings: RunSettings, _ limit: Duration) async throws -> RepeatWay {
         var settings = settings
-        (settings.host, settings.port) = ("127.0.0.1", 0)
+        settings.listeners = [Listener(port: 0)]
         settings.output = .quiet
         settings.watchesProfile = false
         // Only rules can hold messages that somebody must decide about.

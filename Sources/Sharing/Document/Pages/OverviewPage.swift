@@ -17,6 +17,7 @@ struct OverviewPage {
         writer.section("Sizes") { sizes(&$0) }
         writer.section("Client") {
             if let process = record.extras.process { $0.fact("process", "\(process.name), number \(process.id)") }
+            if let mode = record.extras.listeningMode { $0.fact("mode", mode) }
             connection(exchange.client, version: record.clientVersion, &$0)
         }
         writer.section("Server") { writer in

@@ -1,0 +1,124 @@
+import ExchangeCore
+import HTTPModel
+
+/// What a listener that stands in for a server does to each exchange: the server gets its own name in `Host`, so that the
+/// tools see it there, too, and behind the tools a redirect to the server becomes one to this listener.
+enum ReverseStages {
+    /// A server, and how its clients speak to the listener.
+    struct Place: Hashable {
+        let target: ReverseTarget
+        /// `http` or `https`.
+        let clientScheme: String
+    }
+
+    /// The rules' stages between those of the listener.
+    static func chain(
+        around rules: StageChain,
+        at place: Place,
+        _ options: ProxyConfiguration.ReverseOptions
+    ) -> StageChain {
+        rules.between(
+            options.keepsHost ? nil : ServerName(target: place.target),
+            options.keepsRedirects ? nil : LocalRedirects(place: place)
+        )
+    }
+
+    /// Names the server in `Host`.
+    private struct ServerName: Stage {
+        let id = StageID("sluice", order: .min)
+        let target: ReverseTarget
+
+        func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+            let authority = target.authority
+            let isNamed = opening.head.fields.withValue(of: .host) { $0.elementsEqual(authority.utf8) } ?? false
+            return isNamed ? nil : Handler(authority: authority)
+        }
+
+        private final class Handler: StageHandler {
+            private let authority: String
+
+            init(authority: String) { self.authority = authority }
+
+            func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+                let named = head.fields.value(of: .host) ?? ""
+                head.fields.set("Host", authority)
+                exchange.note("Host \(named) became \(authority), the server's (--reverse-keep-host leaves it)")
+                return .forward
+            }
+        }
+    }
+
+    /// Lets redirects to the server lead to the listener, by the name that the client has for it.
+    private struct LocalRedirects: Stage {
+        let id = StageID("sluice", order: .max)
+        let place: Place
+
+        func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+            let host = opening.head.fields.value(of: .host) ?? ""
+            return Handler(redirects: ReverseRedirects(place: place, clientAuthority: host))
+        }
+
+        private final class Handler: StageHandler {
+            private let redirects: ReverseRedirects
+
+            init(redirects: ReverseRedirects) { self.redirects = redirects }
+
+            func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+                guard let location = head.fields.value(of: ReverseRedirects.location) else { return .forward }
+                switch redirects.outcome(of: location) {
+                case .kept: break
+                case .rewritten(let local):
+                    head.fields.set("Location", local)
+                    exchange.note("Location \(location) became \(local) (--reverse-keep-redirects leaves it)")
+                case .otherScheme(let mode):
+                    exchange.note(
+                        "Location \(location) leads past this listener, which stands in for another: --mode \(mode)"
+                    )
+                }
+                return .forward
+            }
+        }
+    }
+}
+
+/// Which redirects of a server are to lead to the listener that stands in for it, and how.
+struct ReverseRedirects {
+    static let location: FieldName = "location"
+
+    enum Outcome: Hashable {
+        /// It leads elsewhere, or here already.
+        case kept
+        case rewritten(String)
+        /// It leads to the same host by the other scheme, for which this mode would do.
+        case otherScheme(String)
+    }
+
+    let place: ReverseStages.Place
+    /// The client's name for the listener, as its `Host` had it.
+    let clientAuthority: String
+
+    /// What becomes of a `Location` (RFC 9110 §10.2.2).
+    func outcome(of location: String) -> Outcome {
+        let target = place.target
+        // A reference without a scheme has the server's (RFC 3986 §4.2).
+        let isNetworkPath = location.hasPrefix("//")
+        guard let url = RequestURL(isNetworkPath ? "\(target.scheme):\(location)" : location),
+            url.host == target.host
+        else { return .kept }
+        guard url.scheme == target.scheme, url.port == target.port else {
+            let isDefault = url.port == RequestURL.defaultPort(of: url.scheme)
+            guard url.scheme != target.scheme, isDefault, let transport = ReverseTarget.Transport(rawValue: url.scheme)
+            else { return .kept }
+            return .otherScheme("reverse:\(ReverseTarget(transport, host: url.host, port: url.port))")
+        }
+        // The path as it is, also what stands behind a #, which is no part of the URL that is asked for.
+        let start = location.firstRange(of: "//")?.upperBound ?? location.startIndex
+        let rest = location[start...].firstIndex { "/?#".contains($0) }.map { String(location[$0...]) } ?? ""
+        let path = rest.hasPrefix("/") ? rest : "/\(rest)"
+        // Where the client has the server's own name for the listener, an absolute URL could lead anywhere.
+        guard !clientAuthority.isEmpty, clientAuthority.lowercased() != target.authority else {
+            return path.hasPrefix("//") ? .kept : .rewritten(path)
+        }
+        return .rewritten("\(place.clientScheme)://\(clientAuthority)\(path)")
+    }
+}

@@ -1,0 +1,218 @@
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A client's connection that speaks SOCKS, until it is a tunnel to where the client asked to go (RFC 1928).
+final class SOCKS5Layer: ClientLayer {
+    private let connection: ClientConnection
+    private var reader = SOCKS5Reader()
+    /// When the first byte came.
+    private var began: NIODeadline?
+    /// Whether another layer has the connection, or it is closed.
+    private var isDone = false
+    /// Whether it is being found out who the client is.
+    private var isAuthenticating = false
+
+    /// The ways to say who one is (RFC 1928 §3).
+    private enum Method {
+        static let none: UInt8 = 0
+        static let password: UInt8 = 2
+        static let noneAcceptable: UInt8 = 0xFF
+    }
+
+    init(connection: ClientConnection) { self.connection = connection }
+
+    private var loop: LoopContext { connection.loop }
+    /// Asks clients who they are; `nil` where they need not say.
+    private var authentication: ProxyAuthentication? { loop.configuration.authentication }
+
+    // MARK: - ClientLayer
+
+    var wantsRead: Bool { !isDone && !isAuthenticating }
+    var isIdle: Bool { true }
+
+    func received(_ bytes: ByteBuffer) {
+        guard !isDone else { return }
+        if began == nil {
+            began = loop.eventLoop.now
+            if isOther(bytes) { return }
+        }
+        reader.receive(bytes)
+        process()
+    }
+
+    private func process() {
+        do throws(SOCKS5Reader.Failure) {
+            while !isDone, !isAuthenticating, let event = try reader.next() { handle(event) }
+        } catch {
+            refuse(error)
+        }
+    }
+
+    /// Hands over what is neither SOCKS 5 nor 4: to what can explain itself in HTTP, where that is spoken.
+    private func isOther(_ bytes: ByteBuffer) -> Bool {
+        guard let first = bytes.readableBytesView.first, first != 4, first != 5 else { return false }
+        isDone = true
+        let text =
+            "This port speaks SOCKS 5 and not HTTP: set it as a SOCKS proxy, or listen with --mode regular as well."
+        connection.become(SniffLayer(connection: connection, scope: .nowhere(text)), with: bytes)
+        return true
+    }
+
+    private func handle(_ event: SOCKS5Reader.Event) {
+        switch event {
+        case .greeting(let methods): choose(among: methods)
+        case .credentials(let user, let password):
+            authenticate(BasicCredentials(user: user, password: password))
+        case .request(.connect, let place): open(place)
+        case .request(.bind, let place):
+            refuse("BIND for \(place.authority) was asked for: Sluice waits for no connections from servers.")
+        case .request(.associate, _):
+            refuse(
+                "UDP was asked for: Sluice passes on TCP only. HTTP/3 and DNS of this client have to go another way."
+            )
+        }
+    }
+
+    private func authenticate(_ credentials: BasicCredentials) {
+        guard let authentication else { return authenticated(.accepted) }
+        if let outcome = authentication.remembered(credentials) { return authenticated(outcome) }
+        isAuthenticating = true
+        let client = connection.channel?.remoteAddress
+        loop.offload {
+            authentication.verify(credentials, client: client)
+        } then: { [self] result in
+            isAuthenticating = false
+            guard !isDone, !connection.isClosed else { return }
+            authenticated((try? result.get()) ?? .wrong)
+            process()
+            connection.readIfWanted()
+        }
+    }
+
+    private func authenticated(_ outcome: ProxyAuthentication.Outcome) {
+        // RFC 1929 §2: anything but 0 is a refusal, after which the connection is closed.
+        write([1, outcome == .accepted ? 0 : 1])
+        switch outcome {
+        case .accepted: break
+        case .tooMany(let seconds):
+            end(reason: "There were too many wrong passwords from this address; it is asked again in \(seconds) s.")
+        case .missing, .wrong: end(reason: "The user or the password is wrong (--proxy-auth).")
+        }
+    }
+
+    private func choose(among methods: [UInt8]) {
+        let chosen =
+            authentication == nil && methods.contains(Method.none)
+            ? Method.none : methods.contains(Method.password) ? Method.password : Method.noneAcceptable
+        write([5, chosen])
+        switch chosen {
+        case Method.none: break
+        case Method.password: reader.expectCredentials()
+        default:
+            let known = methods.map(String.init).joined(separator: ", ")
+            let asked = authentication == nil ? "" : " --proxy-auth asks for a user and a password."
+            end(reason: "The client knows no way to say who it is that Sluice does: \(known).\(asked)")
+        }
+    }
+
+    private func open(_ place: SOCKS5Reader.Place) {
+        isDone = true
+        let tunnel = RequestScope.Tunnel(
+            scheme: "http",
+            host: place.host,
+            port: place.port,
+            address: place.rootedName,
+            isUnnamed: place.isAddress
+        )
+        let answer = TunnelClientLayer.Answer(
+            write: { [connection] head, _, failure in
+                connection.write(SOCKS5Reply(status: head.status, failure: failure).bytes)
+                // The recorded head stays that of a CONNECT: what was written is no head of HTTP.
+                return head.serialized()
+            },
+            hasBody: false
+        )
+        SniffLayer.open(tunnel, nil, on: connection, version: .http11, early: reader.takeRest(), answer: answer)
+    }
+
+    // MARK: - Refusals
+
+    private func refuse(_ failure: SOCKS5Reader.Failure) {
+        switch failure {
+        case .version(4):
+            // The answer of version 4: 91, rejected.
+            write([0, 91, 0, 0, 0, 0, 0, 0])
+            end(reason: "The client speaks SOCKS 4; Sluice speaks SOCKS 5 only: set it as socks5:// or socks5h://.")
+        case .version(let number): end(reason: "The client's first byte, \(number), is of no SOCKS.")
+        case .noMethods:
+            write([5, Method.noneAcceptable])
+            end(reason: "The client's greeting names no way to say who it is, not even none.")
+        case .credentialsVersion(let number):
+            write([1, 1])
+            end(reason: "The client says who it is in version \(number) of RFC 1929; there is only 1.")
+        case .requestVersion(let number):
+            refuse("The request is of version \(number), the greeting was of 5.", .generalFailure)
+        case .command(let number): refuse("There is no command \(number) in SOCKS 5; there are 1, 2 and 3.")
+        case .addressType(let number):
+            refuse("There is no address of type \(number) in SOCKS 5; there are 1, 3 and 4.", .addressTypeNotSupported)
+        case .name(let bytes):
+            let name = String(decoding: bytes.prefix(80), as: UTF8.self)
+            refuse("'\(name)' is the name of no host.", .hostUnreachable)
+        case .noPort: refuse("The client asks for port 0, which no server has.", .generalFailure)
+        }
+    }
+
+    private func refuse(_ reason: String, _ reply: SOCKS5Reply = .commandNotSupported) {
+        connection.write(reply.bytes)
+        end(reason: reason)
+    }
+
+    /// Records why the client gets nothing, and closes once it has what was written.
+    private func end(reason: String) {
+        guard !isDone else { return }
+        isDone = true
+        let intake = RequestIntake(connection: connection, scope: .proxy)
+        intake.recordMalformed("SOCKS: \(reason)", status: 0, method: "", head: nil)
+        connection.flush()
+        connection.become(LingeringLayer(connection: connection))
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        connection.write(ByteBuffer(bytes: bytes))
+        connection.flush()
+    }
+
+    // MARK: - The rest of ClientLayer
+
+    func inputClosed(isHalfClose: Bool) {
+        if began != nil { end(reason: "The client closed the connection before it had asked for anything.") }
+        connection.closeAfterFlush()
+    }
+
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
+        let timeouts = loop.configuration.timeouts
+        guard let began else {
+            if now - lastActivity > timeouts.keepAlive { connection.close() }
+            return
+        }
+        guard !isDone, now - began > timeouts.requestHead else { return }
+        end(reason: "The request was not complete \(timeouts.requestHead.inSeconds) s after its first byte.")
+    }
+}
+
+extension SOCKS5Reply {
+    /// The answer that says what became of a connection: `status` is that of the answer to a CONNECT.
+    init(status: Int, failure: ExchangeFailure?) {
+        switch failure?.code {
+        case _ where (200..<300).contains(status): self = .succeeded
+        case .dns: self = .hostUnreachable
+        case .connect, .reset: self = .refused
+        case .timeout, .clientTimeout: self = .expired
+        case .loop, .notRecorded: self = .notAllowed
+        // A rule has answered.
+        case nil: self = .notAllowed
+        case .tls, .clientTLS, .badRequest, .badResponse, .clientGone, .aborted, .stopped: self = .generalFailure
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// The packet filter's rules that redirect connections to a listener of mode `transparent`: a file for Linux' `nft`.
+package struct RedirectionRules: Sendable, Hashable {
+    /// Whose connections are redirected.
+    package enum Part: String, Sendable, Hashable, CaseIterable {
+        /// Those of other machines, which have this one as their gateway.
+        case gateway
+        /// Those of this machine's own programs.
+        case local
+    }
+
+    /// The port that Sluice listens on.
+    package var port: Int
+    /// The servers' ports whose connections are redirected.
+    package var serverPorts: [Int]
+    /// The number of the user that Sluice runs as, whose connections are left alone.
+    package var user: UInt32
+    package var parts: Set<Part>
+
+    package init(port: Int, serverPorts: [Int], user: UInt32, parts: Set<Part> = Set(Part.allCases)) {
+        self.port = port
+        self.serverPorts = serverPorts
+        self.user = user
+        self.parts = parts
+    }
+
+    /// The table in which all of it is, so that it goes as a whole.
+    package static let table = "inet sluice"
+
+    /// The file: the table anew, whatever was in it before.
+    package var text: String {
+        let ports = serverPorts.map(String.init).joined(separator: ", ")
+        var text = """
+            #!/usr/sbin/nft -f
+            # Redirects TCP to the ports \(ports) to Sluice on port \(port), for IPv4 and IPv6.
+            #
+            #   in force:   sluice transparent --print --port \(port) | sudo nft -f -
+            #   gone again: sudo nft delete table \(RedirectionRules.table)
+
+
+            """
+        if parts.contains(.gateway) {
+            text += """
+                # Other machines need this one as their gateway (net.ipv4.ip_forward=1, net.ipv6.conf.all.forwarding=1), and
+                # Sluice has to listen for them:
+                #   sluice run --mode transparent@0.0.0.0:\(port) --allow NETWORK
+                # or for IPv6 as well: --mode 'transparent@[::]:\(port)'
+
+                """
+        }
+        if parts.contains(.local) {
+            text += """
+                # For programs of this machine Sluice has to run as another user than they do, here the one with number \(user):
+                #   sluice run --mode transparent@127.0.0.1:\(port) --mode 'transparent@[::1]:\(port)'
+
+                """
+        }
+        text += """
+
+            table \(RedirectionRules.table)
+            delete table \(RedirectionRules.table)
+            table \(RedirectionRules.table) {
+
+            """
+        if parts.contains(.gateway) {
+            text += """
+                    chain gateway {
+                        type nat hook prerouting priority -100; policy accept;
+                        # What is for this machine itself stays as it is.
+                        fib daddr type local accept
+                        tcp dport { \(ports) } redirect to :\(port)
+                    }
+
+                """
+        }
+        if parts.contains(.local) {
+            text += """
+                    chain own {
+                        type nat hook output priority -100; policy accept;
+                        # Sluice's own connections to servers, which would come back to it.
+                        meta skuid \(user) accept
+                        fib daddr type local accept
+                        tcp dport { \(ports) } redirect to :\(port)
+                    }
+
+                """
+        }
+        return text + "}\n"
+    }
+}

@@ -1,0 +1,165 @@
+import HTTPModel
+package import NIOCore
+
+/// Reads what a client of SOCKS sends before its bytes are the server's (RFC 1928 §3 to §5, RFC 1929 §2), in pieces of any
+/// length.
+package struct SOCKS5Reader {
+    package enum Event: Hashable {
+        /// The client speaks version 5, and knows these ways to say who it is.
+        case greeting(methods: [UInt8])
+        /// Who the client says it is.
+        case credentials(user: [UInt8], password: [UInt8])
+        case request(Command, Place)
+    }
+
+    package enum Command: UInt8 {
+        case connect = 1
+        case bind = 2
+        case associate = 3
+    }
+
+    /// What a client asks to be connected to.
+    package struct Place: Hashable {
+        /// A name in lower case, or an address without brackets.
+        package var host: String
+        package var port: Int
+        package var isAddress: Bool
+        /// The name with the root's dot, where the client sent it so.
+        package var rootedName: String?
+
+        package init(host: String, port: Int, isAddress: Bool, rootedName: String? = nil) {
+            self.host = host
+            self.port = port
+            self.isAddress = isAddress
+            self.rootedName = rootedName
+        }
+
+        /// Host and port as an authority, for messages.
+        package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+
+    /// What is wrong with a client's bytes.
+    package enum Failure: Error, Hashable {
+        /// The first byte is of no version 5: it is 4, or what begins another protocol.
+        case version(UInt8)
+        /// The greeting names no method at all.
+        case noMethods
+        /// What follows who the client is, in a subnegotiation of another version (RFC 1929 §2).
+        case credentialsVersion(UInt8)
+        /// The request is of another version than the greeting.
+        case requestVersion(UInt8)
+        case command(UInt8)
+        case addressType(UInt8)
+        /// A name that no host has.
+        case name([UInt8])
+        case noPort
+    }
+
+    private enum Expected {
+        /// Successors: `credentials`, `request`, as the one who reads says.
+        case greeting
+        /// Successor: `request`.
+        case credentials
+        /// Successor: `rest`.
+        case request
+        /// All that is left is the server's.
+        case rest
+    }
+
+    private var bytes = ByteBuffer()
+    private var expected = Expected.greeting
+
+    package init() {}
+
+    package mutating func receive(_ more: ByteBuffer) {
+        if bytes.readableBytes == 0 { bytes = more } else { bytes.writeImmutableBuffer(more) }
+    }
+
+    /// The next message; `nil` where more of it has to come first, or all were read. A greeting is followed by a request,
+    /// unless ``expectCredentials()`` says otherwise.
+    package mutating func next() throws(Failure) -> Event? {
+        var reading = bytes
+        let event: Event?
+        switch expected {
+        case .greeting: event = try SOCKS5Reader.greeting(&reading)
+        case .credentials: event = try SOCKS5Reader.credentials(&reading)
+        case .request: event = try SOCKS5Reader.request(&reading)
+        case .rest: return nil
+        }
+        guard let event else { return nil }
+        bytes = reading
+        if case .request = event { expected = .rest } else { expected = .request }
+        return event
+    }
+
+    /// The client was asked who it is.
+    package mutating func expectCredentials() { expected = .credentials }
+
+    /// What came behind the request.
+    package mutating func takeRest() -> ByteBuffer? {
+        defer { bytes = ByteBuffer() }
+        return bytes.readableBytes > 0 ? bytes : nil
+    }
+
+    // MARK: - Messages
+
+    private static func greeting(_ bytes: inout ByteBuffer) throws(Failure) -> Event? {
+        guard let version = bytes.readInteger(as: UInt8.self) else { return nil }
+        guard version == 5 else { throw .version(version) }
+        guard let count = bytes.readInteger(as: UInt8.self) else { return nil }
+        guard count > 0 else { throw .noMethods }
+        return bytes.readBytes(length: Int(count)).map { .greeting(methods: $0) }
+    }
+
+    private static func credentials(_ bytes: inout ByteBuffer) throws(Failure) -> Event? {
+        guard let version = bytes.readInteger(as: UInt8.self) else { return nil }
+        guard version == 1 else { throw .credentialsVersion(version) }
+        guard let user = counted(&bytes), let password = counted(&bytes) else { return nil }
+        return .credentials(user: user, password: password)
+    }
+
+    private static func request(_ bytes: inout ByteBuffer) throws(Failure) -> Event? {
+        guard let version = bytes.readInteger(as: UInt8.self) else { return nil }
+        guard version == 5 else { throw .requestVersion(version) }
+        guard let number = bytes.readInteger(as: UInt8.self) else { return nil }
+        guard let command = Command(rawValue: number) else { throw .command(number) }
+        // The reserved byte, whatever it is.
+        guard bytes.readInteger(as: UInt8.self) != nil, let type = bytes.readInteger(as: UInt8.self) else { return nil }
+        let host: [UInt8]?
+        switch type {
+        case 1: host = bytes.readBytes(length: 4)
+        case 3: host = counted(&bytes)
+        case 4: host = bytes.readBytes(length: 16)
+        default: throw .addressType(type)
+        }
+        guard let host, let port = bytes.readInteger(as: UInt16.self) else { return nil }
+        var place = type == 3 ? try named(host) : addressed(host)
+        place.port = Int(port)
+        // Of a UDP association the client need not know its port yet.
+        guard port > 0 || command != .connect else { throw .noPort }
+        return .request(command, place)
+    }
+
+    private static func counted(_ bytes: inout ByteBuffer) -> [UInt8]? {
+        bytes.readInteger(as: UInt8.self).flatMap { bytes.readBytes(length: Int($0)) }
+    }
+
+    private static func addressed(_ bytes: [UInt8]) -> Place {
+        let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0)
+        return Place(host: address?.ipAddress ?? "", port: 0, isAddress: true)
+    }
+
+    private static func named(_ bytes: [UInt8]) throws(Failure) -> Place {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // No byte may be lost or end the name before its end.
+        guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else { throw .name(bytes) }
+        // Some clients send addresses as names.
+        if let address = try? SocketAddress(ipAddress: text, port: 0), let host = address.ipAddress {
+            return Place(host: host, port: 0, isAddress: true)
+        }
+        guard !bytes.contains(UInt8(ascii: ":")), !bytes.contains(UInt8(ascii: "[")),
+            let (host, _) = RequestURL.splitAuthority(text)
+        else { throw .name(bytes) }
+        return Place(host: host, port: 0, isAddress: false, rootedName: RequestURL.rootedName(of: bytes))
+    }
+}

@@ -1,0 +1,17 @@
+package import NIOCore
+
+/// The answer to a request of SOCKS (RFC 1928 §6).
+package enum SOCKS5Reply: UInt8 {
+    case succeeded = 0
+    case generalFailure = 1
+    case notAllowed = 2
+    case hostUnreachable = 4
+    case refused = 5
+    /// What comes nearest to "took too long".
+    case expired = 6
+    case commandNotSupported = 7
+    case addressTypeNotSupported = 8
+
+    /// The bytes, without the address that we would have: it is of no use for CONNECT, and clients do not ask for it.
+    package var bytes: ByteBuffer { ByteBuffer(bytes: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]) }
+}
