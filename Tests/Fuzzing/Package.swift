@@ -93,6 +93,7 @@ let package = Package(
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),
+        fuzzer("ProxyAnswers", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
         fuzzer("Profiles", "Tools", "Rules", "ExchangeCore"),

@@ -29,15 +29,16 @@ final class OwnConnections: Sendable {
 
     private struct Outgoing {
         let channel: any Channel
-        let authority: String
+        let failure: @Sendable () -> ExchangeFailure
     }
 
     private let outgoing = Mutex<[Ends: Outgoing]>([:])
 
-    /// Notes a connection to the server of an authority, before anything is written on it; returns the key to remove it by.
-    func add(_ channel: any Channel, to authority: String) -> Ends? {
+    /// Notes a connection to a server, before anything is written on it; returns the key to remove it by. Where it leads back,
+    /// `failure` is what becomes of it.
+    func add(_ channel: any Channel, failure: @escaping @Sendable () -> ExchangeFailure) -> Ends? {
         guard let ends = Ends(client: channel.localAddress, server: channel.remoteAddress) else { return nil }
-        outgoing.withLock { $0[ends] = Outgoing(channel: channel, authority: authority) }
+        outgoing.withLock { $0[ends] = Outgoing(channel: channel, failure: failure) }
         return ends
     }
 
@@ -52,7 +53,7 @@ final class OwnConnections: Sendable {
             let ends = Ends(client: client.remoteAddress, server: client.localAddress),
             let other = outgoing.withLock({ $0[ends] })
         else { return false }
-        other.channel.pipeline.fireErrorCaught(ExchangeFailure.leadsBack(other.authority))
+        other.channel.pipeline.fireErrorCaught(other.failure())
         return true
     }
 }

@@ -39,6 +39,12 @@ package final class TLSSession {
     var resumption: TLSResumption?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
+    /// Whether the server asked for a certificate (upstream leg).
+    var certificateAsked = false
+    /// The authorities whose certificates the server takes.
+    var certificateAuthorities: [String] = []
+    /// What we show to a server that asks.
+    var identity: TLSClientIdentity?
 
     private let pipe = CiphertextPipe()
     private let leg: TLSError.Leg
@@ -183,6 +189,13 @@ package final class TLSSession {
         guard leg == .upstream else { return details }
         let chain = SSL_get_peer_cert_chain(ssl)
         details.peerCertificates = chain.map(summaries) ?? rejectedPeer?.chain ?? []
+        if certificateAsked {
+            details.clientCertificate = ClientCertificateDetails(
+                authorities: certificateAuthorities,
+                name: certificateSent ? identity?.name : nil,
+                sent: certificateSent ? identity?.summary : nil
+            )
+        }
         if SSL_is_init_finished(ssl) != 1 { return details }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
@@ -304,6 +317,7 @@ package final class TLSSession {
     private func failWithOpenSSLErrors() {
         let errors = OpenSSLErrors.take()
         var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
+        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
         // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
         if let rejectedPeer, case .handshaking = state { failure.cause = .certificate(rejectedPeer.problem) }
@@ -311,7 +325,9 @@ package final class TLSSession {
     }
 
     private func fail(_ cause: TLSError.Cause) {
-        fail(TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent))
+        var failure = TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent)
+        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
+        fail(failure)
     }
 
     private func fail(_ failure: TLSError) {
