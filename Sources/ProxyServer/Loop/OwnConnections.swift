@@ -29,16 +29,15 @@ final class OwnConnections: Sendable {
 
     private struct Outgoing {
         let channel: any Channel
-        let failure: @Sendable () -> ExchangeFailure
+        let authority: String
     }
 
     private let outgoing = Mutex<[Ends: Outgoing]>([:])
 
-    /// Notes a connection to a server, before anything is written on it; returns the key to remove it by. Where it leads back,
-    /// `failure` is what becomes of it.
-    func add(_ channel: any Channel, failure: @escaping @Sendable () -> ExchangeFailure) -> Ends? {
+    /// Notes a connection to the server of an authority, before anything is written on it; returns the key to remove it by.
+    func add(_ channel: any Channel, to authority: String) -> Ends? {
         guard let ends = Ends(client: channel.localAddress, server: channel.remoteAddress) else { return nil }
-        outgoing.withLock { $0[ends] = Outgoing(channel: channel, failure: failure) }
+        outgoing.withLock { $0[ends] = Outgoing(channel: channel, authority: authority) }
         return ends
     }
 
@@ -53,7 +52,7 @@ final class OwnConnections: Sendable {
             let ends = Ends(client: client.remoteAddress, server: client.localAddress),
             let other = outgoing.withLock({ $0[ends] })
         else { return false }
-        other.channel.pipeline.fireErrorCaught(other.failure())
+        other.channel.pipeline.fireErrorCaught(ExchangeFailure.leadsBack(other.authority))
         return true
     }
 }

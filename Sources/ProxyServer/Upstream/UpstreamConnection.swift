@@ -198,9 +198,8 @@ final class UpstreamConnection: ChannelDuplexHandler {
         record.proxy = proxy?.description
         self.record = record
         if loop.shared.isOwnPort(context.remoteAddress?.port) {
-            ownEnds = loop.shared.ownConnections.add(context.channel) { [proxy, authority] in
-                proxy?.leadsBack() ?? .leadsBack(authority)
-            }
+            let name = proxy.map { "The upstream proxy \($0)" } ?? authority
+            ownEnds = loop.shared.ownConnections.add(context.channel, to: name)
         }
         onConnected?()
         onConnected = nil

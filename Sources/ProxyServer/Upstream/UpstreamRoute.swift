@@ -109,6 +109,6 @@ extension UpstreamProxy {
     /// It is this proxy itself, by one name or another.
     func leadsBack() -> ExchangeFailure {
         let hint = "Name another proxy under 'upstream' or with --upstream-proxy, or let Sluice listen on another port."
-        return ExchangeFailure(.loop, "The upstream proxy \(self) is this Sluice itself.", hint: hint)
+        return ExchangeFailure(.loop, "The upstream proxy \(self) leads back to this proxy.", hint: hint)
     }
 }
