@@ -38,6 +38,8 @@ extension UpstreamProxy {
     package func failure(_ refusal: ProxyRefusal, to authority: String) -> ExchangeFailure {
         switch refusal {
         case .status(let answer) where answer.status == 407: unauthorized(answer.schemes)
+        // What tinyproxy says to a wrong password, with no way of authentication beside it.
+        case .status(let answer) where answer.status == 401 && user != nil: unauthorized([])
         case .status(let answer): refused(answer, authority)
         case .reply(let code): refused(code, authority)
         case .noMethod where user == nil: unauthorized([])

@@ -320,7 +320,10 @@ package final class TLSSession {
         (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
         // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
-        if let rejectedPeer, case .handshaking = state { failure.cause = .certificate(rejectedPeer.problem) }
+        // Where it is only recorded, what is wrong with the certificate ends nothing.
+        if let rejectedPeer, case .handshaking = state, SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE {
+            failure.cause = .certificate(rejectedPeer.problem)
+        }
         fail(failure)
     }
 
