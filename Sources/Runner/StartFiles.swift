@@ -12,13 +12,10 @@ package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
     let trust: TLSTrust
-<<<<<<< HEAD
     /// Asks clients for a user and a password; `nil` where they need none.
     let authentication: ProxyAuthentication?
-=======
     let access: ServerAccess
     let secrets: ServerAccess.Secrets
->>>>>>> 46e1110 (Servers are asked through other proxies, shown client certificates, and raced over both families)
 
     /// What the profile says of replays.
     package var replay: ReplayRules { profile?.replay ?? ReplayRules() }

@@ -20,10 +20,6 @@ struct ProfileLints {
                 lintUndecrypted(heading.scope.locations ?? [], at: heading.place)
             }
         }
-<<<<<<< HEAD
-        let recorded = record.locations
-        for entry in (recorded.only ?? []) + recorded.except { lintUndecrypted([entry.location], at: entry.place) }
-=======
         for (shadowed, by) in upstream.shadows + clientCertificates.shadows { lint(shadowed, shadowedBy: by) }
         for rule in upstream.rules where rule.heading.isEnabled {
             lintUndecrypted(rule.heading.scope.locations ?? [], at: rule.heading.place)
@@ -36,8 +32,8 @@ struct ProfileLints {
                 )
             }
         }
-        for entry in (record.only ?? []) + record.except { lintUndecrypted([entry.location], at: entry.place) }
->>>>>>> 46e1110 (Servers are asked through other proxies, shown client certificates, and raced over both families)
+        let recorded = record.locations
+        for entry in (recorded.only ?? []) + recorded.except { lintUndecrypted([entry.location], at: entry.place) }
     }
 
     private mutating func lint(_ place: ProfilePlace, _ message: String) {
