@@ -80,6 +80,10 @@ static inline X509 *sluice_sk_X509_value(const STACK_OF(X509) *stack, int index)
     return sk_X509_value(stack, index);
 }
 static inline void sluice_sk_X509_pop_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+static inline int sluice_sk_X509_NAME_num(const STACK_OF(X509_NAME) *stack) { return sk_X509_NAME_num(stack); }
+static inline X509_NAME *sluice_sk_X509_NAME_value(const STACK_OF(X509_NAME) *stack, int index) {
+    return sk_X509_NAME_value(stack, index);
+}
 static inline int sluice_sk_GENERAL_NAME_num(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
 static inline GENERAL_NAME *sluice_sk_GENERAL_NAME_value(const GENERAL_NAMES *names, int index) {
     return sk_GENERAL_NAME_value(names, index);

@@ -14,6 +14,9 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     package var peerCertificates: [CertificateSummary]
     /// Why verification of the peer failed although the connection was allowed to go on; `nil` when it passed.
     package var verificationFailure: String?
+    /// That the server asked for a certificate of ours, and what it got; `nil` where it did not ask, as in a handshake that
+    /// resumed another.
+    package var clientCertificate: ClientCertificateDetails?
 
     package init(
         protocolVersion: String,
@@ -31,6 +34,20 @@ package struct TLSDetails: Sendable, Hashable, Codable {
         self.resumed = resumed
         self.peerCertificates = peerCertificates
         self.verificationFailure = verificationFailure
+    }
+}
+
+/// What a server asked for, and got, as a client's certificate.
+package struct ClientCertificateDetails: Sendable, Hashable, Codable {
+    /// The names of the authorities whose certificates it takes, each in one line; empty where it did not say.
+    package var authorities: [String]
+    /// What the profile calls the certificate that was sent; `nil` where none was.
+    package var name: String?
+    /// The certificate that was sent.
+    package var sent: CertificateSummary?
+
+    package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil) {
+        (self.authorities, self.name, self.sent) = (authorities, name, sent)
     }
 }
 

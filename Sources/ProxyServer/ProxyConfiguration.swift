@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import HTTPModel
 package import NIOCore
 package import Wire
 
@@ -31,6 +32,8 @@ package struct ProxyConfiguration: Sendable {
     package var answers: (any RecordedAnswers)?
     /// Finds which process of this machine a client is; `nil` where nothing does.
     package var clientProcesses: (any ClientProcessSource)?
+    /// Looks up the addresses of names; may block.
+    var lookUp: Resolver.LookUp = Resolver.addresses(of:family:)
     package var firstExchange: Int64 = 1
     package var firstConnection: Int64 = 1
 
@@ -83,6 +86,11 @@ package struct ProxyRules: Sendable {
     package var decrypts: @Sendable (_ host: String, _ port: Int) -> Bool
     /// Which clients may use the proxy, beside those that its configuration allows; asked when they connect.
     package var access: AccessRules?
+    /// How a server is reached, by what is asked of it and where that really goes; asked whenever a connection is needed;
+    /// `nil` where all are asked directly.
+    package var route: (@Sendable (RequestURL) -> UpstreamRoute)?
+    /// What a server, by host (in lower case) and port, is shown if it asks for a certificate.
+    package var identity: (@Sendable (_ host: String, _ port: Int) -> TLSClientIdentity?)?
 
     /// By default there are no stages, every host is decrypted, and no further clients are allowed.
     package init(

@@ -13,17 +13,28 @@ extension JSONWriter {
     /// Certificates as an array of objects with the keys of ``CertificateSummary``; `nil` for none.
     static func certificates(_ certificates: [CertificateSummary]) throws -> ByteBuffer? {
         guard !certificates.isEmpty else { return nil }
-        return try list(certificates) { certificate, json in
-            try json.object {
-                $0.member("subject", certificate.subject)
-                $0.member("issuer", certificate.issuer)
-                try $0.strings("alternativeNames", certificate.alternativeNames)
-                $0.member("notBefore", certificate.notBefore)
-                $0.member("notAfter", certificate.notAfter)
-                $0.member("fingerprint", certificate.fingerprint)
-                if let staple = certificate.staple { try $0.object("staple") { $0.staple(staple) } }
-            }
+        return try list(certificates) { certificate, json in try json.object { try $0.members(of: certificate) } }
+    }
+
+    /// An object with the keys of ``ClientCertificateDetails``.
+    static func clientCertificate(_ certificate: ClientCertificateDetails) throws -> ByteBuffer {
+        var json = JSONWriter()
+        try json.object {
+            try $0.strings("authorities", certificate.authorities)
+            $0.optionalMember("name", certificate.name)
+            if let sent = certificate.sent { try $0.object("sent") { try $0.members(of: sent) } }
         }
+        return json.buffer
+    }
+
+    private mutating func members(of certificate: CertificateSummary) throws {
+        member("subject", certificate.subject)
+        member("issuer", certificate.issuer)
+        try strings("alternativeNames", certificate.alternativeNames)
+        member("notBefore", certificate.notBefore)
+        member("notAfter", certificate.notAfter)
+        member("fingerprint", certificate.fingerprint)
+        if let staple = certificate.staple { try object("staple") { $0.staple(staple) } }
     }
 
     /// Writes the members of a ``StapledStatus``.

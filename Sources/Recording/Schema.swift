@@ -64,7 +64,7 @@ enum Schema {
             "local_address TEXT NOT NULL", "peer_address TEXT NOT NULL",
             "dns INTEGER", "connect INTEGER", "handshake INTEGER",
             "tls_version TEXT", "tls_cipher TEXT", "tls_server_name TEXT", "tls_alpn TEXT", "tls_resumed INTEGER",
-            "tls_failure TEXT", "tls_certificates TEXT",
+            "tls_failure TEXT", "tls_certificates TEXT", "tls_client_certificate TEXT", "upstream_proxy TEXT",
         ]
     )
 

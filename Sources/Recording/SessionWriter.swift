@@ -267,6 +267,8 @@ final class SessionWriter {
         connections.bind((tls?.resumed).map { $0 ? 1 : 0 })
         connections.bind(tls?.verificationFailure)
         connections.bind(text: try JSONWriter.certificates(tls?.peerCertificates ?? []))
+        connections.bind(text: try tls?.clientCertificate.map(JSONWriter.clientCertificate))
+        connections.bind(connection.proxy)
         try connections.run()
     }
 

@@ -31,8 +31,20 @@ actor RulesInForce {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let server: ProxyServer
     private let recorder: Recorder
+    private let upstream: UpstreamOption?
+    private var access: ServerAccess
+    private var secrets: ServerAccess.Secrets
 
-    init(profile: RuleProfile?, paths: [String], server: ProxyServer, recorder: Recorder) {
+    init(
+        profile: RuleProfile?,
+        paths: [String],
+        server: ProxyServer,
+        recorder: Recorder,
+        access: ServerAccess = ServerAccess(),
+        upstream: UpstreamOption? = nil,
+        secrets: ServerAccess.Secrets = ServerAccess.Secrets()
+    ) {
+        (self.access, self.upstream, self.secrets) = (access, upstream, secrets)
         self.profile = profile
         self.paths = paths
         self.server = server
@@ -44,12 +56,18 @@ actor RulesInForce {
     }
 
     /// The rules that a server begins with under a profile.
-    static func rules(_ profile: RuleProfile?, without off: Set<StageID>? = nil) throws -> ProxyRules {
-        guard let profile else { return ProxyRules() }
+    static func rules(
+        _ profile: RuleProfile?,
+        without off: Set<StageID>? = nil,
+        access: ServerAccess = ServerAccess()
+    ) throws -> ProxyRules {
+        var rules = ProxyRules()
+        access.apply(to: &rules)
+        guard let profile else { return rules }
         let intercept = profile.intercept
-        var rules = ProxyRules(chain: profile.chain(without: off ?? profile.off)) { host, port in
-            intercept.decrypts(host: host, port: port)
-        }
+        (rules.chain, rules.decrypts) = (
+            profile.chain(without: off ?? profile.off), { host, port in intercept.decrypts(host: host, port: port) }
+        )
         let networks = try profile.access.map { text in
             if let network = AccessRules.Network(text) { return network }
             let hint = "It takes an address or a network such as 192.168.0.0/16."
@@ -286,17 +304,20 @@ actor RulesInForce {
 
     private func change(to after: RuleProfile?) async throws(ProfileError) {
         do {
-            // Fails for a wrong network before anything is changed.
+            // Fails for a wrong network or an unusable file before anything is changed.
+            let access = try ServerAccess(after, option: upstream, secrets: &secrets)
             _ = try RulesInForce.rules(after, without: off)
             let before = profile
             let (offBefore, offNow) = (before?.off ?? [], after?.off ?? [])
             // What the user switched stays so, unless the file has something else than before.
             off.subtract(offBefore.subtracting(offNow))
             off.formUnion(offNow.subtracting(offBefore))
-            profile = after
+            (profile, self.access) = (after, access)
             if let before { after?.prepare(toReplace: before) }
             try await putInForce()
             before?.wasReplaced(by: after)
+        } catch let error as ProfileError {
+            throw error
         } catch {
             let file = after?.sources.first?.file ?? ""
             throw ProfileError("\(error)", file: file)
@@ -304,7 +325,7 @@ actor RulesInForce {
     }
 
     private func putInForce() async throws {
-        await server.replaceRules(try RulesInForce.rules(profile, without: off))
+        await server.replaceRules(try RulesInForce.rules(profile, without: off, access: access))
         profile?.switchTools(without: off)
         RulesInForce.note(profile, off, recorder)
     }

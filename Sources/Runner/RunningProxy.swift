@@ -123,14 +123,25 @@ package final class RunningProxy: Sendable {
         recovered = recorder.recovered
         server = try await ProxyServer.start(
             try RunningProxy.configuration(settings, files, recorder),
-            rules: try RulesInForce.rules(profile),
+            rules: try RulesInForce.rules(profile, access: files.access),
             makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
             logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report) }
         )
         address = server.address
         listening = server.listening
-        rules = RulesInForce(profile: profile, paths: settings.profiles, server: server, recorder: recorder)
+        rules = RulesInForce(
+            profile: profile,
+            paths: settings.profiles,
+            server: server,
+            recorder: recorder,
+            access: files.access,
+            upstream: settings.upstreamProxy,
+            secrets: files.secrets
+        )
     }
+
+    /// The proxy that `--upstream-proxy` names, in words; `nil` without the option.
+    package var upstreamSummary: String? { settings.upstreamProxy?.text }
 
     /// Where it is a forward proxy; `nil` where it listens in other modes only.
     package var forwardAddress: SocketAddress? { listening.first { $0.mode == .regular }?.address }

@@ -14,16 +14,25 @@ package struct StartFiles: Sendable {
     let trust: TLSTrust
     /// Asks clients for a user and a password; `nil` where they need none.
     let authentication: ProxyAuthentication?
+    let access: ServerAccess
+    let secrets: ServerAccess.Secrets
 
     /// What the profile says of replays.
     package var replay: ReplayRules { profile?.replay ?? ReplayRules() }
 
     /// Reads the files; throws `StartError` or `CertificateError` where one cannot be used.
+    ///
+    /// On a terminal a password that is needed, and in no file, is asked for.
     package init(_ settings: RunSettings) throws {
-        do throws(ProfileError) {
+        try settings.upstreamProxy?.check(listeningOn: settings.host, port: settings.port)
+        do {
             let paths = settings.profiles
-            profile = paths.isEmpty ? nil : try RuleProfile.load(paths: paths, takesPipes: true)
-        } catch {
+            let profile = paths.isEmpty ? nil : try RuleProfile.load(paths: paths, takesPipes: true)
+            var secrets = ServerAccess.Secrets()
+            let ask = PasswordPrompt.isPossible ? PasswordPrompt.ask : nil
+            access = try ServerAccess(profile, option: settings.upstreamProxy, secrets: &secrets, ask: ask)
+            (self.profile, self.secrets) = (profile, secrets)
+        } catch let error as ProfileError {
             // Editors read positions in this form.
             throw StartError(error.description, isPositioned: true)
         }

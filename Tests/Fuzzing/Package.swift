@@ -94,6 +94,7 @@ let package = Package(
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),
         fuzzer("SOCKS", "Wire"),
+        fuzzer("ProxyAnswers", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
         fuzzer("Profiles", "Tools", "Rules", "ExchangeCore"),

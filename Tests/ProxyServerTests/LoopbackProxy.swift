@@ -125,6 +125,13 @@ final class CollectingOutlet: Sendable {
         }
     }
 
+    /// The connections that were recorded, in order.
+    var connections: [ConnectionRecord] {
+        state.withLock { state in
+            state.events.compactMap { if case .connection(let record) = $0 { record } else { nil } }
+        }
+    }
+
     /// The exchanges that ended, in order.
     var finished: [(record: ExchangeRecord, messages: ExchangeMessages)] {
         state.withLock { state in

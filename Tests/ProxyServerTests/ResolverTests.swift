@@ -21,7 +21,7 @@ struct ResolverTests {
         var log: [String] { names.withLock { $0 } }
 
         @Sendable
-        func lookUp(_ host: String) throws -> [SocketAddress] {
+        func lookUp(_ host: String, _ family: AddressFamily) throws -> [SocketAddress] {
             names.withLock { $0.append(host) }
             gate(host).wait()
             if host == "missing" { throw ExchangeFailure(.dns, "There is no such name.") }
@@ -43,11 +43,11 @@ struct ResolverTests {
     func coalesced() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let inquiries = (0..<10).map { _ in resolver.resolve("a", on: eventLoop) }
+        let inquiries = (0..<10).map { _ in resolver.resolve("a", .v4, on: eventLoop) }
         server.answer("a")
         for inquiry in inquiries { #expect(try await inquiry.addresses.get().map(\.ipAddress) == ["192.0.2.1"]) }
         #expect(server.log == ["a"])
-        let again = resolver.resolve("a", on: eventLoop)
+        let again = resolver.resolve("a", .v4, on: eventLoop)
         server.answer("a")
         _ = try await again.addresses.get()
         #expect(server.log == ["a", "a"], "what is over is not kept")
@@ -57,7 +57,7 @@ struct ResolverTests {
     func failure() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let inquiries = (0..<2).map { _ in resolver.resolve("missing", on: eventLoop) }
+        let inquiries = (0..<2).map { _ in resolver.resolve("missing", .v4, on: eventLoop) }
         server.answer("missing")
         for inquiry in inquiries { await #expect(throws: ExchangeFailure.self) { try await inquiry.addresses.get() } }
     }
@@ -66,8 +66,8 @@ struct ResolverTests {
     func slowNames() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let slow = (0..<20).map { resolver.resolve("slow\($0)", on: eventLoop) }
-        let quick = resolver.resolve("quick", on: eventLoop)
+        let slow = (0..<20).map { resolver.resolve("slow\($0)", .v4, on: eventLoop) }
+        let quick = resolver.resolve("quick", .v4, on: eventLoop)
         server.answer("quick")
         _ = try await quick.addresses.get()
         for (number, inquiry) in slow.enumerated() {
@@ -81,7 +81,7 @@ struct ResolverTests {
     func limits() async throws {
         let server = NameServer()
         let resolver = Resolver(limit: 2, threadLimit: 3, lookUp: server.lookUp)
-        let inquiries = ["a", "b", "c", "d", "e"].map { resolver.resolve($0, on: eventLoop) }
+        let inquiries = ["a", "b", "c", "d", "e"].map { resolver.resolve($0, .v4, on: eventLoop) }
         try await eventually("two are asked for") { Set(server.log) == ["a", "b"] }
         resolver.withdraw(inquiries[0])
         try await eventually("one was given up, so another is asked for") { server.log.last == "c" }
@@ -98,7 +98,7 @@ struct ResolverTests {
 
     @Test("There is a limit for names that wait, and one that is asked for again is adopted")
     func queue() {
-        var names = NameLookUps<String>(limit: 1, threadLimit: 2, queueLimit: 2)
+        var names = NameLookUps<String, String>(limit: 1, threadLimit: 2, queueLimit: 2)
         let first = names.add("1", for: "a")
         #expect(names.next() == "a")
         #expect(names.next() == nil)

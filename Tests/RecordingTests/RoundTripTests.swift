@@ -111,6 +111,12 @@ struct RoundTripTests {
             ],
             verificationFailure: "self-signed certificate"
         )
+        upstream.tls?.clientCertificate = ClientCertificateDetails(
+            authorities: ["CN=Staff", "O=\"Test, Inc.\""],
+            name: "staging",
+            sent: upstream.tls?.peerCertificates.first
+        )
+        upstream.proxy = "http://proxy.example:3128"
         return [client, upstream]
     }
 

@@ -73,6 +73,8 @@ package struct UpstreamFacts: Sendable {
     package var tls: Int64?
     /// Why the server's certificate is not to be trusted, where the user allowed that.
     package var verificationFailure: String?
+    /// What the trace is to say of the certificate that the server asked for.
+    package var certificateNote: String?
 
     package init(connection: ConnectionID?, version: HTTPVersion, isReused: Bool) {
         self.connection = connection

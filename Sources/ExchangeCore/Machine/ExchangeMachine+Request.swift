@@ -269,6 +269,7 @@ extension ExchangeMachine {
         if let failure = facts.verificationFailure {
             note("the server's certificate was not verified, as you allowed: \(failure)")
         }
+        if let text = facts.certificateNote { note(text) }
     }
 
     /// No connection could be made, or the request could not be sent.

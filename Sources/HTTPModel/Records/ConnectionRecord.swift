@@ -17,11 +17,14 @@ package struct ConnectionRecord: Sendable, Hashable {
     package var localAddress: String
     /// The peer's address, as `host:port`.
     package var peerAddress: String
+    /// The upstream proxy that it goes through, as `http://host:port`, and then the peer's address is the proxy's; `nil` where
+    /// the peer is the server itself, and on the client leg.
+    package var proxy: String?
     /// The TLS handshake's outcome; `nil` for a plain connection.
     package var tls: TLSDetails?
     /// Resolving the server's name, in microseconds; `nil` on the client leg or for an address.
     package var dns: Int64?
-    /// Making the TCP connection, in microseconds; `nil` on the client leg.
+    /// Making the TCP connection, with a proxy up to its leave to go on, in microseconds; `nil` on the client leg.
     package var connect: Int64?
     /// The TLS handshake, in microseconds.
     package var handshake: Int64?

@@ -340,6 +340,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         case badResponse = "bad-response"
         case clientGone = "client-gone"
         case notRecorded = "not-recorded"
+        case upstreamProxy = "upstream-proxy"
 
         /// What happened, in words without an end.
         package var summary: String {
@@ -358,6 +359,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
             case .stopped: "Sluice was stopped"
             case .loop: "the request would have come back to this proxy"
             case .notRecorded: "a replay had no recorded answer to it"
+            case .upstreamProxy: "the upstream proxy did not let it through"
             }
         }
     }

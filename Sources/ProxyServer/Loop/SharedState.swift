@@ -10,7 +10,7 @@ final class SharedState: Sendable {
     let logger: Logger
     let leafKey: LeafKey
     let ticketKeys = TLSTicketKeys()
-    let resolver = Resolver()
+    let resolver: Resolver
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
     let ownConnections = OwnConnections()
@@ -21,6 +21,7 @@ final class SharedState: Sendable {
     init(_ configuration: ProxyConfiguration, logger: Logger) throws {
         self.configuration = configuration
         self.logger = logger
+        resolver = Resolver(lookUp: configuration.lookUp)
         leafKey = try LeafKey()
         nextExchange = Atomic(configuration.firstExchange)
         nextConnection = Atomic(configuration.firstConnection)

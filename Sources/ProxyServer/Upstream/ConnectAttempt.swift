@@ -4,48 +4,88 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Connects to one of several addresses, TLS handshake included (RFC 8305, simplified: the next address is tried when
-/// one fails or has not answered for a quarter of a second; the first that has a TCP connection is taken).
+/// Connects to one of a peer's addresses, up to where the connection is ready for use (RFC 8305 §5): the families take
+/// turns, the next address is tried when one fails or has not answered for a quarter of a second, and the first that has a
+/// TCP connection is taken.
 final class ConnectAttempt {
     typealias Outcome = Result<EstablishedUpstream, ExchangeFailure>
 
     private let loop: LoopContext
-    private var addresses: ArraySlice<SocketAddress>
+    /// The server, for messages.
     private let authority: String
+    private let proxy: UpstreamProxy?
     private let addHandlers: (any Channel) throws -> UpstreamConnection
+    private var addresses = AddressQueue()
+    /// Whether no more addresses will come.
+    private var hasAllAddresses = false
     private var completion: ((Outcome) -> Void)?
     private var running: [ObjectIdentifier: any Channel] = [:]
     private var winner: (any Channel)?
+    private var winningSocket: UpstreamConnection?
     private var next: Scheduled<Void>?
     private var limit: Scheduled<Void>?
     /// Whether idle connections were closed for this one.
     private var hasMadeRoom = false
     /// Attempts that have neither a connection nor failed.
     private var underway = 0
+    /// When the last attempt began.
+    private var lastBegan = NIODeadline.distantPast
+    /// What one attempt failed with, that which says the most.
+    private var error: (any Error)?
 
+    /// How long an address has before the next one is tried too (RFC 8305 §8, Connection Attempt Delay).
+    static let attemptDelay = TimeAmount.milliseconds(250)
+
+    /// Connects to a server, or to the proxy on the way to it.
     init(
         loop: LoopContext,
-        addresses: [SocketAddress],
         authority: String,
+        proxy: UpstreamProxy?,
         addHandlers: @escaping (any Channel) throws -> UpstreamConnection
     ) {
         self.loop = loop
-        self.addresses = addresses[...]
         self.authority = authority
+        self.proxy = proxy
         self.addHandlers = addHandlers
     }
+
+    /// Takes addresses to try; they may be all that there are.
+    func add(_ found: [SocketAddress], areAll: Bool) {
+        addresses.add(found)
+        hasAllAddresses = areAll
+        guard completion != nil, winner == nil else { return }
+        if underway == 0 {
+            if addresses.isEmpty { endIfDone() } else { tryNext() }
+        } else if next == nil, !addresses.isEmpty {
+            // One that comes late has waited already.
+            scheduleNext(at: max(loop.eventLoop.now, lastBegan + Self.attemptDelay))
+        }
+    }
+
+    /// Who is connected to by TCP, at the beginning of a sentence.
+    private var peer: String { proxy.map { "The upstream proxy \($0)" } ?? authority }
 
     func start(_ completion: @escaping (Outcome) -> Void) {
         self.completion = completion
         let seconds = loop.configuration.timeouts.connect
         limit = loop.eventLoop.assumeIsolated().scheduleTask(in: seconds) { [self] in
-            let what =
-                winner == nil
-                ? "No connection to \(authority) came about" : "The TLS handshake with \(authority) did not finish"
-            let hint = "The server may be down, or a firewall drops the packets; --connect-timeout sets the limit."
-            finish(.failure(ExchangeFailure(.timeout, "\(what) within \(seconds.inSeconds) seconds.", hint: hint)))
+            let hint =
+                "The \(winner == nil && proxy != nil ? "proxy" : "server") may be down, or a firewall drops the packets; "
+                + "--connect-timeout sets the limit."
+            let text = "\(unfinished) within \(seconds.inSeconds) seconds."
+            finish(.failure(ExchangeFailure(.timeout, text, hint: hint)))
         }
-        tryNext()
+    }
+
+    /// What has not come about, without the end of the sentence.
+    private var unfinished: String {
+        if winner == nil {
+            return "No connection to \(proxy.map { "the upstream proxy \($0)" } ?? authority) came about"
+        }
+        if let proxy, winningSocket?.isOpen != true {
+            return "The upstream proxy \(proxy) opened no way to \(authority)"
+        }
+        return "The TLS handshake with \(authority) did not finish"
     }
 
     func cancel() {
@@ -55,9 +95,11 @@ final class ConnectAttempt {
 
     private func tryNext() {
         next?.cancel()
-        guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
+        next = nil
+        guard completion != nil, winner == nil, let address = addresses.next() else { return }
         guard let bootstrap = loop.makeServerBootstrap() else { return finish(.failure(.noConnection(authority))) }
         underway += 1
+        lastBegan = loop.eventLoop.now
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let box = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop.eventLoop)
         bootstrap
@@ -79,18 +121,20 @@ final class ConnectAttempt {
                 box.value = nil
                 if !hasMadeRoom, (error as? IOError)?.isShortage == true {
                     hasMadeRoom = true
-                    if loop.closeIdle() > 0 { addresses = [address] + addresses }
+                    if loop.closeIdle() > 0 { addresses.putBack(address) }
                 }
                 failed(error)
             }
-        if !addresses.isEmpty {
-            next = loop.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in tryNext() }
-        }
+        if !addresses.isEmpty { scheduleNext(at: lastBegan + Self.attemptDelay) }
+    }
+
+    private func scheduleNext(at moment: NIODeadline) {
+        next = loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [self] in tryNext() }
     }
 
     /// Waits for the events of the socket: that TCP is there, that it is ready for use, that it failed before.
     private func watch(_ socket: UpstreamConnection, _ channel: any Channel) {
-        socket.onConnected = { [weak self] in self?.connected(channel) }
+        socket.onConnected = { [weak self, weak socket] in self?.connected(channel, socket) }
         socket.onReady = { [weak self] result in
             guard let self, winner === channel else { return }
             switch result {
@@ -102,21 +146,31 @@ final class ConnectAttempt {
         }
     }
 
-    private func connected(_ channel: any Channel) {
+    private func connected(_ channel: any Channel, _ socket: UpstreamConnection?) {
         guard winner == nil, completion != nil else { return channel.close(promise: nil) }
         winner = channel
+        winningSocket = socket
         next?.cancel()
+        next = nil
         for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
     }
 
     private func failed(_ error: any Error) {
         underway -= 1
         guard winner == nil else { return }
-        if !addresses.isEmpty {
-            tryNext()
-        } else if underway == 0 {
-            finish(.failure(failure(error)))
-        }
+        if self.error == nil || !Self.isUnreachable(error) { self.error = error }
+        if addresses.isEmpty { endIfDone() } else { tryNext() }
+    }
+
+    private func endIfDone() {
+        guard underway == 0, hasAllAddresses else { return }
+        finish(.failure(error.map(failure) ?? ExchangeFailure(.dns, "No address of \(authority) was found.")))
+    }
+
+    /// Whether an error says only that this machine has no way to addresses of one family.
+    private static func isUnreachable(_ error: any Error) -> Bool {
+        guard let code = (error as? IOError)?.errnoCode else { return false }
+        return [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains(code)
     }
 
     private func failure(_ error: any Error) -> ExchangeFailure {
@@ -124,18 +178,19 @@ final class ConnectAttempt {
         case let failure as ExchangeFailure: failure
         case let failure as TLSError: .tls(authority, failure)
         case let error as IOError: describe(error)
-        case ChannelError.connectTimeout: ExchangeFailure(.timeout, "\(authority) did not answer in time.")
-        default: ExchangeFailure(.connect, "No connection to \(authority) came about: \(error).")
+        case ChannelError.connectTimeout: ExchangeFailure(.timeout, "\(peer) did not answer in time.")
+        default: ExchangeFailure(.connect, "\(peer) could not be connected to: \(error).")
         }
     }
 
     private func describe(_ error: IOError) -> ExchangeFailure {
+        let name = proxy == nil ? "server" : "proxy"
         let (reason, hint): (String, String) =
             switch error.errnoCode {
-            case ECONNREFUSED: ("refused the connection", "Is the server running, and is the port right?")
+            case ECONNREFUSED: ("refused the connection", "Is the \(name) running, and is the port right?")
             case EHOSTUNREACH, ENETUNREACH:
                 ("cannot be reached from here", "Check the network connection and routes.")
-            case ETIMEDOUT: ("did not answer in time", "The server may be down, or a firewall drops the packets.")
+            case ETIMEDOUT: ("did not answer in time", "The \(name) may be down, or a firewall drops the packets.")
             case ECONNRESET: ("reset the connection", "")
             case EMFILE, ENFILE:
                 (
@@ -144,12 +199,13 @@ final class ConnectAttempt {
                 )
             default: ("could not be connected to (\(error))", "")
             }
-        return ExchangeFailure(.connect, "\(authority) \(reason).", hint: hint)
+        return ExchangeFailure(proxy == nil ? .connect : .upstreamProxy, "\(peer) \(reason).", hint: hint)
     }
 
     private func finish(_ outcome: Outcome) {
         guard let completion else { return }
         self.completion = nil
+        winningSocket = nil
         if case .success = outcome { winner = nil }
         stop()
         completion(outcome)
@@ -157,6 +213,7 @@ final class ConnectAttempt {
 
     private func stop() {
         next?.cancel()
+        next = nil
         limit?.cancel()
         for channel in running.values { channel.close(promise: nil) }
         running = [:]

@@ -30,15 +30,18 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private(set) var idleSince: NIODeadline
 
     private let connection: UpstreamConnection
+    /// Set where the peer is a proxy that reads the requests.
+    private let forwarding: ProxyForwarding?
     private let loop: LoopContext
     private var parser = HTTP1ResponseParser()
     private var state = State.idle
     private var isParsing = false
     private var hasServed = false
 
-    init(_ connection: UpstreamConnection, key: UpstreamPool.Key) {
+    init(_ connection: UpstreamConnection, key: UpstreamPool.Key, forwarding: ProxyForwarding? = nil) {
         self.connection = connection
         self.key = key
+        self.forwarding = forwarding
         loop = connection.loop
         idleSince = loop.eventLoop.now
     }
@@ -72,7 +75,8 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(512)
         HTTP1Encoder.writeHead(head, into: &bytes)
-        connection.write(bytes)
+        // What is between us and the proxy alone, its password above all, is no part of the message.
+        connection.write(forwarding?.write(head) ?? bytes)
         return bytes
     }
 
@@ -198,7 +202,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         let what = UpstreamConnection.whatBecame(error)
         switch (error, last) {
         case (let failure as ExchangeFailure, _): fail(failure)
-        case (let failure as TLSError, _): fail(.tls(host, failure))
+        case (let failure as TLSError, _): fail(.tls(key.destination.host, failure))
         case (_, .switching): fail(ExchangeFailure(.reset, "\(host) \(what)."))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
             let place = parser.isIdle ? "without an answer" : "in the middle of its response"
@@ -213,7 +217,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         exchange?.upstreamClosed(failure)
     }
 
-    private var host: String { key.destination.host }
+    private var host: String { forwarding.map { "The upstream proxy \($0.proxy)" } ?? key.destination.host }
 
     // MARK: - Responses
 
@@ -251,6 +255,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             HopByHop.strip(from: &head.fields)
             exchange?.interim(head)
         case .head(let received, let framing):
+            if let forwarding, received.status == 407 {
+                fail(forwarding.unauthorized(received))
+                return connection.close()
+            }
             var head = received
             let isUpgrade = head.status == 101
             if var progress {

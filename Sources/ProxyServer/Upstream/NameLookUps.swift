@@ -4,7 +4,7 @@ import DequeModule
 ///
 /// The system's resolver cannot be interrupted: a look-up that nobody waits for any more goes on for as long as the name
 /// server does not answer. So there is a limit for those that somebody waits for, and another one for all.
-struct NameLookUps<Waiter> {
+struct NameLookUps<Name: Hashable, Waiter> {
     /// How many names that somebody waits for are looked up at a time.
     let limit: Int
     /// How many names are looked up at a time in all.
@@ -17,8 +17,8 @@ struct NameLookUps<Waiter> {
         var isRunning = false
     }
 
-    private var lookUps: [String: LookUp] = [:]
-    private var queue: Deque<String> = []
+    private var lookUps: [Name: LookUp] = [:]
+    private var queue: Deque<Name> = []
     private var running = 0
     private var awaited = 0
     private var lastWaiter = 0
@@ -30,7 +30,7 @@ struct NameLookUps<Waiter> {
     }
 
     /// Adds a waiter for a name; returns the number to remove it by, `nil` where too many names wait already.
-    mutating func add(_ waiter: Waiter, for host: String) -> Int? {
+    mutating func add(_ waiter: Waiter, for host: Name) -> Int? {
         if lookUps[host] == nil {
             guard queue.count < queueLimit else { return nil }
             queue.append(host)
@@ -42,7 +42,7 @@ struct NameLookUps<Waiter> {
     }
 
     /// Removes a waiter; `nil` where its name was looked up already.
-    mutating func remove(_ number: Int, for host: String) -> Waiter? {
+    mutating func remove(_ number: Int, for host: Name) -> Waiter? {
         guard let waiter = lookUps[host]?.waiters.removeValue(forKey: number) else { return nil }
         guard let known = lookUps[host], known.waiters.isEmpty else { return waiter }
         if known.isRunning {
@@ -55,7 +55,7 @@ struct NameLookUps<Waiter> {
     }
 
     /// The next name to be looked up, if there may be another.
-    mutating func next() -> String? {
+    mutating func next() -> Name? {
         guard awaited < limit, running < threadLimit, let host = queue.popFirst() else { return nil }
         lookUps[host]?.isRunning = true
         running += 1
@@ -64,7 +64,7 @@ struct NameLookUps<Waiter> {
     }
 
     /// A name was looked up; returns its waiters.
-    mutating func finished(_ host: String) -> [Waiter] {
+    mutating func finished(_ host: Name) -> [Waiter] {
         guard let known = lookUps.removeValue(forKey: host) else { return [] }
         running -= 1
         if !known.waiters.isEmpty { awaited -= 1 }

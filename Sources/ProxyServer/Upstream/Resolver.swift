@@ -3,6 +3,13 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
+/// Which addresses of a name are asked for.
+enum AddressFamily: Sendable, Hashable {
+    case v4, v6
+    /// Both, whether or not this machine has any of the family beside the loopback ones.
+    case any
+}
+
 /// Looks up host names with the system's resolver, each on a thread of its own.
 ///
 /// A name that is being looked up is not looked up again. A name server that does not answer for some names holds up
@@ -13,46 +20,55 @@ final class Resolver: Sendable {
         /// The addresses, without a port, in the order in which to try them; fails with an `ExchangeFailure`, and with
         /// `CancellationError` where it was taken back.
         let addresses: EventLoopFuture<[SocketAddress]>
-        fileprivate let host: String
+        fileprivate let question: Question
         fileprivate let number: Int?
     }
 
-    private let lookUp: @Sendable (_ host: String) throws -> [SocketAddress]
-    private let names: Mutex<NameLookUps<EventLoopPromise<[SocketAddress]>>>
+    typealias LookUp = @Sendable (_ host: String, _ family: AddressFamily) throws -> [SocketAddress]
 
-    /// At most `limit` names that somebody waits for are looked up at a time, and `threadLimit` in all, those included
-    /// that nobody waits for any more; `lookUp` may block.
-    init(
-        limit: Int = 192,
-        threadLimit: Int = 256,
-        lookUp: @escaping @Sendable (_ host: String) throws -> [SocketAddress] = Resolver.addresses(of:)
-    ) {
-        self.lookUp = lookUp
-        names = Mutex(NameLookUps(limit: limit, threadLimit: threadLimit, queueLimit: 1_000))
+    fileprivate struct Question: Hashable {
+        let host: String
+        let family: AddressFamily
     }
 
-    func resolve(_ host: String, on eventLoop: any EventLoop) -> Inquiry {
+    private let lookUp: LookUp
+    private let names: Mutex<NameLookUps<Question, EventLoopPromise<[SocketAddress]>>>
+
+    /// At most `limit` questions that somebody waits for are asked at a time, and `threadLimit` in all, those included
+    /// that nobody waits for any more; `lookUp` may block. A name is two questions, one for each family.
+    init(
+        limit: Int = 384,
+        threadLimit: Int = 512,
+        queueLimit: Int = 2_000,
+        lookUp: @escaping LookUp = Resolver.addresses(of:family:)
+    ) {
+        self.lookUp = lookUp
+        names = Mutex(NameLookUps(limit: limit, threadLimit: threadLimit, queueLimit: queueLimit))
+    }
+
+    func resolve(_ host: String, _ family: AddressFamily, on eventLoop: any EventLoop) -> Inquiry {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
-        let number = names.withLock { $0.add(promise, for: host) }
+        let question = Question(host: host, family: family)
+        let number = names.withLock { $0.add(promise, for: question) }
         if number == nil {
             let text = "The name \(host) was not looked up, since too many others wait for an answer."
             promise.fail(ExchangeFailure(.dns, text, hint: Resolver.unanswered))
         }
         startNext()
-        return Inquiry(addresses: promise.futureResult, host: host, number: number)
+        return Inquiry(addresses: promise.futureResult, question: question, number: number)
     }
 
     func withdraw(_ inquiry: Inquiry) {
         guard let number = inquiry.number else { return }
-        names.withLock { $0.remove(number, for: inquiry.host) }?.fail(CancellationError())
+        names.withLock { $0.remove(number, for: inquiry.question) }?.fail(CancellationError())
         startNext()
     }
 
     private func startNext() {
-        while let host = names.withLock({ $0.next() }) {
+        while let question = names.withLock({ $0.next() }) {
             Thread.detachNewThread { [self] in
-                let result = Result { try lookUp(host) }
-                for waiter in names.withLock({ $0.finished(host) }) { waiter.completeWith(result) }
+                let result = Result { try lookUp(question.host, question.family) }
+                for waiter in names.withLock({ $0.finished(question) }) { waiter.completeWith(result) }
                 startNext()
             }
         }
@@ -65,17 +81,19 @@ final class Resolver: Sendable {
 
     /// The addresses of a host, in the order in which to try them; blocks.
     @Sendable
-    static func addresses(of host: String) throws -> [SocketAddress] {
+    static func addresses(of host: String, family: AddressFamily) throws -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(streamSocket)
-        hints.ai_flags = AI_ADDRCONFIG
-        var list: UnsafeMutablePointer<addrinfo>?
-        var status = getaddrinfo(host, nil, &hints, &list)
-        if status == EAI_NONAME || status == addressFamilyMissing {
-            // Without any address but loopback's, AI_ADDRCONFIG hides even localhost.
-            hints.ai_flags = 0
-            status = getaddrinfo(host, nil, &hints, &list)
+        switch family {
+        case .v4: hints.ai_family = AF_INET
+        case .v6: hints.ai_family = AF_INET6
+        case .any: hints.ai_family = AF_UNSPEC
         }
+        // Without any address but loopback's, AI_ADDRCONFIG hides even localhost.
+        let isHere = host == "localhost" || host.hasSuffix(".localhost")
+        hints.ai_flags = family == .any || isHere ? 0 : AI_ADDRCONFIG
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, nil, &hints, &list)
         guard status == 0 else { throw failure(host, status) }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
@@ -92,20 +110,7 @@ final class Resolver: Sendable {
             }
         }
         guard !addresses.isEmpty else { throw failure(host, EAI_NONAME) }
-        return interleaved(addresses)
-    }
-
-    /// Alternates between the families, so that one that leads nowhere costs one attempt (RFC 8305 §4).
-    private static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
-        guard let first = addresses.first else { return [] }
-        var same = addresses.filter { $0.protocol == first.protocol }[...]
-        var other = addresses.filter { $0.protocol != first.protocol }[...]
-        var mixed: [SocketAddress] = []
-        while !same.isEmpty || !other.isEmpty {
-            if let next = same.popFirst() { mixed.append(next) }
-            if let next = other.popFirst() { mixed.append(next) }
-        }
-        return mixed
+        return addresses
     }
 
     static let unanswered = "The name server did not answer; check the network connection."
@@ -120,9 +125,6 @@ final class Resolver: Sendable {
 
 #if canImport(Glibc)
 private let streamSocket = SOCK_STREAM.rawValue
-/// glibc's EAI_ADDRFAMILY, a GNU extension that its header hides: the host has no address of the wanted family.
-private let addressFamilyMissing: CInt = -9
 #else
 private let streamSocket = SOCK_STREAM
-private let addressFamilyMissing = EAI_NONAME
 #endif

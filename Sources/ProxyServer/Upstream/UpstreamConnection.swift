@@ -32,9 +32,15 @@ final class UpstreamConnection: ChannelDuplexHandler {
     let loop: LoopContext
     let isSecure: Bool
     private let authority: String
+    /// The proxy that it goes through.
+    private let proxy: UpstreamProxy?
+    /// Whether the proxy has to be talked to before the server can be.
+    private let waitsForProxy: Bool
     private let dnsTime: Int64?
     private let createdAt: NIODeadline
     private var connectedAt: NIODeadline?
+    /// Whether TCP is there, and the proxy has opened the way.
+    private(set) var isOpen = false
     private var record: ConnectionRecord?
     private var context: ChannelHandlerContext?
     /// Makes the layer, given what was agreed on by ALPN.
@@ -61,12 +67,15 @@ final class UpstreamConnection: ChannelDuplexHandler {
         loop: LoopContext,
         authority: String,
         isSecure: Bool,
+        proxy: UpstreamProxy? = nil,
+        waitsForProxy: Bool = false,
         dnsTime: Int64?,
         makeLayer: @escaping (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     ) {
         self.loop = loop
         self.authority = authority
         self.isSecure = isSecure
+        (self.proxy, self.waitsForProxy) = (proxy, waitsForProxy)
         self.dnsTime = dnsTime
         self.makeLayer = makeLayer
         createdAt = loop.eventLoop.now
@@ -90,8 +99,17 @@ final class UpstreamConnection: ChannelDuplexHandler {
         var facts = UpstreamFacts(connection: record?.id ?? ConnectionID(0), version: version, isReused: isReused)
         facts.address = record?.peerAddress
         facts.verificationFailure = record?.tls?.verificationFailure
+        facts.certificateNote = record?.tls?.clientCertificate.map(note)
         if !isReused { (facts.dns, facts.connect, facts.tls) = (dnsTime, record?.connect, record?.handshake) }
         return facts
+    }
+
+    private func note(_ certificate: ClientCertificateDetails) -> String {
+        guard let sent = certificate.sent else {
+            return
+                "the server asked for a client certificate, and was sent none; the profile's 'client-certificate' sets one"
+        }
+        return "the server asked for a client certificate, and was sent '\(certificate.name ?? "")': \(sent.subject)"
     }
 
     /// It is ready for use, or failed before it was; only the first call counts.
@@ -137,7 +155,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         output = ConnectionOutput(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
-        if context.channel.isActive { connected(context) }
+        if context.channel.isActive { opened(context) }
     }
 
     /// The handler left its channel, whether or not that was ever connected; nothing may keep it alive.
@@ -150,7 +168,19 @@ final class UpstreamConnection: ChannelDuplexHandler {
         if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
     }
 
-    func channelActive(context: ChannelHandlerContext) { connected(context) }
+    func channelActive(context: ChannelHandlerContext) { opened(context) }
+
+    /// The way to the server is open, whether or not there is a proxy on it.
+    private func opened(_ context: ChannelHandlerContext) {
+        guard !isOpen else { return }
+        isOpen = true
+        if waitsForProxy, connectedAt != nil {
+            connectedAt = loop.eventLoop.now
+            record?.connect = (loop.eventLoop.now - createdAt).nanoseconds / 1_000
+        }
+        connected(context)
+        if !isSecure { begin(nil) }
+    }
 
     private func connected(_ context: ChannelHandlerContext) {
         guard connectedAt == nil else { return }
@@ -165,13 +195,14 @@ final class UpstreamConnection: ChannelDuplexHandler {
         )
         record.connect = (now - createdAt).nanoseconds / 1_000
         record.dns = dnsTime
+        record.proxy = proxy?.description
         self.record = record
         if loop.shared.mayLeadBack(context.remoteAddress?.port) {
-            ownEnds = loop.shared.ownConnections.add(context.channel, to: authority)
+            let name = proxy.map { "The upstream proxy \($0)" } ?? authority
+            ownEnds = loop.shared.ownConnections.add(context.channel, to: name)
         }
         onConnected?()
         onConnected = nil
-        if !isSecure { begin(nil) }
     }
 
     private func begin(_ applicationProtocol: String?) {
@@ -188,6 +219,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
+        case is ProxyReached: connected(context)
         case let completed as TLSHandshakeCompleted:
             record?.tls = completed.details
             if let connectedAt { record?.handshake = (loop.eventLoop.now - connectedAt).nanoseconds / 1_000 }

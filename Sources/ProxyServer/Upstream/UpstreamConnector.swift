@@ -26,9 +26,9 @@ final class UpstreamConnector {
         /// be loaded. Successors: `resolving`, `connecting`.
         case none
         /// A name is looked up. Successors: `none`, `connecting`.
-        case resolving(Resolver.Inquiry, limit: Scheduled<Void>)
-        /// Successor: `none`.
-        case connecting(ConnectAttempt)
+        case resolving(AddressSearch, limit: Scheduled<Void>)
+        /// Successor: `none`. The name may be looked up further.
+        case connecting(ConnectAttempt, AddressSearch?)
     }
 
     private let loop: LoopContext
@@ -36,6 +36,8 @@ final class UpstreamConnector {
     /// The exchange that waits for the connection; `nil` once it has one, or waits no more.
     private var exchange: Exchange?
     private var destination = Destination(scheme: "http", host: "", port: 0)
+    private var route = UpstreamRoute.direct
+    private var identity: TLSClientIdentity?
     private var work = Work.none
     private var dnsTime: Int64?
     /// The server, where it may speak HTTP/2.
@@ -52,6 +54,7 @@ final class UpstreamConnector {
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination
+        chooseRoute(exchange)
         if let answers = loop.configuration.answers {
             answer(from: answers, exchange)
         } else if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
@@ -86,10 +89,12 @@ final class UpstreamConnector {
     private func stop() {
         switch work {
         case .none: break
-        case .resolving(let inquiry, let limit):
+        case .resolving(let search, let limit):
             limit.cancel()
-            loop.shared.resolver.withdraw(inquiry)
-        case .connecting(let attempt): attempt.cancel()
+            search.cancel()
+        case .connecting(let attempt, let search):
+            attempt.cancel()
+            search?.cancel()
         }
         work = .none
     }
@@ -104,7 +109,8 @@ final class UpstreamConnector {
     // MARK: - HTTP/2
 
     private var mayBeHTTP2: Bool {
-        guard loop.configuration.http2.contains(.upstream) else { return false }
+        // What a proxy reads and asks itself is its own choice.
+        guard loop.configuration.http2.contains(.upstream), forwarding == nil else { return false }
         return switch purpose {
         case .http(let expectsHTTP2): destination.scheme == "https" || expectsHTTP2
         case .extendedConnect: true
@@ -149,35 +155,97 @@ final class UpstreamConnector {
         exchange?.upstreamFailed(failure)
     }
 
+    // MARK: - The way there
+
+    /// By what is asked for, and by where that really goes, whatever the client named.
+    private func chooseRoute(_ exchange: Exchange) {
+        identity = isSecure ? findIdentity() : nil
+        guard let choose = loop.rules.route, loop.configuration.answers == nil else {
+            route = .direct
+            return
+        }
+        var url = exchange.sentURL
+        (url.host, url.port) = (destination.host, destination.port)
+        let before = route
+        route = choose(url)
+        guard case .through(let proxy, let reason) = route, route != before else { return }
+        exchange.note("asked through the proxy \(proxy) (\(reason))")
+    }
+
+    /// By the host that is asked for, or by the name that the client has for it.
+    private func findIdentity() -> TLSClientIdentity? {
+        guard let find = loop.rules.identity else { return nil }
+        return find(destination.host, destination.port)
+            ?? destination.serverName.flatMap { find($0.lowercased(), destination.port) }
+    }
+
+    /// Whether a rule has another address in the host's place; a name with the root's dot is the same host.
+    private var isSpoofed: Bool {
+        guard let address = destination.address else { return false }
+        return address != destination.host + "."
+    }
+
+    /// Set where an HTTP proxy reads the requests: those of plain HTTP, unless they are for an address of the user's, which no
+    /// proxy would take from a request.
+    private var forwarding: ProxyForwarding? {
+        guard let proxy = route.proxy, proxy.kind != .socks5, case .http = purpose, !isSecure, !isSpoofed else {
+            return nil
+        }
+        return ProxyForwarding(proxy, to: destination)
+    }
+
     // MARK: - Names
 
     /// Makes a connection; the origin says so where it was asked to wait before.
     func resolve() {
-        let host = destination.address ?? destination.host
-        if let address = Resolver.address(host, port: destination.port) { return resolved([address]) }
+        guard isSecure || route.proxy?.kind == .https else { return reach() }
+        loop.withTrust { [self] in reach() }
+    }
+
+    private func reach() {
+        guard exchange != nil else { return }
+        // The proxy looks up the server's name.
+        let host = route.proxy?.host ?? destination.address ?? destination.host
+        if let address = Resolver.address(host, port: port) { return connect([address], nil) }
         let start = loop.eventLoop.now
         let amount = loop.configuration.timeouts.connect
-        let inquiry = loop.shared.resolver.resolve(host, on: loop.eventLoop)
+        let search = AddressSearch(host, loop: loop)
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
             let text = "The name \(host) was not resolved within \(amount.inSeconds) seconds."
             failed(ExchangeFailure(.timeout, text, hint: "\(Resolver.unanswered) --connect-timeout sets the limit."))
         }
-        work = .resolving(inquiry, limit: limit)
-        inquiry.addresses.assumeIsolated().whenComplete { [self] result in
-            // Not where it was taken back.
-            guard case .resolving = work else { return }
-            stop()
-            dnsTime = (loop.eventLoop.now - start).nanoseconds / 1_000
-            switch result {
-            case .success(var addresses):
-                for index in addresses.indices { addresses[index].port = destination.port }
-                resolved(addresses)
-            case .failure(let error):
-                let failure = error as? ExchangeFailure
-                failed(failure ?? ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
+        work = .resolving(search, limit: limit)
+        search.start { [self] outcome in
+            switch (outcome, work) {
+            case (_, .none): break
+            case (.success(let found), .resolving(_, let limit)):
+                limit.cancel()
+                dnsTime = (loop.eventLoop.now - start).nanoseconds / 1_000
+                connect(found.addresses, found.isLast ? nil : search)
+            case (.success(let found), .connecting(let attempt, _)): add(found, to: attempt)
+            case (.failure, .connecting(let attempt, _)): attempt.add([], areAll: true)
+            case (.failure(let failure), .resolving):
+                stop()
+                failed(failure)
             }
         }
+    }
+
+    private var port: Int { route.proxy?.port ?? destination.port }
+
+    private func add(_ found: AddressSearch.Found, to attempt: ConnectAttempt) {
+        work = .connecting(attempt, found.isLast ? nil : currentSearch)
+        // One that leads back is not tried; those that were are enough.
+        attempt.add(withPort(found.addresses).filter { !loop.shared.isOwnAddress($0) }, areAll: found.isLast)
+    }
+
+    private var currentSearch: AddressSearch? { if case .connecting(_, let search) = work { search } else { nil } }
+
+    private func withPort(_ addresses: [SocketAddress]) -> [SocketAddress] {
+        var addresses = addresses
+        for index in addresses.indices { addresses[index].port = port }
+        return addresses
     }
 
     private var isSecure: Bool {
@@ -197,36 +265,70 @@ final class UpstreamConnector {
     private var isLegacy: Bool { loop.configuration.legacyHosts.contains(destination.host) }
 
     private var key: UpstreamPool.Key {
-        UpstreamPool.Key(destination: destination, skipsVerification: skipsVerification, isLegacy: isLegacy)
+        UpstreamPool.Key(
+            destination: destination,
+            skipsVerification: skipsVerification,
+            isLegacy: isLegacy,
+            proxy: route.proxy,
+            identity: identity
+        )
     }
 
     // MARK: - TCP
 
-    private func resolved(_ addresses: [SocketAddress]) {
-        guard exchange != nil else { return }
-        if addresses.contains(where: loop.shared.isOwnAddress) { return failed(.leadsBack(destination.authority)) }
-        if isSecure { loop.withTrust { [self] in connect(addresses) } } else { connect(addresses) }
-    }
-
-    private func connect(_ addresses: [SocketAddress]) {
-        guard exchange != nil else { return }
-        let authority = destination.authority
-        let attempt = ConnectAttempt(loop: loop, addresses: addresses, authority: authority) { [self] in
+    private func connect(_ addresses: [SocketAddress], _ search: AddressSearch?) {
+        guard exchange != nil else {
+            search?.cancel()
+            return
+        }
+        let addresses = withPort(addresses)
+        guard !addresses.contains(where: loop.shared.isOwnAddress) else {
+            search?.cancel()
+            work = .none
+            return failed(route.proxy?.leadsBack() ?? .leadsBack(destination.authority))
+        }
+        let attempt = ConnectAttempt(loop: loop, authority: destination.authority, proxy: route.proxy) { [self] in
             try addHandlers(to: $0)
         }
-        work = .connecting(attempt)
+        work = .connecting(attempt, search)
         attempt.start { [self] result in
+            currentSearch?.cancel()
             work = .none
             switch result {
             case .success(let upstream): connected(upstream)
             case .failure(let failure): failedToConnect(failure)
             }
         }
+        attempt.add(addresses, areAll: search == nil)
+    }
+
+    /// What stands between the socket and the server where there is a proxy; returns whether the proxy is waited for.
+    private func addProxy(to pipeline: ChannelPipeline.SynchronousOperations) throws -> Bool {
+        guard let proxy = route.proxy else { return false }
+        if proxy.kind == .https {
+            let skips =
+                loop.configuration.skipsVerification || loop.configuration.insecureHosts.contains(proxy.host)
+            let session = try loop.clientTLS.makeSession(
+                host: proxy.host,
+                verification: skips ? .recordOnly : .full,
+                isLegacy: loop.configuration.legacyHosts.contains(proxy.host),
+                resumptionKey: "proxy \(proxy)"
+            )
+            try pipeline.addHandler(TLSChannelHandler(session: session))
+        }
+        let isForwarded = forwarding != nil
+        // A proxy of plain HTTP that reads the requests is a server like any other.
+        if isForwarded, proxy.kind == .http { return false }
+        let host = isSpoofed ? destination.address ?? destination.host : destination.host
+        let handshake = isForwarded ? nil : proxy.handshake(host: host, port: destination.port)
+        try pipeline.addHandler(ProxyHandshakeHandler(proxy, to: destination.authority, handshake: handshake))
+        return true
     }
 
     private func addHandlers(to channel: any Channel) throws -> UpstreamConnection {
         let pipeline = channel.pipeline.syncOperations
         let offersHTTP2 = mayBeHTTP2 && origin?.requiresHTTP1 != true
+        let waitsForProxy = try addProxy(to: pipeline)
         if isSecure {
             var protocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
             if case .secureTunnel(let offered) = purpose { protocols = offered }
@@ -235,6 +337,7 @@ final class UpstreamConnector {
                 applicationProtocols: protocols,
                 verification: skipsVerification ? .recordOnly : .full,
                 isLegacy: isLegacy,
+                identity: identity,
                 resumptionKey: "\(destination.authority) \(protocols.joined(separator: ","))"
             )
             try pipeline.addHandler(TLSChannelHandler(session: session))
@@ -245,13 +348,16 @@ final class UpstreamConnector {
             loop: loop,
             authority: destination.authority,
             isSecure: isSecure,
+            proxy: route.proxy,
+            waitsForProxy: waitsForProxy,
             dnsTime: dnsTime
-        ) { [purpose, key] connection, applicationProtocol in
+        ) { [purpose, key, forwarding] connection, applicationProtocol in
             switch purpose {
             case .tunnel, .secureTunnel: TunnelUpstreamLayer(connection)
             case .http, .upgrade, .extendedConnect:
                 guessesHTTP2 || applicationProtocol == "h2"
-                    ? HTTP2UpstreamLayer(connection, key: key) : HTTP1UpstreamLayer(connection, key: key)
+                    ? HTTP2UpstreamLayer(connection, key: key)
+                    : HTTP1UpstreamLayer(connection, key: key, forwarding: forwarding)
             }
         }
         try pipeline.addHandler(connection)

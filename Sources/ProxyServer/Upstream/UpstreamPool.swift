@@ -1,4 +1,5 @@
 import ExchangeCore
+import HTTPModel
 import NIOCore
 import Wire
 
@@ -8,6 +9,10 @@ final class UpstreamPool {
         let destination: Destination
         let skipsVerification: Bool
         let isLegacy: Bool
+        /// The proxy that they go through.
+        let proxy: UpstreamProxy?
+        /// What is shown to the server if it asks.
+        let identity: TLSClientIdentity?
     }
 
     /// The idle connections that speak HTTP/1.

@@ -9,6 +9,8 @@ package struct ExplainedRequest: Sendable {
     fileprivate let request: DryRunRequest
     /// Whether the exchange would be recorded.
     package let isRecorded: Bool
+    /// How the server is reached by `upstream`, in words; `nil` where no rule is for the request.
+    package let way: String?
 
     /// Some lines for each tool, then what goes out and what is answered.
     ///
@@ -20,6 +22,7 @@ package struct ExplainedRequest: Sendable {
         }
         text += explanation.text(isWhole: isWhole) + "\n"
         text += exchange.outcomeText(request)
+        if let way { text += "\(way)\n" }
         return isRecorded ? text : text + "not recorded: 'record' in the profile leaves it out\n"
     }
 }
@@ -47,7 +50,9 @@ extension DryRunRequest {
             exchange: exchange,
             explanation: explanation,
             request: self,
-            isRecorded: profile.record.admits(record.url)
+            isRecorded: profile.record.admits(record.url),
+            way: exchange.sent == nil && !exchange.isTunnel
+                ? nil : profile.upstream.way(to: exchange.sentURL ?? record.url)
         )
     }
 }

@@ -12,6 +12,13 @@ extension RuleProfile {
         text += "responses pass: \(way(.response, to: "client", from: "server"))\n"
         if let hosts = intercept.text { text += "\nintercept\n      \(hosts)\n" }
         if let recorded = record.text { text += "\nrecord\n      \(recorded)\n" }
+        if !upstream.texts.isEmpty {
+            text += "\nupstream\n" + upstream.texts.enumerated().map { "  \($0 + 1). \($1)\n" }.joined()
+        }
+        if !clientCertificates.texts.isEmpty {
+            text += "\nclient-certificate\n"
+            text += clientCertificates.texts.enumerated().map { "  \($0 + 1). \($1)\n" }.joined()
+        }
         if let replayed = replay.text { text += "\nreplay\n      \(replayed)\n" }
         if !access.isEmpty { text += "\naccess\n      this machine and \(access.joined(separator: ", "))\n" }
         for tool in tools { text += "\n" + listing(of: tool) }
@@ -51,6 +58,8 @@ extension RuleProfile {
             files: sources.map(\.file),
             order: registry.inOrder.map(\.key),
             access: access,
+            upstream: upstream.texts,
+            clientCertificates: clientCertificates.texts,
             tools: tools.map { tool in
                 Listing.Tool(
                     tool: tool.tool.key,
@@ -102,6 +111,8 @@ extension RuleProfile {
         let files: [String]
         let order: [String]
         let access: [String]
+        let upstream: [String]
+        let clientCertificates: [String]
         let tools: [Tool]
         let expectations: [String]
         let assertions: [String]

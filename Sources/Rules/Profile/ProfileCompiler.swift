@@ -11,6 +11,8 @@ struct ProfileCompiler {
     private(set) var off: Set<StageID> = []
     private(set) var intercept = InterceptRules()
     private(set) var record = RecordRules()
+    private(set) var upstream = UpstreamRules()
+    private(set) var clientCertificates = ClientCertificateRules()
     private(set) var mask = MaskRules()
     private(set) var replay = ReplayRules()
     private(set) var protobuf: [String] = []
@@ -115,6 +117,8 @@ struct ProfileCompiler {
         protobuf += (fields["protobuf"]?.members ?? []).compactMap { reader.path($0, "protobuf") }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
         if let node = fields["record"] { record.add(node, &reader) }
+        if let node = fields["upstream"] { upstream.add(node, &reader) }
+        if let node = fields["client-certificate"] { clientCertificates.add(node, &reader) }
         if let node = fields["mask"] { mask.add(node, &reader) }
         if let node = fields["replay"] { replay.add(node, &reader) }
         for tool in registry.tools {

@@ -32,6 +32,19 @@ enum ProfileGrammar {
                 fallback: "all"
             ).means("Which exchanges are recorded; the others pass, and tools act on them."),
             GrammarKey(
+                "upstream",
+                .either(.text, .list(.mapping(UpstreamRules.keys))),
+                whole:
+                    "upstream:\n  - { proxy: direct, only: \"*.corp.example\" }\n  - { proxy: \"http://proxy.example:3128\" }",
+                fallback: "--upstream-proxy, else every server is asked directly"
+            ).means("The proxies through which servers are asked; the first rule for a request decides."),
+            GrammarKey(
+                "client-certificate",
+                .list(.mapping(ClientCertificateRules.keys)),
+                example: "{ host: api.example.com, file: client.p12, password-file: client.pass }",
+                fallback: "none"
+            ).means("Certificates for servers that ask for one; the first rule for a server decides."),
+            GrammarKey(
                 "mask",
                 .mapping(MaskRules.keys),
                 example: "{ also: [ x-tenant ], except: [ sid ], patterns: [ email ] }",

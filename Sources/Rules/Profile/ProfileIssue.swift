@@ -46,6 +46,11 @@ extension ProfileError {
         self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
     }
 
+    /// One error, at a place.
+    package init(_ message: String, at place: ProfilePlace) {
+        self.init(message, file: place.file, line: place.line, column: place.column)
+    }
+
     init(_ message: String, file: String, line: Int, column: Int) {
         issues = [ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)]
     }

@@ -5,13 +5,31 @@ struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules
 
-    init(_ tools: [ToolOutline], intercept: InterceptRules, record: RecordRules) {
+    init(
+        _ tools: [ToolOutline],
+        intercept: InterceptRules,
+        record: RecordRules,
+        upstream: UpstreamRules,
+        clientCertificates: ClientCertificateRules
+    ) {
         self.intercept = intercept
         for tool in tools {
             lintNames(tool)
             lintShadows(tool)
             for heading in tool.rules where heading.isEnabled {
                 lintUndecrypted(heading.scope.locations ?? [], at: heading.place)
+            }
+        }
+        for (shadowed, by) in upstream.shadows + clientCertificates.shadows { lint(shadowed, shadowedBy: by) }
+        for rule in upstream.rules where rule.heading.isEnabled {
+            lintUndecrypted(rule.heading.scope.locations ?? [], at: rule.heading.place)
+        }
+        for rule in clientCertificates.rules where rule.isEnabled {
+            for host in rule.hosts where intercept.neverDecrypts(host) {
+                lint(
+                    rule.place,
+                    "'intercept' does not have \(host) decrypted: its clients need the certificate, not Sluice"
+                )
             }
         }
         let recorded = record.locations
@@ -36,11 +54,14 @@ struct ProfileLints {
 
     private mutating func lintShadows(_ tool: ToolOutline) {
         for (rule, by) in tool.shadows.sorted(by: { $0.key < $1.key }) {
-            let (shadowed, shadow) = (tool.rules[rule], tool.rules[by])
-            let message =
-                "'\(shadowed.name)' never decides: '\(shadow.name)' at \(shadow.place) is for all that it is for"
-            lint(shadowed.place, message)
+            lint(tool.rules[rule], shadowedBy: tool.rules[by])
         }
+    }
+
+    private mutating func lint(_ shadowed: RuleHeading, shadowedBy shadow: RuleHeading) {
+        let message =
+            "'\(shadowed.name)' never decides: '\(shadow.name)' at \(shadow.place) is for all that it is for"
+        lint(shadowed.place, message)
     }
 
     /// Where nothing is decrypted, only host and port are known.

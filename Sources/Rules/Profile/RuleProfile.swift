@@ -16,6 +16,8 @@ package struct RuleProfile: Sendable {
     package let off: Set<StageID>
     package let intercept: InterceptRules
     package let record: RecordRules
+    package let upstream: UpstreamRules
+    package let clientCertificates: ClientCertificateRules
     package let mask: MaskRules
     package let replay: ReplayRules
     /// Descriptor files for gRPC messages, by their absolute paths.
@@ -71,10 +73,18 @@ package struct RuleProfile: Sendable {
         (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
         (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
         (mask, replay, protobuf) = (compiler.mask, compiler.replay, compiler.protobuf)
+        (upstream, clientCertificates) = (compiler.upstream, compiler.clientCertificates)
         (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(
-            compiler.issues + ProfileLints(tools, intercept: intercept, record: record).issues,
+            compiler.issues
+                + ProfileLints(
+                    tools,
+                    intercept: intercept,
+                    record: record,
+                    upstream: upstream,
+                    clientCertificates: clientCertificates
+                ).issues,
             by: sources
         )
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
@@ -144,12 +154,16 @@ package struct RuleProfile: Sendable {
 
     /// For example `2 block rules, 1 rewrite rule`.
     package var summary: String {
+        let ways = [
+            (upstream.rules.count { $0.heading.isEnabled }, "upstream rule"),
+            (clientCertificates.rules.count { $0.isEnabled }, "client certificate"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         let counts = tools.compactMap { tool -> String? in
             let count = tool.rules.count { $0.isEnabled }
             let state = off.contains(tool.tool.id) ? " (off)" : ""
             let noun = tool.tool.counted
             return count == 0 ? nil : "\(count) \(noun)\(count == 1 ? "" : "s")\(state)"
         }
-        return counts.isEmpty ? "no rules" : counts.joined(separator: ", ")
+        return counts.isEmpty && ways.isEmpty ? "no rules" : (counts + ways).joined(separator: ", ")
     }
 }

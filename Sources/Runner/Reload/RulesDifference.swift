@@ -11,7 +11,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     package private(set) var shadowed = 0
     /// Other new warnings.
     package private(set) var lints = 0
-    /// What else has changed: `intercept`, `record`, `replay`, `access`, and tools that were switched off or on.
+    /// What else has changed: `intercept`, `record`, `upstream`, `client-certificate`, `replay`, `access`, and tools that were switched off or on.
     package private(set) var others: [String] = []
 
     /// Compares two profiles; `nil` is an empty one.
@@ -24,6 +24,10 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         if before?.intercept ?? none != after?.intercept ?? none { others.append("intercept changed") }
         if before?.record.text != after?.record.text { others.append("record changed") }
         if before?.replay.text != after?.replay.text { others.append("replay changed (for the next start)") }
+        if before?.upstream.texts ?? [] != after?.upstream.texts ?? [] { others.append("upstream changed") }
+        if before?.clientCertificates.texts ?? [] != after?.clientCertificates.texts ?? [] {
+            others.append("client-certificate changed")
+        }
         if before?.access ?? [] != after?.access ?? [] { others.append("access changed") }
         let (offBefore, offAfter) = (before?.off ?? [], after?.off ?? [])
         others += offAfter.subtracting(offBefore).sorted().map { "\($0.name) switched off" }

@@ -82,10 +82,13 @@ extension PageScript {
               ['OCSP staple', certificate.staple && [certificate.staple.state, certificate.staple.reason]
                 .filter(Boolean).join(': ')], ['SHA-256', certificate.sha256]])));
           return make('div', { class: 'block' }, make('h4', {}, title), factList([
-            ['Address', leg.peerAddress + (leg.localAddress ? ', here ' + leg.localAddress : '')],
+            ['Address', leg.peerAddress + (leg.proxy ? ' (the proxy’s)' : '') + (leg.localAddress ? ', here ' + leg.localAddress : '')],
+            ['Through proxy', leg.proxy],
             ['Connection', leg.connection + more], ['Opened', moment(leg.openedAt)],
             ['TLS', tls ? tls.protocol + ', ' + tls.cipher + (tls.resumed ? ', resumed' : '') : 'none: plain text'],
             ['ALPN', tls && tls.applicationProtocol], ['Server name', tls && tls.serverName],
+            ['Client certificate', tls && tls.clientCertificate && (tls.clientCertificate.sent
+              ? 'asked for, sent ' + tls.clientCertificate.sent.subject : 'asked for, none sent')],
             ['Not verified', tls && tls.verificationFailure]]), certificates);
         }
         function connections(row, data) {

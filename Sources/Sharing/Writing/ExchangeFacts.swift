@@ -88,6 +88,7 @@ extension JSONWriter {
             $0.member("openedAt", Timestamp.iso8601(connection.openedAt))
             $0.member("localAddress", connection.localAddress)
             $0.member("peerAddress", connection.peerAddress)
+            $0.optionalMember("proxy", connection.proxy)
             if let tls = connection.tls { try $0.tls(tls) }
         }
     }
@@ -100,6 +101,13 @@ extension JSONWriter {
             $0.optionalMember("applicationProtocol", tls.applicationProtocol)
             $0.member("resumed", tls.resumed)
             $0.optionalMember("verificationFailure", tls.verificationFailure)
+            if let asked = tls.clientCertificate {
+                try $0.object("clientCertificate") {
+                    try $0.strings("authorities", asked.authorities)
+                    $0.optionalMember("name", asked.name)
+                    if let sent = asked.sent { try $0.object("sent") { try $0.certificate(sent) } }
+                }
+            }
             guard !tls.peerCertificates.isEmpty else { return }
             try $0.objects("certificates", tls.peerCertificates) { try $0.certificate($1) }
         }

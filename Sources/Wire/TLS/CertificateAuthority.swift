@@ -199,9 +199,9 @@ package struct CertificateAuthority: Sendable {
 
 extension [UInt8] {
     /// Whether the bytes hold at least one PEM block; text may come before it.
-    fileprivate var isPEM: Bool { contains("-----BEGIN ") }
+    var isPEM: Bool { contains("-----BEGIN ") }
 
-    fileprivate func contains(_ text: String) -> Bool {
+    func contains(_ text: String) -> Bool {
         let text = [UInt8](text.utf8)
         guard let first = text.first else { return true }
         var rest = self[...]

@@ -170,6 +170,9 @@ enum CertificateName {
     /// The subject's common name, or else its whole name.
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
 
+    /// A whole name in one line.
+    static func whole(_ name: OpaquePointer) -> String { oneLine(name) }
+
     /// The subject's common name alone.
     static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
 

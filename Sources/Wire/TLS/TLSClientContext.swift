@@ -47,14 +47,16 @@ package final class TLSClientContext {
     ///     6066 section 3).
     ///   - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
     ///   - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
-    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification and `isLegacy`;
-    ///     `nil` for a full handshake.
+    ///   - identity: What is shown to a server that asks for a certificate.
+    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification, `isLegacy` and
+    ///     identity; `nil` for a full handshake.
     /// - Throws: `invalidHost` for a host that no certificate can name, `resource` where an extra file cannot be read.
     package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],
         verification: TLSVerification = .full,
         isLegacy: Bool = false,
+        identity: TLSClientIdentity? = nil,
         resumptionKey: String? = nil
     ) throws(TLSError) -> TLSSession {
         guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
@@ -64,14 +66,17 @@ package final class TLSClientContext {
             if isLegacy { Self.allowLegacy(ssl) }
             Self.verify(ssl, verification)
             sluice_SSL_request_staple(ssl)
+            Self.awaitCertificateRequest(ssl)
             return Self.setHost(name, of: ssl) && Self.offer(applicationProtocols, by: ssl)
         }
+        session.identity = identity
         if let resumptionKey {
             let key = TLSSessionCache.Key(
                 host: name,
                 caller: resumptionKey,
                 verification: verification,
-                isLegacy: isLegacy
+                isLegacy: isLegacy,
+                identity: identity?.summary.fingerprint
             )
             session.resume(from: sessions, key: key)
         }
@@ -103,6 +108,23 @@ package final class TLSClientContext {
             let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
             TLSSession.of(ssl.map { OpaquePointer($0) })?.reject(store)
             return 0
+        }
+    }
+
+    private static func awaitCertificateRequest(_ ssl: OpaquePointer) {
+        SSL_set_cert_cb(
+            ssl,
+            { ssl, _ in
+                TLSSession.of(ssl)?.showCertificate()
+                return 1
+            },
+            nil
+        )
+        SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
+            // A handshake message (content type 22) of the type certificate (11) that we sent. One without a certificate has
+            // its own head and lengths, which are at most 8 bytes.
+            guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
+            TLSSession.of(ssl)?.certificateSent = true
         }
     }
 

@@ -36,6 +36,7 @@ extension TLSError: CustomStringConvertible {
     }
 
     private var upstreamExplanation: String {
+        if let text = clientCertificateExplanation { return text }
         switch cause {
         case .certificate(let problem):
             return certificateExplanation(problem)
@@ -43,8 +44,6 @@ extension TLSError: CustomStringConvertible {
             return "\(server) supports no TLS version that is accepted by default. \(tryLegacy)"
         case .peerAlert("handshake_failure"), .peerAlert("insufficient_security"), .nothingShared:
             return "\(server) shares no cipher suite with Sluice, or wants a client certificate. \(tryLegacy)"
-        case .peerAlert("certificate_required"):
-            return "\(server) wants a client certificate, and Sluice has none to show."
         case .peerAlert("unrecognized_name"):
             return "\(server) does not know this host name. Check the address in the URL."
         case .peerAlert(let name):
@@ -64,6 +63,42 @@ extension TLSError: CustomStringConvertible {
             return "The TLS connection with \(serverInSentence) failed: \(commonReason)."
         }
     }
+
+    /// What is said where the server most likely ended the connection for want of a certificate, or of a better one.
+    private var clientCertificateExplanation: String? {
+        let alert: String?
+        switch cause {
+        case .peerAlert(let name) where Self.clientCertificateAlerts.contains(name): alert = name
+        case .closedDuringHandshake: alert = nil
+        default: return nil
+        }
+        guard certificateAsked || alert == "certificate_required" else { return nil }
+        let how = alert.map { "ended the connection with the alert \($0)" } ?? "closed the connection"
+        guard let name = certificateName else {
+            return "\(server) asked for a client certificate, got none, and \(how). "
+                + "Add to the profile: client-certificate: { host: \"\(hostForOption)\", file: client.p12 }."
+        }
+        guard certificateSent else {
+            return
+                "\(server) asked for a client certificate and \(how): '\(name)' was not sent, since its key is of a kind "
+                + "that the server does not take. Have one issued with another kind of key, RSA or EC."
+        }
+        let why =
+            switch alert {
+            case "unknown_ca": "it does not trust its issuer"
+            case "certificate_expired": "it takes it to be expired"
+            case "certificate_revoked": "it takes it to be revoked"
+            case "access_denied": "it may not have access"
+            default: "it may be the wrong one, or lack the certificates of its issuers"
+            }
+        return "\(server) was shown the client certificate '\(name)' and \(how): \(why)."
+    }
+
+    private static let clientCertificateAlerts: Set<String> = [
+        "handshake_failure", "certificate_required", "no_certificate", "bad_certificate", "unsupported_certificate",
+        "certificate_revoked", "certificate_expired", "certificate_unknown", "unknown_ca", "access_denied",
+        "decrypt_error",
+    ]
 
     private func certificateExplanation(_ problem: CertificateProblem) -> String {
         let rest =

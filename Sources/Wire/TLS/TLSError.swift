@@ -67,8 +67,12 @@ package struct TLSError: Error, Sendable, Hashable {
     package var host: String?
     /// OpenSSL's text of the error.
     package var openSSLText: String
-    /// Whether our certificate had been sent when it happened (client leg).
+    /// Whether our certificate had been sent when it happened.
     package var certificateSent: Bool
+    /// Whether the server had asked for a certificate (upstream leg).
+    package var certificateAsked = false
+    /// What the user calls the certificate that there was for the server, whether or not it was sent.
+    package var certificateName: String?
 
     package init(
         leg: Leg,

@@ -43,6 +43,12 @@ package final class TLSSession {
     var staple: StapledStatus?
     /// Where the session just looks at a server.
     var probe: TLSProbeNotes?
+    /// Whether the server asked for a certificate (upstream leg).
+    var certificateAsked = false
+    /// The authorities whose certificates the server takes.
+    var certificateAuthorities: [String] = []
+    /// What we show to a server that asks.
+    var identity: TLSClientIdentity?
 
     private let pipe = CiphertextPipe()
     private let leg: TLSError.Leg
@@ -188,6 +194,13 @@ package final class TLSSession {
         let chain = SSL_get_peer_cert_chain(ssl)
         details.peerCertificates = chain.map(summaries) ?? rejectedPeer?.chain ?? []
         if !details.peerCertificates.isEmpty { details.peerCertificates[0].staple = staple }
+        if certificateAsked {
+            details.clientCertificate = ClientCertificateDetails(
+                authorities: certificateAuthorities,
+                name: certificateSent ? identity?.name : nil,
+                sent: certificateSent ? identity?.summary : nil
+            )
+        }
         if SSL_is_init_finished(ssl) != 1 { return details }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
@@ -312,14 +325,20 @@ package final class TLSSession {
     private func failWithOpenSSLErrors() {
         let errors = OpenSSLErrors.take()
         var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
+        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
         // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
-        if let rejectedPeer, case .handshaking = state { failure.cause = .certificate(rejectedPeer.problem) }
+        // Where it is only recorded, what is wrong with the certificate ends nothing.
+        if let rejectedPeer, case .handshaking = state, SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE {
+            failure.cause = .certificate(rejectedPeer.problem)
+        }
         fail(failure)
     }
 
     private func fail(_ cause: TLSError.Cause) {
-        fail(TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent))
+        var failure = TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent)
+        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
+        fail(failure)
     }
 
     private func fail(_ failure: TLSError) {

@@ -7,6 +7,8 @@ final class TLSSessionCache {
         var caller: String
         var verification: TLSVerification
         var isLegacy: Bool
+        /// The fingerprint of the certificate that we show.
+        var identity: String?
     }
 
     /// Owns one reference to a session.

@@ -174,6 +174,7 @@ struct HeadlessRun {
                 "sluice: the session was not closed; \(recovered.count) \(recovered.count == 1 ? "exchange was" : "exchanges were") in flight (\(ids)"
             text += recovered.count > recovered.first.count ? ", …)\n" : ")\n"
         }
+        if let proxy = running.upstreamSummary { text += "sluice: upstream proxy: \(proxy)\n" }
         if let profile = running.profileSummary { text += "sluice: profile: \(profile)\n" }
         text += running.profileLints.map { "\($0)\n" }.joined()
         StandardStreams.error(text + opening)

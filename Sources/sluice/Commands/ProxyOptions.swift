@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import HTTPModel
 import NIOCore
 import ProxyServer
 import Runner
@@ -32,7 +34,55 @@ struct UpstreamOptions: ParsableArguments {
 
     @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
 
-    func validate() throws { try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout) }
+    @Option(
+        help: .value(
+            "url|env",
+            "A proxy through which servers are asked, where no rule of the profile's 'upstream' is for them: "
+                + "http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, or 'env' for http_proxy, https_proxy, all_proxy "
+                + "and no_proxy."
+        )
+    )
+    var upstreamProxy: String?
+
+    @Option(
+        help: .value(
+            "host",
+            "A server that is asked without --upstream-proxy: a host, *.SUFFIX, an address or a network. Repeatable."
+        )
+    )
+    var upstreamBypass: [String] = []
+
+    @Flag(help: "Ask servers of this machine through --upstream-proxy, too.") var upstreamLocalhost = false
+
+    func validate() throws {
+        try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout)
+        _ = try proxy()
+    }
+
+    private func proxy() throws -> UpstreamOption? {
+        guard let upstreamProxy else {
+            if !upstreamBypass.isEmpty || upstreamLocalhost {
+                throw ValidationError("--upstream-bypass and --upstream-localhost go with --upstream-proxy.")
+            }
+            return nil
+        }
+        let environment = ProcessInfo.processInfo.environment
+        var option: UpstreamOption
+        do {
+            option = try UpstreamOption(upstreamProxy, environment: environment)
+        } catch {
+            throw ValidationError("\(error.message) \(error.hint)")
+        }
+        option.bypass += try upstreamBypass.flatMap { $0.split(separator: ",") }.map { text in
+            guard let bypass = ProxyBypass(text) else {
+                let forms = "a host, *.SUFFIX, an address or a network such as 10.0.0.0/8"
+                throw ValidationError("--upstream-bypass takes \(forms); not '\(text)'.")
+            }
+            return bypass
+        }
+        option.bypassesLocalhost = !upstreamLocalhost
+        return option
+    }
 
     static func checkTimeout(_ name: String, _ value: Double) throws {
         guard (0.001...1_000_000).contains(value) else { throw ValidationError("--\(name) takes seconds above 0.") }
@@ -44,6 +94,8 @@ struct UpstreamOptions: ParsableArguments {
         settings.insecureHosts = insecureHost
         settings.legacyHosts = tlsLegacy
         settings.http2 = http2.legs
+        // Checked by `validate`.
+        settings.upstreamProxy = (try? proxy()) ?? nil
         settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
     }
 }

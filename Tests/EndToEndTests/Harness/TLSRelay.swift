@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// Ends TLS in front of an origin, so that the origin still chooses every byte inside.
+/// Ends TLS in front of a port, so that whoever listens there still chooses every byte inside.
 final class TLSRelay: Sendable {
     let port: Int
     private let program: Program
@@ -13,8 +13,17 @@ final class TLSRelay: Sendable {
     ///   - certificate: what it shows; the good one by default.
     ///   - protocols: the application protocols it accepts (ALPN).
     /// - Throws: where it does not start.
-    init(
+    convenience init(
         _ origin: Origin,
+        certificate: TestAuthority.Certificate? = nil,
+        protocols: [String] = ["http/1.1"]
+    ) async throws {
+        try await self.init(to: origin.port, certificate: certificate, protocols: protocols)
+    }
+
+    /// The same to any port of this machine.
+    init(
+        to target: Int,
         certificate: TestAuthority.Certificate? = nil,
         protocols: [String] = ["http/1.1"]
     ) async throws {
@@ -23,7 +32,7 @@ final class TLSRelay: Sendable {
         let program = try Program(
             "python3",
             [
-                script("tls_relay.py"), shown?.file ?? "", shown?.key ?? "", String(origin.port),
+                script("tls_relay.py"), shown?.file ?? "", shown?.key ?? "", String(target),
                 protocols.joined(separator: ","),
             ]
         )

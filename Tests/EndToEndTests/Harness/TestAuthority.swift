@@ -33,6 +33,12 @@ actor TestAuthority {
     /// Like `good`, but of a root that nobody trusts.
     var unknownRoot: Certificate { get async throws { try await certificate("unknown") } }
 
+    /// Of a client, with keys of both kinds, from the same root as `good`.
+    var client: Certificate { get async throws { try await certificate("client") } }
+    var clientRSA: Certificate { get async throws { try await certificate("client-rsa") } }
+    /// Of a client, from the root that nobody trusts.
+    var stranger: Certificate { get async throws { try await certificate("client-stranger") } }
+
     private func certificate(_ name: String) async throws -> Certificate {
         let scratch = try await directory()
         return Certificate(file: scratch.path(name + ".pem"), key: scratch.path(name + ".key"))
@@ -57,6 +63,10 @@ actor TestAuthority {
         try await leaf("expired", here, "root", "-1", scratch)
         try await leaf("other", "DNS:other.example", "root", "30", scratch)
         try await leaf("unknown", here, "stranger", "30", scratch)
+        try await leaf("client", "DNS:client", "root", "30", scratch, use: "clientAuth")
+        let rsa = ["-newkey", "rsa:2048", "-nodes"]
+        try await leaf("client-rsa", "DNS:client", "root", "30", scratch, key: rsa, use: "clientAuth")
+        try await leaf("client-stranger", "DNS:client", "stranger", "30", scratch, use: "clientAuth")
         return scratch
     }
 
@@ -65,12 +75,14 @@ actor TestAuthority {
         _ names: String,
         _ root: String,
         _ days: String,
-        _ scratch: Scratch
+        _ scratch: Scratch,
+        key: [String] = curve,
+        use: String = "serverAuth"
     ) async throws {
         let request = scratch.path(name + ".csr")
         try await Program.require(
             "openssl",
-            ["req"] + curve + ["-keyout", scratch.path(name + ".key"), "-out", request, "-subj", "/CN=\(name)"]
+            ["req"] + key + ["-keyout", scratch.path(name + ".key"), "-out", request, "-subj", "/CN=\(name)"]
         )
         try await Program.require(
             "openssl",
@@ -78,7 +90,7 @@ actor TestAuthority {
                 "x509", "-req", "-in", request, "-CA", scratch.path(root + ".pem"), "-CAkey",
                 scratch.path(root + ".key"),
                 "-CAcreateserial", "-days", days, "-out", scratch.path(name + ".pem"),
-                "-extfile", try scratch.write(name + ".ext", "subjectAltName=\(names)\nextendedKeyUsage=serverAuth\n"),
+                "-extfile", try scratch.write(name + ".ext", "subjectAltName=\(names)\nextendedKeyUsage=\(use)\n"),
             ]
         )
     }

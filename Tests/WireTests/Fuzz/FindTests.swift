@@ -20,4 +20,22 @@ import Testing
     func hpack(_ input: FuzzReplay) throws {
         try HPACKProbe.run(input.bytes)
     }
+
+    @Test("no answer of a proxy fails", arguments: try FuzzReplay.all("ProxyAnswers", seeds: ProxyAnswerProbe.seeds))
+    func proxyAnswers(_ input: FuzzReplay) throws {
+        try ProxyAnswerProbe.run(input.bytes)
+    }
+
+    @Test("no random answer of a proxy fails", arguments: 0..<200)
+    func randomProxyAnswers(seed: UInt64) throws {
+        var random = SplitMix(seed)
+        for start in ProxyAnswerProbe.seeds {
+            var bytes = start
+            for _ in 0..<random.number(below: 8) {
+                let byte = UInt8.random(in: 0...255, using: &random)
+                bytes.insert(byte, at: random.number(below: bytes.count + 1))
+            }
+            try ProxyAnswerProbe.run(bytes)
+        }
+    }
 }

@@ -153,7 +153,8 @@ struct OverviewPage {
     private func connection(_ connection: ConnectionRecord?, version: HTTPVersion?, _ writer: inout DetailWriter) {
         guard let connection else { return }
         let here = connection.localAddress.isEmpty ? "" : ", here \(connection.localAddress)"
-        writer.fact("address", connection.peerAddress + here)
+        writer.fact("address", connection.peerAddress + (connection.proxy == nil ? "" : " (the proxy's)") + here)
+        writer.fact("through proxy", connection.proxy)
         var use = "\(connection.id)"
         if connection.leg == .upstream {
             use += record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"
@@ -175,6 +176,7 @@ struct OverviewPage {
         } else if !tls.peerCertificates.isEmpty {
             writer.fact("verified", "yes", .success)
         }
+        if let asked = tls.clientCertificate { clientCertificate(asked, &writer) }
         for (index, certificate) in tls.peerCertificates.prefix(10).enumerated() {
             self.certificate(certificate, isLeaf: index == 0, &writer)
         }
@@ -184,6 +186,21 @@ struct OverviewPage {
         let phases = [("DNS", connection.dns), ("TCP", connection.connect), ("TLS", connection.handshake)]
         let words = phases.compactMap { name, time in time.map { "\(name) \(Measures.duration($0))" } }
         if !words.isEmpty { writer.fact("took", words.joined(separator: ", ")) }
+    }
+
+    /// What the server asked of us, and what it got.
+    private func clientCertificate(_ asked: ClientCertificateDetails, _ writer: inout DetailWriter) {
+        if let sent = asked.sent {
+            let name = asked.name.map { "'\($0)': " } ?? ""
+            writer.fact("client certificate", "asked for, sent \(name)\(sent.subject)")
+            writer.fact("  issued by", sent.issuer)
+            writer.fact("  SHA-256", sent.fingerprint, .faint)
+        } else {
+            writer.fact("client certificate", "asked for, none sent")
+        }
+        guard !asked.authorities.isEmpty else { return }
+        let more = asked.authorities.count > 10 ? " and \((asked.authorities.count - 10).of("other"))" : ""
+        writer.fact("  of authority", asked.authorities.prefix(10).joined(separator: "; ") + more)
     }
 
     private func certificate(_ certificate: CertificateSummary, isLeaf: Bool, _ writer: inout DetailWriter) {

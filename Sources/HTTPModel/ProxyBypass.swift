@@ -1,0 +1,92 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Servers that are asked without the upstream proxy: a host, the hosts under a name, or a network of addresses.
+package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
+    private enum Hosts: Sendable, Hashable {
+        case all
+        case exact(String)
+        /// The hosts whose names end with a dot and this one, and perhaps this one itself.
+        case under(String, itself: Bool)
+        /// Addresses, by the first bits of their bytes.
+        case network([UInt8], bits: Int)
+    }
+
+    private let hosts: Hosts
+    /// `nil` for any.
+    private let port: Int?
+    /// As it was written.
+    package let description: String
+
+    /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (which is the name itself too), an address, `ADDRESS/BITS` or `*`; all but networks
+    /// may have a port after a colon. `nil` for anything else.
+    ///
+    /// With `isSuffix` every name is also for those below it, as in the variable `no_proxy`.
+    package init?(_ text: some StringProtocol, isSuffix: Bool = false) {
+        description = String(text)
+        let text = description.lowercased()
+        if text == "*" {
+            (hosts, port) = (.all, nil)
+            return
+        }
+        if let bytes = ProxyBypass.bytes(text) {
+            (hosts, port) = (.network(bytes, bits: bytes.count * 8), nil)
+            return
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count > 1 {
+            guard parts.count == 2, let bytes = ProxyBypass.bytes(String(parts[0])),
+                parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let bits = Int(parts[1]), bits <= bytes.count * 8
+            else { return nil }
+            (hosts, port) = (.network(bytes, bits: bits), nil)
+            return
+        }
+        let isBelow = text.hasPrefix("*.")
+        let isBoth = text.hasPrefix(".")
+        let name = text.dropFirst(isBelow ? 2 : isBoth ? 1 : 0)
+        guard let (host, port) = RequestURL.splitAuthority(name), !host.contains("*") else { return nil }
+        self.port = port
+        if !isBelow, !isBoth, let bytes = ProxyBypass.bytes(host) {
+            hosts = .network(bytes, bits: bytes.count * 8)
+        } else if isBelow || isBoth || isSuffix {
+            hosts = .under(host, itself: !isBelow)
+        } else {
+            hosts = .exact(host)
+        }
+    }
+
+    /// This machine: `localhost`, the names below it (RFC 6761 §6.3), and its loopback addresses.
+    package static let localhost = [".localhost", "127.0.0.0/8", "::1"].compactMap { ProxyBypass($0) }
+
+    /// Whether a server is meant; the host as ``RequestURL/host`` has it. A network means hosts that are written as addresses.
+    package func matches(host: String, port: Int) -> Bool {
+        if let wanted = self.port, wanted != port { return false }
+        switch hosts {
+        case .all: return true
+        case .exact(let name): return host == name
+        case .under(let name, let itself): return itself && host == name || host.hasSuffix("." + name)
+        case .network(let prefix, let bits):
+            guard let bytes = ProxyBypass.bytes(host), bytes.count == prefix.count else { return false }
+            let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
+            guard bytes.prefix(whole) == prefix.prefix(whole) else { return false }
+            guard rest > 0, whole < bytes.count else { return true }
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
+            return bytes[whole] & mask == prefix[whole] & mask
+        }
+    }
+
+    /// The bytes of an address; an IPv4 address mapped into IPv6 as its four (RFC 4291 §2.5.5.2); `nil` for a name.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        var short = [UInt8](repeating: 0, count: 4)
+        if inet_pton(AF_INET, text, &short) == 1 { return short }
+        var long = [UInt8](repeating: 0, count: 16)
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &long) == 1 else { return nil }
+        let isMapped = long[..<10].allSatisfy { $0 == 0 } && long[10] == 0xFF && long[11] == 0xFF
+        return isMapped ? Array(long[12...]) : long
+    }
+}

@@ -1,0 +1,143 @@
+/// A proxy between Sluice and the servers: what it speaks, where it is, and whom it is told that we are.
+package struct UpstreamProxy: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
+        case http
+        /// HTTP inside TLS with the proxy.
+        case https
+        /// RFC 1928; names are resolved by the proxy.
+        case socks5
+    }
+
+    package var kind: Kind
+    /// A name in lower case, or an address without brackets.
+    package var host: String
+    package var port: Int
+    package var user: String?
+    package var password: String?
+
+    package init(kind: Kind, host: String, port: Int, user: String? = nil, password: String? = nil) {
+        (self.kind, self.host, self.port, self.user, self.password) = (kind, host, port, user, password)
+    }
+
+    /// The most bytes of a user's name and of a password (RFC 1929 §2).
+    package static let credentialLimit = 255
+
+    /// Why a text names no proxy; a sentence without a full stop.
+    package struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+        package let description: String
+
+        package init(_ description: String) { self.description = description }
+    }
+
+    /// Reads `[SCHEME://][USER[:PASSWORD]@]HOST[:PORT]`, where user and password are percent-encoded.
+    ///
+    /// Without a scheme it is `http`; the port is 80, 443 with `https` and 1080 with `socks5` where there is none.
+    package init(_ text: some StringProtocol) throws(SyntaxError) {
+        var rest = Substring(text)
+        kind = .http
+        if let mark = rest.firstRange(of: "://") {
+            kind = try UpstreamProxy.kind(rest[..<mark.lowerBound].lowercased())
+            rest = rest[mark.upperBound...]
+        }
+        (user, password) = (nil, nil)
+        if let at = rest.lastIndex(of: "@") {
+            (user, password) = try UpstreamProxy.credentials(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        if rest.last == "/" { rest.removeLast() }
+        guard !rest.contains("/"), !rest.contains("?"), !rest.contains("#") else {
+            throw SyntaxError("a proxy has no path: write SCHEME://HOST:PORT")
+        }
+        guard let (host, port) = RequestURL.splitAuthority(rest) else {
+            // Not with the text: what is before an '@' that is not one may be a password.
+            throw SyntaxError("a proxy is written SCHEME://HOST:PORT, with an IPv6 address in brackets")
+        }
+        self.host = host
+        self.port = port ?? kind.defaultPort
+    }
+
+    private static func kind(_ scheme: String) throws(SyntaxError) -> Kind {
+        switch scheme {
+        case "http": return .http
+        case "https": return .https
+        // As curl names the one whose proxy resolves names.
+        case "socks5", "socks5h", "socks": return .socks5
+        case "socks4", "socks4a":
+            throw SyntaxError("SOCKS 4 is not spoken; the proxy may know socks5:// too")
+        default:
+            let name = scheme.prefix(20)
+            throw SyntaxError("'\(name)' is no kind of proxy; it is http, https or socks5")
+        }
+    }
+
+    private static func credentials(_ text: Substring) throws(SyntaxError) -> (user: String?, password: String?) {
+        let colon = text.firstIndex(of: ":")
+        let user = decoded(text[..<(colon ?? text.endIndex)])
+        let password = colon.map { decoded(text[text.index(after: $0)...]) }
+        guard let user, password != .some(nil) else {
+            throw SyntaxError("the user or the password before '@' is not percent-encoded rightly: write %25 for '%'")
+        }
+        guard !user.isEmpty else { throw SyntaxError("there is no user before '@'") }
+        try checkUser(user)
+        if let password = password ?? nil { try checkPassword(password) }
+        return (user, password ?? nil)
+    }
+
+    /// Refuses a user that no proxy could be told of.
+    package static func checkUser(_ user: String) throws(SyntaxError) {
+        if user.contains(":") { throw SyntaxError("a proxy's user cannot have a colon (RFC 7617)") }
+        try check(user, "user")
+    }
+
+    package static func checkPassword(_ password: String) throws(SyntaxError) { try check(password, "password") }
+
+    private static func check(_ text: String, _ what: String) throws(SyntaxError) {
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            throw SyntaxError("a proxy's \(what) cannot have control characters")
+        }
+        if text.utf8.count > credentialLimit {
+            throw SyntaxError("a proxy's \(what) has at most \(credentialLimit) bytes")
+        }
+    }
+
+    /// Decodes percent-encoding (RFC 3986 §2.1); `nil` where it is wrong.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
+        }
+    }
+}
+
+extension UpstreamProxy.Kind {
+    var defaultPort: Int {
+        switch self {
+        case .http: 80
+        case .https: 443
+        case .socks5: 1_080
+        }
+    }
+}
+
+extension UpstreamProxy: CustomStringConvertible {
+    /// `http://host:3128`: neither the user nor the password.
+    package var description: String { "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}

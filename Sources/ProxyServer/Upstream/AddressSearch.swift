@@ -1,0 +1,146 @@
+import HTTPModel
+import NIOCore
+
+/// Looks up the addresses of both families for one name at once, and tells of each as soon as it may be used (RFC 8305 §3).
+final class AddressSearch {
+    /// What one family's look-up came to, or both.
+    struct Found {
+        var addresses: [SocketAddress]
+        /// Whether nothing more will come.
+        var isLast: Bool
+    }
+
+    typealias Outcome = Result<Found, ExchangeFailure>
+
+    private enum Family {
+        case waiting
+        case failed
+        case found
+    }
+
+    private let loop: LoopContext
+    private let host: String
+    private var inquiries: [Resolver.Inquiry] = []
+    private var v4 = Family.waiting
+    private var v6 = Family.waiting
+    /// IPv4 addresses that came first, until IPv6 had its time to come too.
+    private var early: [SocketAddress] = []
+    private var delay: Scheduled<Void>?
+    private var report: ((Outcome) -> Void)?
+
+    /// How long IPv4 addresses wait for those of IPv6 (RFC 8305 §8, Resolution Delay).
+    static let resolutionDelay = TimeAmount.milliseconds(50)
+
+    init(_ host: String, loop: LoopContext) { (self.host, self.loop) = (host, loop) }
+
+    /// Begins; `report` is called once or twice, or with a failure that is the end.
+    func start(_ report: @escaping (Outcome) -> Void) {
+        self.report = report
+        for family in [AddressFamily.v6, .v4] { ask(family) }
+    }
+
+    func cancel() {
+        report = nil
+        delay?.cancel()
+        for inquiry in inquiries { loop.shared.resolver.withdraw(inquiry) }
+        inquiries = []
+    }
+
+    private func ask(_ family: AddressFamily) {
+        let inquiry = loop.shared.resolver.resolve(host, family, on: loop.eventLoop)
+        inquiries.append(inquiry)
+        inquiry.addresses.assumeIsolated().whenComplete { [self] result in
+            guard report != nil else { return }
+            switch family {
+            case .v6: foundV6(result)
+            case .v4: foundV4(result)
+            case .any: foundAny(result)
+            }
+        }
+    }
+
+    private func foundV6(_ result: Result<[SocketAddress], any Error>) {
+        delay?.cancel()
+        switch (result, v4) {
+        case (.success(let addresses), .waiting):
+            v6 = .found
+            tell(addresses, isLast: false)
+        case (.success(let addresses), _):
+            v6 = .found
+            tell(addresses + early, isLast: true)
+        case (.failure, .waiting): v6 = .failed
+        case (.failure, .failed): ask(.any)
+        case (.failure, .found):
+            v6 = .failed
+            tell(early, isLast: true)
+        }
+    }
+
+    private func foundV4(_ result: Result<[SocketAddress], any Error>) {
+        switch (result, v6) {
+        case (.success(let addresses), .waiting):
+            v4 = .found
+            early = addresses
+            delay = loop.eventLoop.assumeIsolated().scheduleTask(in: Self.resolutionDelay) { [self] in
+                tell(early, isLast: false)
+                early = []
+            }
+        case (.success(let addresses), _):
+            v4 = .found
+            tell(addresses, isLast: true)
+        case (.failure, .waiting): v4 = .failed
+        case (.failure, .failed): ask(.any)
+        case (.failure, .found):
+            v4 = .failed
+            tell([], isLast: true)
+        }
+    }
+
+    /// What the system has to say where neither family was found by itself: a name of this machine, or the reason.
+    private func foundAny(_ result: Result<[SocketAddress], any Error>) {
+        switch result {
+        case .success(let addresses): tell(addresses, isLast: true)
+        case .failure(let error):
+            let text = "The name \(host) could not be resolved: \(error)."
+            end(.failure(error as? ExchangeFailure ?? ExchangeFailure(.dns, text)))
+        }
+    }
+
+    private func tell(_ addresses: [SocketAddress], isLast: Bool) {
+        let outcome = Outcome.success(Found(addresses: addresses, isLast: isLast))
+        if isLast { end(outcome) } else { report?(outcome) }
+    }
+
+    private func end(_ outcome: Outcome) {
+        let report = report
+        self.report = nil
+        report?(outcome)
+    }
+}
+
+/// The addresses that are still to be tried, so that the families take turns, IPv6 first (RFC 8305 §4).
+struct AddressQueue {
+    private var v6: ArraySlice<SocketAddress> = []
+    private var v4: ArraySlice<SocketAddress> = []
+    private var isV4Next = false
+
+    var isEmpty: Bool { v6.isEmpty && v4.isEmpty }
+
+    mutating func add(_ addresses: [SocketAddress]) {
+        for address in addresses {
+            if address.protocol == .inet6 { v6.append(address) } else { v4.append(address) }
+        }
+    }
+
+    /// Puts back the one that was taken last.
+    mutating func putBack(_ address: SocketAddress) {
+        if address.protocol == .inet6 { v6 = [address] + v6 } else { v4 = [address] + v4 }
+        isV4Next = address.protocol != .inet6
+    }
+
+    mutating func next() -> SocketAddress? {
+        let takesV4 = v6.isEmpty || isV4Next && !v4.isEmpty
+        isV4Next = !takesV4
+        return takesV4 ? v4.popFirst() : v6.popFirst()
+    }
+}

@@ -1,0 +1,40 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// Requests of plain HTTP to an HTTP proxy, which reads them and asks the server itself (RFC 9112 §3.2.2).
+struct ProxyForwarding {
+    let proxy: UpstreamProxy
+    /// `http://` and the server's authority.
+    private let prefix: [UInt8]
+
+    init(_ proxy: UpstreamProxy, to destination: Destination) {
+        self.proxy = proxy
+        // A name with the root's dot stays one.
+        let host = destination.address ?? destination.host
+        let url = RequestURL(scheme: "http", host: host, port: destination.port, path: "/")
+        prefix = Array("http://\(url.authority)".utf8)
+    }
+
+    /// The head as the proxy is to have it: in absolute form, with the user and the password.
+    func write(_ head: RequestHead) -> ByteBuffer {
+        var head = head
+        // RFC 9112 §3.2.4: the asterisk form is an empty path for a proxy.
+        let isWhole = head.targetBytes.elementsEqual(CollectionOfOne(UInt8(ascii: "*")))
+        head.setTarget(isWhole ? prefix : prefix + head.targetBytes)
+        if let authorization = proxy.authorization { head.fields.set("Proxy-Authorization", authorization) }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(512)
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        return bytes
+    }
+
+    /// The failure that its answer 407 means.
+    func unauthorized(_ head: ResponseHead) -> ExchangeFailure {
+        let fields = head.fields.filter { $0.name.lowercased() == "proxy-authenticate" }
+        return proxy.unauthorized(
+            fields.compactMap { $0.value.split(separator: " ").first.map { String($0.prefix(40)) } }
+        )
+    }
+}

@@ -1,0 +1,164 @@
+import ExchangeCore
+package import HTTPModel
+package import NIOCore
+package import Wire
+
+/// The event that TCP with the peer is there, while the handlers above wait for a proxy to open the way to the server.
+package struct ProxyReached: Sendable {}
+
+/// Has a proxy open the way to a server before the handlers above learn that the channel is active.
+///
+/// With a proxy that speaks TLS it stands above the handler of that TLS. Where there is no handshake, as for requests that
+/// the proxy itself reads, it only waits for the TLS.
+package final class ProxyHandshakeHandler: ChannelDuplexHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        /// TCP, or TLS, is not there yet. Successors: `talking`, `open`, `failed`.
+        case connecting
+        /// Successors: `refused`, `open`, `failed`.
+        case talking
+        /// What else the proxy says of its refusal is waited for a while. Successor: `failed`.
+        case refused(ExchangeFailure, limit: Scheduled<Void>)
+        /// The bytes are the server's.
+        case open
+        case failed
+    }
+
+    private let proxy: UpstreamProxy
+    private let authority: String
+    private let handshake: (any ProxyHandshake)?
+    private var state = State.connecting
+
+    /// How long the text of a refusal is waited for.
+    private static let textLimit = TimeAmount.milliseconds(500)
+
+    /// - Parameters:
+    ///   - authority: The server, for messages.
+    ///   - handshake: What opens the way; `nil` where nothing has to.
+    package init(_ proxy: UpstreamProxy, to authority: String, handshake: (any ProxyHandshake)?) {
+        (self.proxy, self.authority, self.handshake) = (proxy, authority, handshake)
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { reached(context) }
+    }
+
+    package func channelActive(context: ChannelHandlerContext) { reached(context) }
+
+    private func reached(_ context: ChannelHandlerContext) {
+        guard case .connecting = state else { return }
+        context.fireUserInboundEventTriggered(ProxyReached())
+        if proxy.kind != .https { begin(context) }
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard case .connecting = state else { return }
+        guard let handshake else { return open(context, rest: nil) }
+        state = .talking
+        context.writeAndFlush(wrapOutboundOut(handshake.begin()), promise: nil)
+    }
+
+    private func open(_ context: ChannelHandlerContext, rest: ByteBuffer?) {
+        state = .open
+        context.fireChannelActive()
+        if let rest { context.fireChannelRead(wrapInboundOut(rest)) }
+    }
+
+    // MARK: - What the proxy says
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch state {
+        case .open: context.fireChannelRead(data)
+        case .talking, .refused: received(unwrapInboundIn(data), context)
+        case .connecting, .failed: break
+        }
+    }
+
+    private func received(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard let handshake else { return }
+        switch handshake.receive(bytes) {
+        case .more: break
+        case .send(let bytes):
+            context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+            // A proxy may be ahead of what it is asked.
+            received(ByteBuffer(), context)
+        case .open(let rest): open(context, rest: rest)
+        case .refused(let refusal, let isWhole):
+            let failure = proxy.failure(refusal, to: authority)
+            if isWhole { return fail(failure, context) }
+            if case .refused(_, let limit) = state {
+                state = .refused(failure, limit: limit)
+            } else {
+                let limit = context.eventLoop.assumeIsolated().scheduleTask(in: Self.textLimit) { [self] in
+                    if case .refused(let failure, _) = state { fail(failure, context) }
+                }
+                state = .refused(failure, limit: limit)
+            }
+        }
+    }
+
+    private func fail(_ failure: ExchangeFailure, _ context: ChannelHandlerContext) {
+        if case .refused(_, let limit) = state { limit.cancel() }
+        state = .failed
+        context.fireErrorCaught(failure)
+    }
+
+    /// The proxy says no more, although it should; `how` is the end of a sentence.
+    private func ended(_ how: String, _ context: ChannelHandlerContext) {
+        switch state {
+        case .open, .failed: break
+        case .refused(let failure, _): fail(failure, context)
+        case .connecting, .talking:
+            let text = "The upstream proxy \(proxy) \(how) before it opened a way to \(authority)."
+            fail(ExchangeFailure(.upstreamProxy, text, hint: hint), context)
+        }
+    }
+
+    private var hint: String {
+        switch proxy.kind {
+        case .http: "Is it an HTTP proxy, and may this machine use it?"
+        case .https: "Does it speak TLS on that port, and may this machine use it?"
+        case .socks5: "Is it a SOCKS 5 proxy, and may this machine use it?"
+        }
+    }
+
+    // MARK: - Events
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        // What comes from below is of the TLS with the proxy, which is not the server's.
+        case is TLSHandshakeCompleted: begin(context)
+        case is TLSInputClosed: inputClosed(context)
+        case ChannelEvent.inputClosed as ChannelEvent: inputClosed(context)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private func inputClosed(_ context: ChannelHandlerContext) {
+        if case .open = state {
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else {
+            ended("closed the connection", context)
+        }
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch (state, error) {
+        case (.open, _), (.failed, _), (_, is ExchangeFailure): context.fireErrorCaught(error)
+        case (_, var error as TLSError):
+            error.host = proxy.host
+            let text = "TLS with the upstream proxy \(proxy) failed: \(error.explanation)"
+            fail(ExchangeFailure(.upstreamProxy, text), context)
+        default: ended(UpstreamConnection.whatBecame(error), context)
+        }
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        ended("closed the connection", context)
+        context.fireChannelInactive()
+    }
+}

@@ -1,0 +1,116 @@
+import ExchangeCore
+import Foundation
+package import HTTPModel
+import NIOCore
+package import Wire
+
+/// How a server is reached.
+package enum UpstreamRoute: Sendable, Hashable {
+    case direct
+    /// Through a proxy; `reason` is what chose it, for the trace: a rule's name or an option.
+    case through(UpstreamProxy, reason: String)
+
+    package var proxy: UpstreamProxy? {
+        switch self {
+        case .direct: nil
+        case .through(let proxy, _): proxy
+        }
+    }
+}
+
+extension UpstreamProxy {
+    /// The value of `Proxy-Authorization` (RFC 7617); `nil` without a user.
+    package var authorization: String? {
+        user.map { "Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
+    }
+
+    /// What opens a way through it to a server.
+    package func handshake(host: String, port: Int) -> any ProxyHandshake {
+        switch kind {
+        case .http, .https:
+            let name = host.contains(":") ? "[\(host)]" : host
+            return ConnectHandshake(authority: "\(name):\(port)", authorization: authorization)
+        case .socks5: return SOCKS5ClientHandshake(host: host, port: port, user: user, password: password)
+        }
+    }
+
+    /// The failure of an exchange whose way to `authority` it refuses.
+    package func failure(_ refusal: ProxyRefusal, to authority: String) -> ExchangeFailure {
+        switch refusal {
+        case .status(let answer) where answer.status == 407: unauthorized(answer.schemes)
+        // What tinyproxy says to a wrong password, with no way of authentication beside it.
+        case .status(let answer) where answer.status == 401 && user != nil: unauthorized([])
+        case .status(let answer): refused(answer, authority)
+        case .reply(let code): refused(code, authority)
+        case .noMethod where user == nil: unauthorized([])
+        case .noMethod:
+            failed(
+                "takes neither a user with a password nor a client without.",
+                hint: "It may know its clients otherwise."
+            )
+        case .wrongCredentials: unauthorized([])
+        case .invalid(let reason): failed("did not answer as a proxy does. \(reason)", hint: kindHint)
+        }
+    }
+
+    private func failed(_ what: String, hint: String = "") -> ExchangeFailure {
+        ExchangeFailure(.upstreamProxy, "The upstream proxy \(self) \(what)", hint: hint)
+    }
+
+    private var kindHint: String {
+        kind == .socks5 ? "" : "Is it an HTTP proxy? A SOCKS proxy is written socks5://\(host):\(port)."
+    }
+
+    /// It wants a user and a password, or others.
+    package func unauthorized(_ schemes: [String]) -> ExchangeFailure {
+        let known = schemes.isEmpty || schemes.contains { $0.lowercased() == "basic" }
+        guard known else {
+            let offered = schemes.prefix(5).joined(separator: ", ")
+            let hint = "Ask for a way that takes user and password, or put a proxy between that speaks \(offered)."
+            return failed("wants \(offered), and Sluice can only send a user and a password (Basic).", hint: hint)
+        }
+        let place =
+            "Give them with --upstream-proxy \(kind.rawValue)://USER:PASSWORD@\(authority), or in the profile's 'upstream': "
+            + "proxy: \"\(kind.rawValue)://USER@\(authority)\" with password-file: FILE."
+        guard let user else { return failed("wants a user and a password, and none are set.", hint: place) }
+        let what = password == nil ? "the user '\(user)' without a password" : "the user '\(user)' with this password"
+        return failed("does not take \(what).", hint: place)
+    }
+
+    private var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+
+    private func refused(_ answer: ProxyRefusal.HTTPAnswer, _ authority: String) -> ExchangeFailure {
+        let reason = answer.reason.isEmpty ? "" : " \(answer.reason)"
+        let text = answer.firstLine.isEmpty ? "" : " It says: \(answer.firstLine)"
+        let hint: String =
+            switch answer.status {
+            case 400, 405, 501: "Is it a proxy? It may be a web server, or not know CONNECT."
+            case 403: "Its rules do not allow that server or port; some allow port 443 alone."
+            case 502, 503, 504: "The proxy could not reach the server; is the server running, and is its name right?"
+            default: ""
+            }
+        return failed("refused to connect to \(authority): \(answer.status)\(reason).\(text)", hint: hint)
+    }
+
+    private func refused(_ code: UInt8, _ authority: String) -> ExchangeFailure {
+        let (reason, hint): (String, String) =
+            switch code {
+            case 1: ("it failed in general (1)", "The proxy's own log may say more.")
+            case 2: ("its rules do not allow it (2)", "")
+            case 3: ("the network cannot be reached from there (3)", "")
+            case 4: ("the host cannot be reached or found from there (4)", "Is the server's name right?")
+            case 5: ("the server refused the connection (5)", "Is the server running, and is the port right?")
+            case 6: ("the server is too far away (6, TTL expired)", "")
+            case 7: ("it does not know the command CONNECT (7)", "")
+            case 8: ("it does not know addresses of this kind (8)", "It may lack IPv6: use the server's name.")
+            default: ("with the unknown code \(code)", "")
+            }
+        return failed("did not connect to \(authority): \(reason).", hint: hint)
+    }
+
+    /// It is this proxy itself, by one name or another.
+    func leadsBack() -> ExchangeFailure {
+        let hint = "Name another proxy under 'upstream' or with --upstream-proxy, or let Sluice listen on another port."
+        return ExchangeFailure(.loop, "The upstream proxy \(self) leads back to this proxy.", hint: hint)
+    }
+}

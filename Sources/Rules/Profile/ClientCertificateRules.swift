@@ -1,0 +1,118 @@
+package import HTTPModel
+
+/// `client-certificate:`, who Sluice is to servers that ask for a certificate.
+package struct ClientCertificateRules: Sendable {
+    /// The first rule that is for a server decides.
+    package struct Rule: Sendable {
+        package fileprivate(set) var name: String
+        package fileprivate(set) var place: ProfilePlace
+        package fileprivate(set) var isEnabled = true
+        package fileprivate(set) var hosts: [Location]
+        /// `nil` for every port that the hosts allow.
+        package fileprivate(set) var port: Int?
+        /// The file with the certificate, those of its issuers, and perhaps the key: PEM or PKCS #12, as an absolute path.
+        package fileprivate(set) var file: String
+        /// The file with the key, in PEM, where it is not in the other one.
+        package fileprivate(set) var keyFile: String?
+        /// The file whose first line is the password.
+        package fileprivate(set) var passwordFile: String?
+
+        fileprivate var text: String {
+            let port = port.map { " on port \($0)" } ?? ""
+            let off = isEnabled ? "" : " (disabled)"
+            return "\(name): \(hosts.map(\.description).joined(separator: ", "))\(port): \(file)\(off)"
+        }
+    }
+
+    package private(set) var rules: [Rule] = []
+
+    /// No server gets a certificate.
+    package init() {}
+
+    /// The rule for a server, by the name that it is asked for by.
+    package func index(host: String, port: Int) -> Int? {
+        let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
+        return rules.firstIndex { rule in
+            rule.isEnabled && (rule.port ?? port) == port && rule.hosts.contains { $0.matches(url) }
+        }
+    }
+
+    package var texts: [String] { rules.map(\.text) }
+
+    /// Rules that never decide, and those that do in their place.
+    var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
+        let headings = rules.map { rule in
+            var heading = RuleHeading(name: rule.name, place: rule.place)
+            heading.isEnabled = rule.isEnabled
+            heading.scope.locations = rule.hosts
+            return heading
+        }
+        return Shadows.find(headings).sorted { $0.key < $1.key }
+            .filter { rules[$0.value].port == nil || rules[$0.value].port == rules[$0.key].port }
+            .map { (headings[$0.key], headings[$0.value]) }
+    }
+}
+
+extension ClientCertificateRules {
+    static let keys: [GrammarKey] = [
+        GrammarKey("name", .text, example: "staging", fallback: "its number").means(
+            "What exchanges call the certificate."
+        ),
+        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
+        GrammarKey("host", .list(.text), example: "\"*.api.example.com\"")
+            .means("The servers that may have it: a host, which may have * and a port, or a list of them."),
+        GrammarKey("port", .number(1...65_535, unit: ""), example: "443", fallback: "every port")
+            .means("The port of these servers."),
+        GrammarKey("file", .path, example: "client.p12")
+            .means("The certificate with its key: PKCS #12, or PEM with both. Instead: 'certificate' and 'key'."),
+        GrammarKey("certificate", .path, example: "client.pem", fallback: "what 'file' has")
+            .means("The certificate in PEM, and after it those of its issuers, where the server needs them."),
+        GrammarKey("key", .path, example: "client.key", fallback: "what 'file' has").means(
+            "The key of 'certificate', in PEM."
+        ),
+        GrammarKey(
+            "password-file",
+            .path,
+            example: "~/.client-password",
+            fallback: "asked for at the start, on a terminal"
+        )
+        .means("The file whose first line is the password of 'file' or 'key'."),
+    ]
+
+    /// Adds what one file says; rules of several files are in the order of the files.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+        for entry in node.members {
+            if let rule = rule(entry, &reader) { rules.append(rule) }
+        }
+    }
+
+    private func rule(_ node: Node, _ reader: inout ProfileReader) -> Rule? {
+        let what = "a client-certificate rule"
+        guard let fields = reader.fields(node, what, keys: ClientCertificateRules.keys) else { return nil }
+        let name = reader.text(fields, "name") ?? ""
+        let isEnabled = reader.flag(fields, "enabled") ?? true
+        let hosts = reader.required(fields, "host", what).map { reader.hosts($0, "client-certificate") }
+        let port = reader.integer(fields, "port")
+        func path(_ key: String) -> String? { fields[key].flatMap { reader.path($0, key) } }
+        let (file, certificate, key) = (path("file"), path("certificate"), path("key"))
+        let passwordFile = path("password-file")
+        switch (fields["file"], fields["certificate"], fields["key"]) {
+        case (nil, nil, _): reader.error("\(what) needs 'file', or 'certificate' and 'key'", at: node)
+        case (nil, _?, nil): reader.error("'certificate' needs 'key'; a file that has both is 'file'", at: node)
+        case (_?, let other?, _), (_?, _, let other?):
+            reader.error("'file' has both, the certificate and its key; leave this out, or 'file'", at: other)
+        default: break
+        }
+        guard let hosts, let file = file ?? certificate else { return nil }
+        return Rule(
+            name: name.isEmpty ? "rule \(rules.count + 1)" : name,
+            place: reader.place(node),
+            isEnabled: isEnabled,
+            hosts: hosts,
+            port: port,
+            file: file,
+            keyFile: key,
+            passwordFile: passwordFile
+        )
+    }
+}

@@ -1,0 +1,156 @@
+package import HTTPModel
+
+/// `upstream:`, the proxies through which servers are asked.
+package struct UpstreamRules: Sendable {
+    /// The first rule that is for a request decides.
+    package struct Rule: Sendable {
+        package fileprivate(set) var heading: RuleHeading
+        /// `nil` for servers that are asked directly; without its password where that is in a file.
+        package fileprivate(set) var proxy: UpstreamProxy?
+        /// The file whose first line is the password, as an absolute path.
+        package fileprivate(set) var passwordFile: String?
+        package fileprivate(set) var bypass: [ProxyBypass] = []
+        package fileprivate(set) var bypassesLocalhost = true
+
+        /// Whether a server is asked directly although the rule is for the request.
+        package func bypasses(_ url: RequestURL) -> Bool {
+            bypassesLocalhost && ProxyBypass.localhost.contains { $0.matches(host: url.host, port: url.port) }
+                || bypass.contains { $0.matches(host: url.host, port: url.port) }
+        }
+
+        /// `only a.example: through http://proxy:3128 as user`.
+        fileprivate var text: String { "\(heading.scope.text): \(heading.action)" }
+    }
+
+    package private(set) var rules: [Rule] = []
+
+    /// Every server is asked directly.
+    package init() {}
+
+    /// The rule for a request, by where it is sent; `nil` where none is.
+    package func rule(for url: RequestURL) -> Rule? {
+        rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
+    }
+
+    /// The rules, one after the other; empty without one.
+    package var texts: [String] {
+        rules.map { "\($0.heading.name): \($0.text)\($0.heading.isEnabled ? "" : " (disabled)")" }
+    }
+
+    /// How a server is reached, in words; `nil` where no rule is for the request.
+    func way(to url: RequestURL) -> String? {
+        guard let rule = rule(for: url) else { return nil }
+        let decider = "'\(rule.heading.name)' under 'upstream', \(rule.heading.place)"
+        guard let proxy = rule.proxy else { return "asked directly (\(decider))" }
+        let isBypassed = rule.bypasses(url)
+        return isBypassed
+            ? "asked directly: the proxy of \(decider) is bypassed" : "asked through \(proxy) (\(decider))"
+    }
+
+    /// Rules that never decide, and those that do in their place.
+    var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
+        Shadows.find(rules.map(\.heading)).sorted { $0.key < $1.key }
+            .map { (rules[$0.key].heading, rules[$0.value].heading) }
+    }
+}
+
+extension UpstreamRules {
+    static let keys: [GrammarKey] = [
+        GrammarKey("name", .text, example: "office", fallback: "its number").means("What traces call the rule."),
+        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
+        GrammarKey("proxy", .text, example: "\"http://me@proxy.example:3128\"")
+            .means(
+                "The proxy, as http://, https:// (TLS with the proxy) or socks5://[USER@]HOST:PORT, or 'direct' for none. Its password is in a file, since sessions keep profiles."
+            ),
+        GrammarKey("password-file", .path, example: "~/.proxy-password", fallback: "no password")
+            .means("The file whose first line is the password of the proxy's user."),
+        GrammarKey(
+            "only",
+            .locations,
+            example: "[ \"*.example.com\", \"https://api.example.org\" ]",
+            fallback: "every server"
+        )
+        .means("Which requests, by where they are sent: after map-remote and rewrite, unlike elsewhere."),
+        GrammarKey("except", .locations, example: "[ \"*.internal.example\" ]", fallback: "none")
+            .means("Requests that the rule is not for; a later rule may be."),
+        GrammarKey("bypass", .list(.text), example: "[ \"*.corp.example\", 10.0.0.0/8 ]", fallback: "none")
+            .means(
+                "Servers that are asked directly: hosts, '*.SUFFIX', '.SUFFIX' (the name itself too), addresses, networks; hosts may have a port."
+            ),
+        GrammarKey("bypass-localhost", .flag, example: "false", fallback: "true")
+            .means("Whether localhost, names below it and loopback addresses are asked directly."),
+    ]
+
+    /// Adds what one file says; rules of several files are in the order of the files.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+        for entry in node.members {
+            // Just a proxy is a rule for every request.
+            let rule = entry.mapping == nil ? self.rule(of: entry, &reader) : self.rule(in: entry, &reader)
+            if let rule { rules.append(rule) }
+        }
+    }
+
+    private func rule(of node: Node, _ reader: inout ProfileReader) -> Rule? {
+        guard let text = reader.text(node, "upstream") else { return nil }
+        return rule(text, at: node, RuleHeading(name: "rule \(rules.count + 1)", place: reader.place(node)), &reader)
+    }
+
+    private func rule(in node: Node, _ reader: inout ProfileReader) -> Rule? {
+        guard let fields = reader.fields(node, "an upstream rule", keys: UpstreamRules.keys) else { return nil }
+        let name = reader.text(fields, "name") ?? ""
+        var heading = RuleHeading(name: name.isEmpty ? "rule \(rules.count + 1)" : name, place: reader.place(node))
+        heading.isEnabled = reader.flag(fields, "enabled") ?? true
+        heading.scope.locations = fields["only"].map { reader.locations($0) }
+        heading.scope.exceptions = fields["except"].map { reader.locations($0) } ?? []
+        guard let proxyNode = reader.required(fields, "proxy", "an upstream rule"),
+            let text = reader.text(proxyNode, "proxy"), var rule = rule(text, at: proxyNode, heading, &reader)
+        else { return nil }
+        rule.bypassesLocalhost = reader.flag(fields, "bypass-localhost") ?? true
+        for entry in fields["bypass"]?.members ?? [] {
+            guard let text = reader.text(entry, "bypass") else { continue }
+            if let bypass = ProxyBypass(text) {
+                rule.bypass.append(bypass)
+            } else {
+                let forms = "a host, *.SUFFIX, an address, or a network such as 10.0.0.0/8"
+                reader.error("'\(text.prefix(60))' is none of these: \(forms)", at: entry)
+            }
+        }
+        if let node = fields["password-file"], let path = reader.path(node, "password-file") {
+            if rule.proxy?.user == nil {
+                reader.error("a password needs a user: write \(example(rule.proxy)) under 'proxy'", at: node)
+            }
+            rule.passwordFile = path
+        }
+        if !rule.bypass.isEmpty {
+            rule.heading.action += ", but not to \(rule.bypass.map(\.description).joined(separator: ", "))"
+        }
+        if rule.proxy != nil, !rule.bypassesLocalhost { rule.heading.action += ", to localhost too" }
+        return rule
+    }
+
+    private func example(_ proxy: UpstreamProxy?) -> String {
+        "\(proxy?.kind.rawValue ?? "http")://USER@\(proxy?.host ?? "HOST"):\(proxy?.port ?? 3_128)"
+    }
+
+    private func rule(_ text: String, at node: Node, _ heading: RuleHeading, _ reader: inout ProfileReader) -> Rule? {
+        var rule = Rule(heading: heading)
+        if text == "direct" {
+            rule.heading.action = "directly"
+            return rule
+        }
+        do throws(UpstreamProxy.SyntaxError) {
+            let proxy = try UpstreamProxy(text)
+            if proxy.password != nil {
+                let hint = "sessions keep the profile, so the password belongs into a file: password-file: FILE"
+                reader.error("'proxy' has a password in it; \(hint)", at: node)
+                return nil
+            }
+            rule.proxy = proxy
+            rule.heading.action = "through \(proxy)\(proxy.user.map { " as \($0)" } ?? "")"
+            return rule
+        } catch {
+            reader.error("'proxy' must be a proxy or 'direct': \(error)", at: node)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Files
+import HTTPModel
+import ProxyServer
+import Rules
+import Wire
+
+/// How servers are reached, and who we are to them: what options and profile say, with passwords and keys from their files.
+struct ServerAccess: Sendable {
+    /// What the user typed at the start, for as long as Sluice runs: passwords by the path of the file that they open.
+    struct Secrets: Sendable {
+        var passwords: [String: String] = [:]
+    }
+
+    private let option: UpstreamOption?
+    private var proxies: [ProfilePlace: UpstreamProxy] = [:]
+    private var rules = UpstreamRules()
+    private var certificates = ClientCertificateRules()
+    private var identities: [TLSClientIdentity?] = []
+
+    /// Every server is asked directly, or as an option says, and shown nothing.
+    init(option: UpstreamOption? = nil) { self.option = option }
+
+    /// Reads the files that a profile names.
+    ///
+    /// `ask` is given the path of a file whose password is wanted, and returns it; `nil` where nobody can be asked.
+    init(
+        _ profile: RuleProfile?,
+        option: UpstreamOption?,
+        secrets: inout Secrets,
+        ask: ((_ path: String) throws -> String?)? = nil
+    ) throws {
+        self.option = option
+        guard let profile else { return }
+        (rules, certificates) = (profile.upstream, profile.clientCertificates)
+        for rule in rules.rules where rule.heading.isEnabled {
+            guard var proxy = rule.proxy else { continue }
+            if let file = rule.passwordFile {
+                let password = try Self.password(file, at: rule.heading.place)
+                do throws(UpstreamProxy.SyntaxError) {
+                    try UpstreamProxy.checkPassword(password)
+                } catch {
+                    throw ProfileError("\(file): \(error)", at: rule.heading.place)
+                }
+                proxy.password = password
+            }
+            proxies[rule.heading.place] = proxy
+        }
+        for rule in certificates.rules {
+            identities.append(rule.isEnabled ? try Self.identity(rule, &secrets, ask) : nil)
+        }
+    }
+
+    /// Puts the ways to servers among a server's rules.
+    func apply(to rules: inout ProxyRules) {
+        if option != nil || !self.rules.rules.isEmpty { rules.route = { route($0) } }
+        if !certificates.rules.isEmpty { rules.identity = { identity(host: $0, port: $1) } }
+    }
+
+    private func route(_ url: RequestURL) -> UpstreamRoute {
+        guard let rule = rules.rule(for: url) else { return option?.route(url) ?? .direct }
+        guard let proxy = proxies[rule.heading.place], !rule.bypasses(url) else { return .direct }
+        return .through(proxy, reason: "upstream '\(rule.heading.name)'")
+    }
+
+    private func identity(host: String, port: Int) -> TLSClientIdentity? {
+        certificates.index(host: host, port: port).flatMap { identities.indices.contains($0) ? identities[$0] : nil }
+    }
+
+    // MARK: - Files
+
+    private static let passwordLimit = 4_096
+
+    /// The first line of a password's file.
+    private static func password(_ path: String, at place: ProfilePlace) throws(ProfileError) -> String {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try InputFile.contents(of: path, atMost: passwordLimit + 1)
+        } catch {
+            throw ProfileError("\(error)", at: place)
+        }
+        guard bytes.count <= passwordLimit, let text = String(validating: bytes, as: UTF8.self) else {
+            throw ProfileError("\(path) is no file with a password: that is one line of text", at: place)
+        }
+        let password = String(text.prefix { !$0.isNewline })
+        if password.isEmpty { throw ProfileError("\(path) has no password in its first line", at: place) }
+        return password
+    }
+
+    private static func identity(
+        _ rule: ClientCertificateRules.Rule,
+        _ secrets: inout Secrets,
+        _ ask: ((_ path: String) throws -> String?)?
+    ) throws -> TLSClientIdentity {
+        var password = try rule.passwordFile.map { try Self.password($0, at: rule.place) }
+        func load() throws(TLSClientIdentity.Problem) -> TLSClientIdentity {
+            try TLSClientIdentity.load(name: rule.name, file: rule.file, keyFile: rule.keyFile, password: password)
+        }
+        do throws(TLSClientIdentity.Problem) {
+            do throws(TLSClientIdentity.Problem) {
+                return try load()
+            } catch .needsPassword(let path) {
+                password = secrets.passwords[path]
+                if password == nil, let typed = try? ask?(path) {
+                    password = typed
+                    let identity = try load()
+                    // Only one that is right is kept.
+                    secrets.passwords[path] = typed
+                    return identity
+                }
+                return try load()
+            }
+        } catch {
+            throw ProfileError(text(of: error), at: rule.place)
+        }
+    }
+
+    private static func text(of problem: TLSClientIdentity.Problem) -> String {
+        switch problem {
+        case .unusable(let error): "\(error)"
+        case .needsPassword(let path):
+            "\(path): needs a password. Put it into the first line of a file, and name that under 'password-file'; "
+                + "it is asked for only at the start, on a terminal."
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import HTTPModel
+import ProxyServer
+
+/// `--upstream-proxy`: the proxy for requests that no rule of the profile is for.
+package struct UpstreamOption: Sendable, Hashable {
+    /// A proxy, and what named it.
+    struct Choice: Sendable, Hashable {
+        var proxy: UpstreamProxy
+        var origin: String
+    }
+
+    private(set) var plain: Choice?
+    private(set) var secure: Choice?
+    /// Servers that are asked directly.
+    package var bypass: [ProxyBypass] = []
+    /// Whether servers of this machine are asked directly.
+    package var bypassesLocalhost = true
+
+    /// Reads a proxy's URL, or `env` for what the environment's variables say.
+    package init(_ text: String, environment: [String: String]) throws(StartError) {
+        if text == "env" {
+            try read(environment)
+            return
+        }
+        let choice = try UpstreamOption.choice(text, "--upstream-proxy")
+        (plain, secure) = (choice, choice)
+    }
+
+    private static func choice(_ text: String, _ origin: String) throws(StartError) -> Choice {
+        do throws(UpstreamProxy.SyntaxError) {
+            return Choice(proxy: try UpstreamProxy(text), origin: origin)
+        } catch {
+            let hint = "It takes a proxy such as http://USER:PASSWORD@HOST:3128 or socks5://HOST:1080, or 'env'."
+            throw StartError("\(origin) names no proxy: \(error).", hint: hint, isUsage: origin.hasPrefix("--"))
+        }
+    }
+
+    /// Reads the variables as curl does.
+    private mutating func read(_ environment: [String: String]) throws(StartError) {
+        func variable(_ names: String...) throws(StartError) -> Choice? {
+            for name in names {
+                guard let text = environment[name], !text.isEmpty else { continue }
+                return try UpstreamOption.choice(text, name)
+            }
+            return nil
+        }
+        // A CGI program has what its client sent as 'Proxy' in HTTP_PROXY, so nobody reads that one.
+        plain = try variable("http_proxy", "all_proxy", "ALL_PROXY")
+        secure = try variable("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+        let list = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        bypass = list.split(whereSeparator: { $0 == "," || $0 == " " }).compactMap { ProxyBypass($0, isSuffix: true) }
+    }
+
+    /// How a server is reached.
+    func route(_ url: RequestURL) -> UpstreamRoute {
+        let isPlain = url.scheme == "http" || url.scheme == "ws"
+        guard let choice = isPlain ? plain : secure, !bypasses(url) else { return .direct }
+        return .through(choice.proxy, reason: choice.origin)
+    }
+
+    private func bypasses(_ url: RequestURL) -> Bool {
+        bypassesLocalhost && ProxyBypass.localhost.contains { $0.matches(host: url.host, port: url.port) }
+            || bypass.contains { $0.matches(host: url.host, port: url.port) }
+    }
+
+    /// Which proxies there are, in words, without passwords.
+    package var text: String {
+        let choices = [plain, secure].compactMap { $0 }
+        guard let first = choices.first else { return "none is set in the environment; servers are asked directly" }
+        let names =
+            plain == secure || choices.count == 1
+            ? "\(first.proxy)" : "\(choices[0].proxy) for http, \(choices[1].proxy) for https"
+        let only = choices.count == 1 ? (plain == nil ? " for https" : " for http") : ""
+        return names + only
+    }
+
+    /// Refuses a proxy that is certainly where this Sluice is about to listen.
+    func check(listeningOn host: String, port: Int) throws(StartError) {
+        let isAnywhere = ["0.0.0.0", "::"].contains(host)
+        let isLoopback = isAnywhere || ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
+        for choice in [plain, secure].compactMap({ $0 }) where port != 0 && choice.proxy.port == port {
+            let name = choice.proxy.host
+            guard name == host || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name) else { continue }
+            throw StartError(
+                "\(choice.origin) names \(choice.proxy), which is this Sluice itself.",
+                hint: "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
+            )
+        }
+    }
+}

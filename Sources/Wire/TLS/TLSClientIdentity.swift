@@ -1,0 +1,219 @@
+internal import COpenSSL
+package import HTTPModel
+
+/// A certificate with its key that we show to servers that ask for one.
+///
+/// A plain value, so every event loop can use it; the key never leaves the module.
+package struct TLSClientIdentity: Sendable, Hashable {
+    /// What the user calls it.
+    package let name: String
+    package let summary: CertificateSummary
+    private let certificateDER: [UInt8]
+    private let keyDER: [UInt8]
+    private let chainDER: [[UInt8]]
+
+    /// Why an identity cannot be used.
+    package enum Problem: Error, Sendable, Hashable {
+        /// It is encrypted, and no password was given.
+        case needsPassword(path: String)
+        case unusable(CertificateError)
+    }
+
+    /// Reads a certificate, those of its issuers and its key: PKCS #12, or PEM in one file or in two.
+    package static func load(
+        name: String,
+        file: String,
+        keyFile: String? = nil,
+        password: String? = nil
+    ) throws(Problem) -> TLSClientIdentity {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        let parts: Parts
+        let content = try read(file)
+        if content.isPEM {
+            parts = try pem(content, file, keyFile, password)
+        } else if let keyFile {
+            throw unusable(
+                file,
+                "is no certificate in PEM",
+                "Name it under 'file' if it is PKCS #12, without \(keyFile)."
+            )
+        } else {
+            parts = try pkcs12(content, file, password)
+        }
+        return try TLSClientIdentity(name, parts, file, keyFile)
+    }
+
+    private struct Parts {
+        var certificate: X509Handle
+        var key: PrivateKeyHandle
+        var chain: [X509Handle]
+    }
+
+    private init(_ name: String, _ parts: Parts, _ file: String, _ keyFile: String?) throws(Problem) {
+        let certificate = parts.certificate.pointer
+        guard X509_check_private_key(certificate, parts.key.pointer) == 1 else {
+            let text = "the key\(keyFile.map { " in \($0)" } ?? "") does not belong to the certificate"
+            throw Self.unusable(file, text, "Give the key that the certificate was made for.")
+        }
+        summary = CertificateSummary(certificate)
+        let now = sluice_now()
+        guard summary.notAfter >= now else {
+            let text = "the certificate of \(summary.subject) expired on \(Self.date(summary.notAfter))"
+            throw Self.unusable(file, text, "Have it issued anew.")
+        }
+        guard summary.notBefore <= now else {
+            let text = "the certificate of \(summary.subject) is valid only from \(Self.date(summary.notBefore))"
+            throw Self.unusable(file, text, "Check this machine's clock.")
+        }
+        self.name = name
+        (certificateDER, keyDER, chainDER) = (parts.certificate.der, parts.key.der, parts.chain.map(\.der))
+    }
+
+    private static func read(_ path: String) throws(Problem) -> [UInt8] {
+        do throws(CertificateError) {
+            return try CertificateFiles.content(of: path)
+        } catch {
+            throw .unusable(error)
+        }
+    }
+
+    private static func unusable(_ path: String, _ reason: String, _ advice: String) -> Problem {
+        .unusable(CertificateError(path: path, reason: reason, advice: advice))
+    }
+
+    // MARK: - PEM
+
+    private static func pem(
+        _ content: [UInt8],
+        _ file: String,
+        _ keyFile: String?,
+        _ password: String?
+    ) throws(Problem) -> Parts {
+        let certificates = TrustStore.certificates(pem: content).compactMap { X509Handle(der: $0) }
+        guard let certificate = certificates.first else {
+            throw unusable(
+                file,
+                "holds no certificate that can be read",
+                "Give the certificate in PEM form, or PKCS #12."
+            )
+        }
+        let keyPath = keyFile ?? file
+        let keyContent = try keyFile.map(read) ?? content
+        guard keyContent.contains("PRIVATE KEY-----") else {
+            throw unusable(keyPath, "holds no private key", "Name the file with the key: 'certificate' and 'key'.")
+        }
+        let isEncrypted = keyContent.contains("ENCRYPTED")
+        if isEncrypted, password == nil { throw .needsPassword(path: keyPath) }
+        ERR_clear_error()
+        let key = readingMemory(keyContent) { bio in
+            // The empty password keeps OpenSSL from asking for one at the terminal.
+            (password ?? "").withCString { text in
+                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))
+            }
+        }
+        guard let key else {
+            let reason = OpenSSLErrors.take().text
+            if isEncrypted {
+                throw unusable(keyPath, "the password is wrong for the private key (\(reason))", checkPassword)
+            }
+            throw unusable(keyPath, "the private key cannot be read (\(reason))", "Write it anew in PEM form.")
+        }
+        let handle = PrivateKeyHandle(owning: key)
+        // Some files have the issuers first: the certificate is the one that the key is of.
+        let own = certificates.firstIndex { X509_check_private_key($0.pointer, handle.pointer) == 1 } ?? 0
+        ERR_clear_error()
+        let chain = certificates.enumerated().filter { $0.offset != own }.map(\.element)
+        return Parts(
+            certificate: certificates.indices.contains(own) ? certificates[own] : certificate,
+            key: handle,
+            chain: chain
+        )
+    }
+
+    private static let checkPassword = "Check the password in 'password-file'; its first line counts."
+
+    // MARK: - PKCS #12
+
+    private static func pkcs12(_ content: [UInt8], _ path: String, _ password: String?) throws(Problem) -> Parts {
+        guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
+            let forms = "Give the certificate and its key as PKCS #12 (.p12, .pfx) or in PEM form."
+            throw unusable(path, "is neither PEM nor PKCS #12", forms)
+        }
+        defer { PKCS12_free(archive) }
+        ERR_clear_error()
+        if password == nil, PKCS12_mac_present(archive) == 1, PKCS12_verify_mac(archive, nil, 0) != 1,
+            PKCS12_verify_mac(archive, "", 0) != 1
+        {
+            throw .needsPassword(path: path)
+        }
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        ERR_clear_error()
+        guard PKCS12_parse(archive, password ?? "", &key, &certificate, &others) == 1 else {
+            let text = OpenSSLErrors.take().text
+            if text.contains("unsupported") {
+                let advice =
+                    "Convert it: openssl pkcs12 -legacy -in OLD.p12 -nodes | openssl pkcs12 -export -out NEW.p12"
+                throw unusable(path, "it uses an old cipher that OpenSSL no longer reads (\(text))", advice)
+            }
+            throw unusable(path, "the password is wrong (\(text))", checkPassword)
+        }
+        let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
+        let certificateHandle = certificate.map { X509Handle(owning: $0) }
+        defer { if let others { sluice_sk_X509_pop_free(others) } }
+        guard let keyHandle, let certificateHandle else {
+            let advice = "Export it again, the certificate together with its key."
+            throw unusable(path, "lacks the certificate or the private key", advice)
+        }
+        let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
+            guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
+            return X509Handle(owning: other)
+        }
+        return Parts(certificate: certificateHandle, key: keyHandle, chain: chain)
+    }
+
+    private static func date(_ seconds: Int64) -> String {
+        var text = [CChar](repeating: 0, count: 32)
+        sluice_date(seconds, &text)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    // MARK: - Use
+
+    /// By the certificate alone: the rest belongs to it.
+    package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
+
+    /// Makes a connection show it; returns whether OpenSSL takes it.
+    func install(in ssl: OpaquePointer) -> Bool {
+        guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
+            SSL_use_certificate(ssl, certificate.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1
+        else { return false }
+        for der in chainDER {
+            guard let issuer = X509Handle(der: der) else { continue }
+            guard sluice_SSL_add1_chain_cert(ssl, issuer.pointer) == 1 else { return false }
+        }
+        return true
+    }
+}
+
+extension TLSSession {
+    /// Notes that the server asks for a certificate, and has ours shown where there is one.
+    func showCertificate() {
+        certificateAuthorities = authorityNames
+        certificateAsked = true
+        if let identity, !identity.install(in: ssl) { ERR_clear_error() }
+    }
+
+    private static let mostAuthorities = 100
+
+    /// The names of the authorities whose certificates the server takes; empty where it does not say.
+    private var authorityNames: [String] {
+        let list = SSL_get0_peer_CA_list(ssl)
+        let count = min(Int(max(0, sluice_sk_X509_NAME_num(list))), Self.mostAuthorities)
+        return (0..<count).compactMap { index in
+            sluice_sk_X509_NAME_value(list, CInt(index)).map { CertificateName.whole($0) }
+        }
+    }
+}

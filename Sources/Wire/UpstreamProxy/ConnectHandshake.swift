@@ -1,0 +1,110 @@
+import HTTPModel
+package import NIOCore
+
+/// A client's CONNECT to an HTTP proxy (RFC 9110 §9.3.6).
+package final class ConnectHandshake: ProxyHandshake {
+    private let authority: String
+    private let authorization: String?
+    private var parser: HTTP1ResponseParser
+    /// All that the proxy sent, whatever it means: answers without an end are given up.
+    private var received = 0
+    private var refusal: ProxyRefusal.HTTPAnswer?
+    private var text: [UInt8] = []
+
+    /// The most bytes that a proxy may say before the way is open.
+    package static let limit = 64 << 10
+    /// How much of a refusal's body is read for its first line.
+    private static let textLimit = 4 << 10
+
+    /// - Parameters:
+    ///   - authority: The server's host and port, an IPv6 address in brackets.
+    ///   - authorization: The value of `Proxy-Authorization`.
+    package init(authority: String, authorization: String? = nil) {
+        (self.authority, self.authorization) = (authority, authorization)
+        var limits = HTTP1Limits(fieldCount: 200)
+        (limits.startLine, limits.head) = (8 << 10, 32 << 10)
+        parser = HTTP1ResponseParser(limits: limits)
+        parser.expect(method: "CONNECT")
+    }
+
+    package func begin() -> ByteBuffer {
+        var fields = [("Host", authority)]
+        if let authorization { fields.append(("Proxy-Authorization", authorization)) }
+        var bytes = ByteBuffer()
+        HTTP1Encoder.writeHead(RequestHead(method: "CONNECT", target: authority, fields: fields), into: &bytes)
+        return bytes
+    }
+
+    package func receive(_ bytes: ByteBuffer) -> ProxyAnswer {
+        received += bytes.readableBytes
+        parser.receive(bytes)
+        do throws(HTTP1ParseError) {
+            while let event = try parser.next() {
+                if let answer = take(event) { return answer }
+            }
+        } catch {
+            if let refusal { return .refused(.status(refusal.saying(text)), isWhole: true) }
+            return .refused(.invalid(error.explanation), isWhole: true)
+        }
+        if let refusal { return .refused(.status(refusal.saying(text)), isWhole: received > Self.limit) }
+        return received > Self.limit ? .refused(.invalid("Its answer has no end."), isWhole: true) : .more
+    }
+
+    private func take(_ event: HTTP1ResponseParser.Event) -> ProxyAnswer? {
+        switch event {
+        case .informational: return nil
+        case .head(let head, _):
+            if (200..<300).contains(head.status) { return nil }
+            let schemes = head.fields.filter { $0.name.lowercased() == "proxy-authenticate" }
+                .compactMap { $0.value.split(separator: " ").first.map { String($0.prefix(40)) } }
+            refusal = ProxyRefusal.HTTPAnswer(status: head.status, reason: head.reason, schemes: schemes)
+            return head.status == 101 ? .refused(.invalid("It switched protocols."), isWhole: true) : nil
+        case .part(let part):
+            text += part.readableBytesView.prefix(max(0, Self.textLimit - text.count))
+            guard let refusal, text.count >= Self.textLimit else { return nil }
+            return .refused(.status(refusal.saying(text)), isWhole: true)
+        case .end:
+            if let refusal { return .refused(.status(refusal.saying(text)), isWhole: true) }
+            let rest = parser.takeRemaining()
+            return .open(rest: rest.flatMap { $0.readableBytes > 0 ? $0 : nil })
+        }
+    }
+}
+
+extension ProxyRefusal.HTTPAnswer {
+    private static let lineLimit = 200
+
+    /// The answer with what people should read of its body.
+    fileprivate func saying(_ body: [UInt8]) -> Self {
+        var answer = self
+        let text = String(decoding: body, as: UTF8.self)
+        answer.firstLine = Self.title(text) ?? Self.line(text)
+        return answer
+    }
+
+    /// The title of a page; `nil` where the text is none, empty where it has none.
+    private static func title(_ text: String) -> String? {
+        guard text.drop(while: \.isWhitespace).first == "<" else { return nil }
+        let lower = text.lowercased()
+        guard let start = lower.firstRange(of: "<title>")?.upperBound,
+            let end = lower[start...].firstRange(of: "</title>")?.lowerBound
+        else { return "" }
+        return line(String(lower.count == text.count ? shown(text, lower, start..<end) : lower[start..<end]))
+    }
+
+    /// The same characters in the text's own case.
+    private static func shown(_ text: String, _ lower: String, _ range: Range<String.Index>) -> Substring {
+        let start = lower.distance(from: lower.startIndex, to: range.lowerBound)
+        let end = lower.distance(from: lower.startIndex, to: range.upperBound)
+        return text.dropFirst(start).prefix(end - start)
+    }
+
+    private static func line(_ text: String) -> String {
+        let lines = text.split(whereSeparator: \.isNewline).lazy.map { $0.drop(while: \.isWhitespace) }
+        guard let line = lines.first(where: { !$0.isEmpty }) else { return "" }
+        let shown = line.prefix(lineLimit).filter {
+            $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        }
+        return String(shown)
+    }
+}

@@ -1,0 +1,142 @@
+package import NIOCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A client's way through a SOCKS proxy (RFC 1928), with a user and a password where it has them (RFC 1929).
+package final class SOCKS5ClientHandshake: ProxyHandshake {
+    private enum State {
+        /// The proxy chooses a way of authentication. Successors: `credentials`, `request`.
+        case method
+        /// It checks user and password. Successor: `request`.
+        case credentials
+        /// It connects to the server. Successor: `over`.
+        case request
+        case over
+    }
+
+    private let host: String
+    private let port: Int
+    private let user: String?
+    private let password: String
+    private var state = State.method
+    private var received = ByteBuffer()
+
+    /// - Parameters:
+    ///   - host: A name, which the proxy resolves, or an address without brackets.
+    ///   - user: At most 255 bytes, as the password.
+    package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
+        (self.host, self.port, self.user, self.password) = (host, port, user, password ?? "")
+    }
+
+    package func begin() -> ByteBuffer { ByteBuffer(bytes: user == nil ? [5, 1, 0] : [5, 2, 0, 2]) }
+
+    package func receive(_ bytes: ByteBuffer) -> ProxyAnswer {
+        received.writeImmutableBuffer(bytes)
+        switch state {
+        case .method: return method()
+        case .credentials: return credentials()
+        case .request: return reply()
+        case .over: return .more
+        }
+    }
+
+    private func method() -> ProxyAnswer {
+        if let first = byte(0), first != 5 { return refuse(.invalid(Self.looks(first))) }
+        guard let chosen = byte(1) else { return .more }
+        received.moveReaderIndex(forwardBy: 2)
+        switch chosen {
+        case 0:
+            state = .request
+            return .send(request)
+        case 2:
+            guard let user else { return refuse(.invalid("It chose a way of authentication that was not offered.")) }
+            state = .credentials
+            return .send(Self.authentication(user, password))
+        case 0xFF: return refuse(.noMethod)
+        default: return refuse(.invalid("It chose a way of authentication that was not offered."))
+        }
+    }
+
+    private static func authentication(_ user: String, _ password: String) -> ByteBuffer {
+        var bytes = ByteBuffer(bytes: [1])
+        for text in [user, password] {
+            let text = Array(text.utf8.prefix(255))
+            bytes.writeInteger(UInt8(truncatingIfNeeded: text.count))
+            bytes.writeBytes(text)
+        }
+        return bytes
+    }
+
+    private func credentials() -> ProxyAnswer {
+        // RFC 1929 says 1, and there are proxies that say 5.
+        if let version = byte(0), version != 1, version != 5 {
+            return refuse(.invalid("Its answer to user and password has the version \(version)."))
+        }
+        guard let status = byte(1) else { return .more }
+        received.moveReaderIndex(forwardBy: 2)
+        guard status == 0 else { return refuse(.wrongCredentials) }
+        state = .request
+        return .send(request)
+    }
+
+    /// Names are for the proxy to resolve.
+    private var request: ByteBuffer {
+        var bytes = ByteBuffer(bytes: [5, 1, 0])
+        var short = [UInt8](repeating: 0, count: 4)
+        var long = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, host, &short) == 1 {
+            bytes.writeBytes([1] + short)
+        } else if inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &long) == 1 {
+            bytes.writeBytes([4] + long)
+        } else {
+            let name = Array(host.utf8.prefix(255))
+            bytes.writeBytes([3, UInt8(truncatingIfNeeded: name.count)] + name)
+        }
+        bytes.writeInteger(UInt16(truncatingIfNeeded: port))
+        return bytes
+    }
+
+    private func reply() -> ProxyAnswer {
+        if let version = byte(0), version != 5 { return refuse(.invalid("Its answer has the version \(version).")) }
+        // A refusal's address means nothing, and some proxies leave it out.
+        if let code = byte(1), code != 0 { return refuse(.reply(code)) }
+        guard let kind = byte(3) else { return .more }
+        let length: Int
+        switch kind {
+        case 1: length = 4
+        case 4: length = 16
+        case 3:
+            guard let count = byte(4) else { return .more }
+            length = 1 + Int(count)
+        default: return refuse(.invalid("Its answer has an address of the unknown kind \(kind)."))
+        }
+        guard received.readableBytes >= 4 + length + 2 else { return .more }
+        received.moveReaderIndex(forwardBy: 4 + length + 2)
+        state = .over
+        return .open(rest: received.readableBytes > 0 ? received : nil)
+    }
+
+    private func refuse(_ refusal: ProxyRefusal) -> ProxyAnswer {
+        state = .over
+        return .refused(refusal, isWhole: true)
+    }
+
+    private func byte(_ offset: Int) -> UInt8? {
+        received.getInteger(at: received.readerIndex + offset)
+    }
+
+    private static func looks(_ first: UInt8) -> String {
+        switch first {
+        case UInt8(ascii: "H"): "It answers in HTTP: is it an HTTP proxy? Then write http:// in place of socks5://."
+        case 0x15: "It answers in TLS, which SOCKS has not."
+        case 4: "It speaks SOCKS 4, an older version that is not supported."
+        default: "It does not answer in SOCKS 5."
+        }
+    }
+}
