@@ -24,7 +24,9 @@ package struct StartFiles: Sendable {
     ///
     /// On a terminal a password that is needed, and in no file, is asked for.
     package init(_ settings: RunSettings) throws {
-        try settings.upstreamProxy?.check(listeningOn: settings.host, port: settings.port)
+        for listener in settings.listeners {
+            try settings.upstreamProxy?.check(listeningOn: listener.host, port: listener.port)
+        }
         do {
             let paths = settings.profiles
             let profile = paths.isEmpty ? nil : try RuleProfile.load(paths: paths, takesPipes: true)
