@@ -52,13 +52,26 @@ struct ProxyAuthCommand: ParsableCommand {
         func run() throws {
             var users = try file.users()
             let isNew = !users.names.contains(user)
-            let password = try Password.choose(nil, passwordFile) ?? PasswordPrompt.askTwice("Password of \(user)")
+            let password = try Password.choose(nil, passwordFile) ?? askTwice()
             guard password.utf8.count <= ProxyUsers.longest else {
                 throw StartError("The password is longer than \(ProxyUsers.longest) bytes, which SOCKS cannot carry.")
             }
             users.set(PasswordHash(of: password.utf8), for: user)
             try ProxyUsersFile.write(users, to: file.path)
             StandardStreams.error("sluice: \(isNew ? "added" : "changed") \(user) in \(file.path)\n")
+        }
+
+        private func askTwice() throws -> String {
+            guard let first = try PasswordPrompt.ask(user) else {
+                throw StartError(
+                    "No password was given; nothing was changed.",
+                    hint: "Where no terminal is, give it with --password-file."
+                )
+            }
+            guard try PasswordPrompt.ask("\(user), once more") == first else {
+                throw StartError("The two passwords differ; nothing was changed.")
+            }
+            return first
         }
     }
 
@@ -91,64 +104,5 @@ struct ProxyAuthCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the path of the standard file of users.")
 
         func run() throws { StandardStreams.out(ProxyUsersFile.standard + "\n") }
-    }
-}
-
-/// Asks for a password on the terminal, without showing it.
-enum PasswordPrompt {
-    /// Asks, and once more to be sure; throws where there is no terminal.
-    static func askTwice(_ question: String) throws -> String {
-        let first = try ask("\(question): ")
-        guard try ask("The same again: ") == first else {
-            throw StartError("The two passwords differ; nothing was changed.")
-        }
-        return first
-    }
-
-    private static func ask(_ question: String) throws -> String {
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard terminal >= 0 else {
-            throw StartError("There is no terminal to ask for a password on.", hint: "Give it with --password-file.")
-        }
-        defer { close(terminal) }
-        var kept = termios()
-        guard tcgetattr(terminal, &kept) == 0 else { throw StartError("The terminal cannot be read.") }
-        var raw = kept
-        // Also without signals, as one that ends the process would leave the terminal so.
-        raw.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
-        tcsetattr(terminal, TCSAFLUSH, &raw)
-        defer { tcsetattr(terminal, TCSAFLUSH, &kept) }
-        say(question, on: terminal)
-        defer { say("\r\n", on: terminal) }
-        let line = try line(from: terminal)
-        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
-            throw StartError("No password was given; nothing was changed.")
-        }
-        return text
-    }
-
-    private static func line(from terminal: CInt) throws -> [UInt8] {
-        var line: [UInt8] = []
-        var byte: UInt8 = 0
-        while line.count <= ProxyUsers.longest, read(terminal, &byte, 1) == 1 {
-            switch byte {
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return line
-            // Ctrl-C, and Ctrl-D on an empty line.
-            case 0x03: throw ExitCode(130)
-            case 0x04 where line.isEmpty: return line
-            case 0x08, 0x7F:
-                // A character of UTF-8 goes as a whole.
-                while let last = line.popLast(), last & 0xC0 == 0x80 {}
-            // Ctrl-U.
-            case 0x15: line = []
-            default: line.append(byte)
-            }
-        }
-        return line
-    }
-
-    private static func say(_ text: String, on terminal: CInt) {
-        let bytes = Array(text.utf8)
-        _ = write(terminal, bytes, bytes.count)
     }
 }

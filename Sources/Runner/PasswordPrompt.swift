@@ -1,14 +1,15 @@
 import Foundation
 
 /// Asks for a password at the terminal, without showing it.
-enum PasswordPrompt {
+package enum PasswordPrompt {
     /// Whether somebody is there to be asked.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     private static let limit = 1_024
 
-    /// Asks for the password of a file; `nil` where none was typed. Throws `StartError` where the user gave up.
-    static func ask(_ path: String) throws(StartError) -> String? {
+    /// Asks for the password of a file or a user; `nil` where none was typed, or no terminal is there. Throws `StartError`
+    /// where the user gave up.
+    package static func ask(_ owner: String) throws(StartError) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
@@ -19,7 +20,7 @@ enum PasswordPrompt {
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else { return nil }
         defer { tcsetattr(terminal, TCSAFLUSH, &before) }
-        write("Password of \(path): ", to: terminal)
+        write("Password of \(owner): ", to: terminal)
         defer { write("\n", to: terminal) }
         var bytes: [UInt8] = []
         while true {
@@ -29,7 +30,7 @@ enum PasswordPrompt {
             guard got == 1 else { break }
             switch byte {
             case 0x0A, 0x0D: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-            case 0x03, 0x1C: throw StartError("No password was given for \(path).")
+            case 0x03, 0x1C: throw StartError("No password was given for \(owner).")
             case 0x04 where bytes.isEmpty: return nil
             case 0x08, 0x7F:
                 // A character may be several bytes.
