@@ -292,7 +292,8 @@ package final class RunningProxy: Sendable {
 
     /// Refuses listeners whose clients cannot be asked who they are, where clients are to be asked.
     private static func checkAuthentication(_ settings: RunSettings) throws {
-        guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate }) else {
+        guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate })
+        else {
             return
         }
         throw StartError(
