@@ -28,6 +28,7 @@ package struct ProxyConfiguration: Sendable {
     package var tunnelsRefusingHosts = true
     package var http2: HTTP2Legs = [.client, .upstream]
     package var timeouts = Timeouts()
+    package var connections = ConnectionLimits()
     /// What answers in place of servers; where there is something, no connection to a server is ever made.
     package var answers: (any RecordedAnswers)?
     /// Finds which process of this machine a client is; `nil` where nothing does.

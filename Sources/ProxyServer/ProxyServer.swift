@@ -56,7 +56,7 @@ package final class ProxyServer: Sendable {
             var channels: [any Channel] = []
             for listener in configuration.listeners {
                 do {
-                    channels.append(try await listen(listener, configuration, group, byLoop, logger))
+                    channels.append(try await listen(listener, shared, group, byLoop, logger))
                 } catch {
                     throw ListeningError(listener: listener, cause: error)
                 }
@@ -97,18 +97,19 @@ package final class ProxyServer: Sendable {
     /// Takes a port; clients wait there until the channel is read.
     private static func listen(
         _ listener: Listener,
-        _ configuration: ProxyConfiguration,
+        _ shared: SharedState,
         _ group: MultiThreadedEventLoopGroup,
         _ loops: [ObjectIdentifier: NIOLoopBound<LoopContext>],
         _ logger: Logger
     ) async throws -> any Channel {
-        try await ServerBootstrap(group: group)
+        let (access, counts) = (shared.configuration.access, shared.clientCounts)
+        return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let gate = AcceptGate(loops: Array(loops.values), logger: logger)
+                    let gate = AcceptGate(loops: Array(loops.values), counts: counts, logger: logger)
                     try channel.pipeline.syncOperations.addHandler(gate)
                 }
             }
@@ -117,11 +118,20 @@ package final class ProxyServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
-                        configuration.access.allows(channel.remoteAddress)
+                        access.allows(channel.remoteAddress)
                             || loop.rules.access?.allows(channel.remoteAddress) == true
                             || listener.mode == .transparent && isOfThisMachine(channel.remoteAddress)
                     else {
                         // Not even an answer: a client that may not use the proxy need not learn that it is one.
+                        channel.close(promise: nil)
+                        return
+                    }
+                    let admission = counts.admit(channel, now: loop.eventLoop.now)
+                    if case .tooMany(let limit, let isNew) = admission {
+                        let client = channel.remoteAddress.map(describe) ?? ""
+                        let text =
+                            "has \(limit) connections open already; further ones are closed (--max-client-connections)"
+                        if isNew { logger.warning("the client \(client) \(text)") }
                         channel.close(promise: nil)
                         return
                     }

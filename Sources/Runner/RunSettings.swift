@@ -48,6 +48,8 @@ package struct RunSettings: Sendable {
     package var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
     /// The proxy for what no rule of the profile is for.
     package var upstreamProxy: UpstreamOption?
+    /// How many connections clients may have open.
+    package var connections = ConnectionLimits()
     package var timeouts = ProxyConfiguration.Timeouts()
     /// What answers in place of servers, to which no connection is made then.
     package var answers: (any RecordedAnswers)?

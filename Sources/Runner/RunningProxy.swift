@@ -342,6 +342,7 @@ package final class RunningProxy: Sendable {
         configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
         configuration.http2 = settings.http2
         configuration.timeouts = settings.timeouts
+        configuration.connections = settings.connections
         configuration.answers = settings.answers
         configuration.clientProcesses = ClientProcesses()
         configuration.firstExchange = recorder.nextExchangeID

@@ -20,13 +20,15 @@ final class LoopbackProxy: Sendable {
         mode: ListenerMode = .regular,
         port: Int = 0,
         host: String = "127.0.0.1",
-        answers: (any RecordedAnswers)? = nil
+        answers: (any RecordedAnswers)? = nil,
+        connections: ConnectionLimits = ConnectionLimits()
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.listeners = [Listener(mode, host: host, port: port)]
         configuration.timeouts = timeouts
         configuration.skipsVerification = true
         configuration.answers = answers
+        configuration.connections = connections
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -49,6 +51,7 @@ final class LoopbackProxy: Sendable {
         port: Int = 0,
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
+        connections: ConnectionLimits = ConnectionLimits(),
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         let proxy = try await LoopbackProxy(

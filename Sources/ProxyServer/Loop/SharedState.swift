@@ -14,6 +14,7 @@ final class SharedState: Sendable {
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
     let ownConnections = OwnConnections()
+    let clientCounts: ClientCounts
     let ownAddresses = Mutex<[SocketAddress]>([])
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>
@@ -21,6 +22,7 @@ final class SharedState: Sendable {
     init(_ configuration: ProxyConfiguration, logger: Logger) throws {
         self.configuration = configuration
         self.logger = logger
+        clientCounts = ClientCounts(configuration.connections)
         resolver = Resolver(lookUp: configuration.lookUp)
         leafKey = try LeafKey()
         nextExchange = Atomic(configuration.firstExchange)

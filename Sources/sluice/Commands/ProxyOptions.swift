@@ -159,11 +159,33 @@ struct ListenerOptions: ParsableArguments {
     )
     var headTimeout = 60.0
 
+    @Option(
+        help: .value(
+            "number",
+            "How many connections clients may have open in all; further ones wait. (default: half of 'ulimit -n')"
+        )
+    )
+    var maxConnections: Int?
+
+    @Option(
+        help: .value(
+            "number",
+            "How many connections one client may have open; further ones are closed. (default: 1000 for other machines)"
+        )
+    )
+    var maxClientConnections: Int?
+
     @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
         try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
         try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
+        for (name, number) in [
+            ("max-connections", maxConnections), ("max-client-connections", maxClientConnections),
+        ] {
+            guard let number, !ConnectionLimits.range.contains(number) else { continue }
+            throw ValidationError("--\(name) takes a number from 1 to 1000000; not \(number).")
+        }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
         // Whether there is a command, and so which listeners there are, is known later.
         _ = try listeners(port: 0, hasCommand: true)
@@ -179,6 +201,8 @@ struct ListenerOptions: ParsableArguments {
         settings.reverse.keepsRedirects = reverseKeepRedirects
         settings.allowed = try networks()
         settings.proxyUsers = proxyAuth
+        if let maxConnections { settings.connections.inAll = maxConnections }
+        if let maxClientConnections { settings.connections.perClient = maxClientConnections }
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))

@@ -1,0 +1,95 @@
+import Foundation
+package import NIOCore
+import Synchronization
+
+/// How many connections clients may have open.
+package struct ConnectionLimits: Sendable, Hashable {
+    /// Of all clients; beyond it new ones wait until others end.
+    package var inAll: Int
+    /// Of one client, by its address; beyond it new ones are closed at once. 0 for any number.
+    package var perClient: Int
+
+    /// The numbers that either may be.
+    package static let range = 1...1_000_000
+
+    /// By default half of the descriptors that the process may have, as each client may need a server; and any number for one
+    /// client of this machine, else 1,000.
+    package init(inAll: Int = ConnectionLimits.half, perClient: Int = 0) {
+        self.inAll = inAll
+        self.perClient = perClient
+    }
+
+    /// Half of the descriptors that the process may have open, without those for files.
+    package static var half: Int {
+        var limit = rlimit()
+        guard getrlimit(ClientCounts.openFiles, &limit) == 0 else { return 512 }
+        return max(16, (Int(clamping: min(limit.rlim_cur, 2_000_000)) - 64) / 2)
+    }
+
+    /// What one client of another machine may have where the user says nothing.
+    static let perForeignClient = 1_000
+
+    func perClient(_ address: SocketAddress) -> Int {
+        if perClient > 0 { return perClient }
+        return AccessRules().allows(address) ? .max : ConnectionLimits.perForeignClient
+    }
+}
+
+/// Counts the open connections of all clients, and of each.
+final class ClientCounts: Sendable {
+    #if canImport(Glibc)
+    fileprivate static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    fileprivate static let openFiles = RLIMIT_NOFILE
+    #endif
+
+    private struct State {
+        var total = 0
+        var byClient: [[UInt8]: Int] = [:]
+        /// When it was last said that a client has too many.
+        var lastWarning: NIODeadline?
+    }
+
+    private let limits: ConnectionLimits
+    private let state = Mutex(State())
+
+    init(_ limits: ConnectionLimits) { self.limits = limits }
+
+    /// What becomes of a new connection.
+    enum Admission: Hashable {
+        case admitted
+        /// Its client has too many; `isNew` where that was not said in the last minute.
+        case tooMany(limit: Int, isNew: Bool)
+    }
+
+    /// Counts a connection until it is closed, if its client may have one more.
+    func admit(_ channel: any Channel, now: NIODeadline) -> Admission {
+        let address = channel.remoteAddress
+        let client = address.flatMap(AccessRules.Network.bytes) ?? []
+        let limit = address.map(limits.perClient) ?? .max
+        let admission = state.withLock { state -> Admission in
+            let count = state.byClient[client] ?? 0
+            guard count < limit else {
+                let isNew = state.lastWarning.map { now - $0 > .minutes(1) } ?? true
+                if isNew { state.lastWarning = now }
+                return .tooMany(limit: limit, isNew: isNew)
+            }
+            state.byClient[client] = count + 1
+            state.total += 1
+            return .admitted
+        }
+        if admission == .admitted { channel.closeFuture.whenComplete { [self] _ in ended(client) } }
+        return admission
+    }
+
+    private func ended(_ client: [UInt8]) {
+        state.withLock { state in
+            state.total -= 1
+            let count = (state.byClient[client] ?? 1) - 1
+            state.byClient[client] = count > 0 ? count : nil
+        }
+    }
+
+    /// Whether further clients have to wait.
+    var isFull: Bool { state.withLock { $0.total >= limits.inAll } }
+}

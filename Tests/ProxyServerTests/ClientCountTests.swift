@@ -1,0 +1,51 @@
+import NIOCore
+import NIOEmbedded
+import Support
+import Testing
+
+@testable import ProxyServer
+
+@Suite("How many connections clients may have")
+struct ClientCountTests {
+    @Test("One client more than its number is closed at once, and has room again when one of its own ends")
+    func perClient() async throws {
+        let limits = ConnectionLimits(inAll: 100, perClient: 2)
+        try await LoopbackProxy.run(connections: limits) { proxy in
+            let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let first = try await proxy.ask(origin)
+            let second = try await proxy.ask(origin)
+            for client in [first, second] { try await client.receives("ok") }
+            let third = try await proxy.connect()
+            try await eventually("the third is closed") { third.isClosed }
+            try await first.close()
+            try await eventually("there is room") {
+                let client = try await proxy.ask(origin)
+                try? await client.receives("ok")
+                return client.text.contains("ok")
+            }
+        }
+    }
+
+    @Test("Where all have too many, an idle one makes room for a new one")
+    func inAll() async throws {
+        try await LoopbackProxy.run(connections: ConnectionLimits(inAll: 3)) { proxy in
+            let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            var clients: [LoopbackClient] = []
+            for _ in 0..<6 {
+                let client = try await proxy.ask(origin)
+                try await client.receives("ok")
+                clients.append(client)
+            }
+            #expect(clients.count { $0.isClosed } >= 2)
+        }
+    }
+
+    @Test("A client of another machine has a number of its own; one of this machine has none")
+    func foreign() throws {
+        let limits = ConnectionLimits(inAll: 10)
+        #expect(limits.perClient(try SocketAddress(ipAddress: "192.0.2.1", port: 1)) == 1_000)
+        #expect(limits.perClient(try SocketAddress(ipAddress: "127.0.0.1", port: 1)) == .max)
+        #expect(ConnectionLimits(perClient: 7).perClient(try SocketAddress(ipAddress: "::1", port: 1)) == 7)
+        #expect(ConnectionLimits.half >= 16)
+    }
+}
