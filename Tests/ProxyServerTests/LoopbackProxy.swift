@@ -60,7 +60,8 @@ final class LoopbackProxy: Sendable {
             mode: mode,
             port: port,
             host: host,
-            answers: answers
+            answers: answers,
+            connections: connections
         )
         do {
             try await body(proxy)
