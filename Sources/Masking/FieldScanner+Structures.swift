@@ -8,16 +8,27 @@ extension FieldScanner {
     mutating func array(_ range: Range<Int>, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         var place = range.lowerBound
         while place < range.upperBound {
+            if kind == .named, let end = number(at: place, before: range.upperBound) {
+                takeNumber(place..<end, kind, name)
+                place = end
+                continue
+            }
             guard let (content, quote) = openingQuote(at: place) else {
                 // Backslashes before no quote are looked at once.
                 repeat { place += 1 } while place < range.upperBound && bytes[place - 1] == UInt8(ascii: "\\")
                 continue
             }
             let end = end(of: quote, from: content)
-            take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password)
+            take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password && kind != .named)
             place = end + 1
         }
         return place
+    }
+
+    /// Where a number of JSON ends that begins at a place; `nil` where none does.
+    private func number(at place: Int, before limit: Int) -> Int? {
+        guard bytes[place] &- 0x30 < 10 || bytes[place] == UInt8(ascii: "-") else { return nil }
+        return bytes[place..<limit].firstIndex { $0 &- 0x30 >= 10 && !FieldScanner.numberSigns.contains($0) } ?? limit
     }
 
     /// After `name=`: the name of a part of a form, whose value follows its head, or of a pair of name and value.

@@ -164,8 +164,12 @@ struct FieldScanner {
         guard let (name, quote) = name(before: place) else { return nil }
         var kind = kind(name)
         var label = name
-        if kind == nil, isName(name, among: ["name", "key", "field", "header", "param", "parameter"]) {
-            return pairOrPart(after: place + length)
+        if kind == nil || kind == .named,
+            isName(name, among: ["name", "key", "field", "header", "param", "parameter"])
+        {
+            if let end = pairOrPart(after: place + length) { return end }
+            // In the head of a form's part it is a word of the syntax, also where a profile names it.
+            if kind == nil || syntax == .multipart { return nil }
         }
         if kind == nil, let pair, place < pair.end, isName(name, among: ["value", "content", "val"]) {
             (kind, label, self.pair) = (pair.kind, pair.name, nil)
@@ -207,6 +211,12 @@ struct FieldScanner {
         return value.range.upperBound
     }
 
+    /// Takes a number of JSON.
+    mutating func takeNumber(_ range: Range<Int>, _ kind: SecretKind, _ label: Range<Int>) {
+        take(range, kind, label, escapes: 0, needsShape: false)
+        if found.last?.range == range { found[found.count - 1].isNumber = true }
+    }
+
     /// Whether a name stands in a query, by the sign before it.
     private func isParameter(_ name: Range<Int>) -> Bool {
         guard name.lowerBound > 0, bytes[name.upperBound] == UInt8(ascii: "=") else { return false }
@@ -230,7 +240,7 @@ struct FieldScanner {
     }
 
     /// What a number of JSON may have beside digits (RFC 8259 §6).
-    private static let numberSigns = Array("+-.eE".utf8)
+    static let numberSigns = Array("+-.eE".utf8)
 
     func value(
         after separator: Int,

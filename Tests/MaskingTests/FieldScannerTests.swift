@@ -151,9 +151,38 @@ struct FieldScannerTests {
         #expect(Masked.text("a=1&nick=Ann&b=2", .form, rules) == "a=1&nick=sluice-value-1&b=2")
         #expect(Masked.text(#"{"nick": 17, "n": 17}"#, .text, rules) == #"{"nick": 900000001, "n": 17}"#)
         #expect(Masked.text(#"{"nick":-17.5e+2}"#, .text, rules) == #"{"nick":900000001}"#)
+        #expect(
+            Masked.text(#"{"nick":["Ann Lee","U"],"n":["U"]}"#, .text, rules)
+                == #"{"nick":["sluice-value-1","sluice-value-2"],"n":["U"]}"#
+        )
+        #expect(
+            Masked.text(#"{"nick":[1,-3.5,[22]]}"#, .text, rules) == #"{"nick":[900000001,900000002,[900000003]]}"#
+        )
         for text in [#"{"nick": true}"#, #"{"nick": null}"#, #"{"nick": ""}"#] {
             #expect(Masked.text(text, .text, rules) == text)
         }
+    }
+
+    @Test("A name of the profile that is a word of the syntax, too, takes nothing of what is masked away")
+    func syntaxWords() {
+        let rules = Masked.rules(also: ["name", "key"])
+        let pair = #"{"name": "Authorization", "value": "Bearer tok-9fK2mQz81Lx0"}"#
+        #expect(!Masked.text(pair, .text, rules).contains("tok-9fK2mQz81Lx0"))
+        #expect(Masked.text(pair, .text, rules).contains(#""name": "Authorization""#))
+        let input = #"<input type="hidden" name="password" value="hunter2-zz81">"#
+        #expect(!Masked.text(input, .markup, rules).contains("hunter2-zz81"))
+        #expect(Masked.text(input, .markup, rules).contains(#"name="password""#))
+        let part = "Content-Disposition: form-data; name=\"password\"\r\n\r\nhunter2-zz81\r\n--b--"
+        #expect(Masked.text(part, .multipart, rules) == part.replacing("hunter2-zz81", with: "sluice-password-1"))
+        let file = "Content-Disposition: form-data; name=\"file\"; filename=\"x.txt\"\r\n\r\ntext\r\n--b--"
+        #expect(Masked.text(file, .multipart, rules) == file)
+        let own = "Content-Disposition: form-data; name=\"name\"\r\n\r\nAnn B\r\n--b--"
+        #expect(Masked.text(own, .multipart, rules) == own.replacing("Ann B", with: "sluice-value-1"))
+        #expect(Masked.text(#"{"name": "Ann"}"#, .text, rules) == #"{"name": "sluice-value-1"}"#)
+        #expect(
+            Masked.text(#"{"key":"DATABASE_PASSWORD","value":"env-1234abcd"}"#, .text, rules).contains("env-1234abcd")
+                == false
+        )
     }
 
     @Test("Every beginning of a text can be read, and what is masked once is masked")

@@ -93,7 +93,8 @@ enum ExportFile {
             throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
         }
         let path = expanded(path)
-        let folder = (path as NSString).deletingLastPathComponent
+        // Foundation's way of cutting a path off traps on a name of one character.
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         if !folder.isEmpty {
             try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }

@@ -206,7 +206,7 @@ enum SequenceView {
     private static func path(_ record: ExchangeRecord) -> String {
         switch record.kind {
         case .tunnel where record.flags.contains(.certificateRefused): "(certificate refused, not decrypted)"
-        case .tunnel where record.flags.contains(.notIntercepted): "(passed through, not decrypted)"
+        case .tunnel where record.flags.contains(.notIntercepted): "(not decrypted, passed through)"
         case .tunnel: "(tunnel, not decrypted)"
         case .failedHandshake: "(TLS handshake failed)"
         case .malformed: "(no request that can be read)"

@@ -303,7 +303,7 @@ struct RulesUpdateTests {
     @Test func `the row, the overview and the sentence of a tunnel say why it is not decrypted`() {
         let reasons: [(ExchangeRecord.Flags, row: String, sentence: String)] = [
             (.certificateRefused, "(certificate refused, not decrypted)", "not decrypted: certificate refused"),
-            (.notIntercepted, "(passed through, not decrypted)", "not decrypted: passed through"),
+            (.notIntercepted, "(not decrypted, passed through)", "not decrypted: passed through"),
         ]
         for reason in reasons {
             let record = ModelFixture.record(1, "CONNECT") {
