@@ -90,7 +90,8 @@ enum DeletedRows {
             sql: """
                 DELETE FROM connection WHERE id NOT IN (
                 SELECT client_connection FROM exchange
-                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL)
+                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL);
+                DELETE FROM route WHERE connection NOT IN (SELECT id FROM connection);
                 """
         )
     }

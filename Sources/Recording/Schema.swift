@@ -3,7 +3,9 @@ enum Schema {
     /// `SLCE`, in the file's header.
     static let applicationID: Int64 = 0x534C_4345
     /// The version of the tables, in the file's header; one more with every change.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
+    /// The oldest version that is read and written on: since then tables were added, and none was changed.
+    static let oldestVersion: Int64 = 4
     static let pageSize = 16_384
     /// Bodies up to this length are kept in the payload row.
     static let inlineBody = 4_096
@@ -20,10 +22,18 @@ enum Schema {
         let creation: String
         /// Writes a row over the one with the same key.
         let replacement: String
+        /// The version of the schema that the table came with.
+        let since: Int64
 
         /// - Parameter columns: the definition of each column, beginning with its name.
-        fileprivate init(_ name: String, _ columns: [String], key: String? = nil, options: String = "") {
-            self.name = name
+        fileprivate init(
+            _ name: String,
+            _ columns: [String],
+            key: String? = nil,
+            options: String = "",
+            since: Int64 = Schema.oldestVersion
+        ) {
+            (self.name, self.since) = (name, since)
             let names = columns.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
             let values = Array(repeating: "?", count: columns.count).joined(separator: ",")
             self.columns = names
@@ -33,7 +43,9 @@ enum Schema {
         }
     }
 
-    static let tables = [session, run, summary, connection, exchange, annotation, payload, chunk, arrival, rules]
+    static let tables = [
+        session, run, summary, connection, exchange, annotation, payload, chunk, arrival, rules, route,
+    ]
 
     static let session = Table(
         "session",
@@ -64,8 +76,15 @@ enum Schema {
             "local_address TEXT NOT NULL", "peer_address TEXT NOT NULL",
             "dns INTEGER", "connect INTEGER", "handshake INTEGER",
             "tls_version TEXT", "tls_cipher TEXT", "tls_server_name TEXT", "tls_alpn TEXT", "tls_resumed INTEGER",
-            "tls_failure TEXT", "tls_certificates TEXT", "tls_client_certificate TEXT", "upstream_proxy TEXT",
+            "tls_failure TEXT", "tls_certificates TEXT",
         ]
+    )
+
+    /// What few connections have: a proxy on their way, or a certificate of the client that the server asked for.
+    static let route = Table(
+        "route",
+        ["connection INTEGER PRIMARY KEY", "upstream_proxy TEXT", "client_certificate TEXT"],
+        since: 5
     )
 
     static let exchange = Table(
@@ -129,6 +148,13 @@ enum Schema {
         SELECT \(exchange.columns), comment, colour, deleted_at \
         FROM exchange LEFT JOIN annotation ON annotation.exchange = exchange.id
         WHERE deleted_at IS NULL AND
+        """
+
+    /// Reads connections, with what few of them have; a condition and so on follow.
+    static let connections = """
+        SELECT \(connection.columns), upstream_proxy, client_certificate \
+        FROM connection LEFT JOIN route ON route.connection = connection.id
+        WHERE
         """
 
     /// Whether an exchange is marked as deleted, by its number.

@@ -27,7 +27,8 @@ extension SessionCopy {
         let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: configuration)
         // One look at the source, so that what is copied belongs together.
         let kept = try source.read { old in
-            try copy.writeWithoutTransaction { new in
+            try Schema.completeForReading(old)
+            return try copy.writeWithoutTransaction { new in
                 try new.execute(
                     sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL"
                 )
@@ -100,7 +101,10 @@ private struct RestOfSession {
                 UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL
                 """
         )
-        for id in used { try copy(Schema.connection, "FROM connection WHERE id = ?", [id]) }
+        for id in used {
+            try copy(Schema.connection, "FROM connection WHERE id = ?", [id])
+            try copy(Schema.route, "FROM route WHERE connection = ?", [id])
+        }
         // The highest number stays known, so that no number is used again.
         let highest = try Int64.fetchOne(
             old,

@@ -91,6 +91,7 @@ package enum SessionCopy {
         configuration.allowsUnsafeTransactions = true
         let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: configuration)
         try copy.writeWithoutTransaction { database in
+            try Schema.complete(database)
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: part))
             try database.execute(sql: "UPDATE run SET ended_at = ? WHERE ended_at IS NULL", arguments: [wallClock()])
             try DeletedRows.remove(in: database)

@@ -22,7 +22,8 @@ package final class SessionEditor: Sendable {
             database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.configuration)
             try database.writeWithoutTransaction { database in
                 let session = SessionDatabase(connection: database, path: path)
-                try WritableSession.checkTables(in: session)
+                try Schema.check(session)
+                try Schema.complete(database)
                 try database.execute(sql: "PRAGMA trusted_schema = OFF")
                 // Nobody records it, so nothing is still to come.
                 _ = try WritableSession.interruptOpenExchanges(in: session)

@@ -37,7 +37,7 @@ extension SessionError {
 
     /// A session of a schema that is not ours, older or newer.
     static func otherSchema(_ path: String, _ version: Int64) -> SessionError {
-        let schemas = "(schema \(version), this one reads \(Schema.version))"
+        let schemas = "(schema \(version), this one reads \(Schema.oldestVersion) to \(Schema.version))"
         return version > Schema.version
             ? SessionError(
                 .newerSchema,

@@ -118,7 +118,7 @@ private struct PageStatements {
         response_head_sent, response_trailers, trace, request_body, request_body_sent, response_body,
         response_body_sent FROM payload WHERE id = ?
         """
-    private static let connectionSQL = "SELECT \(Schema.connection.columns) FROM connection WHERE id = ?"
+    private static let connectionSQL = "\(Schema.connections) id = ?"
     private static let longSQL = "SELECT min(exchange) FROM chunk WHERE exchange >= ?"
 
     private let session: SessionDatabase

@@ -134,8 +134,8 @@ extension RowReader {
         let resumed = try optionalNumber(in: 0...1)
         let failure = try optionalText()
         let certificates = try optionalText().map { try known.chain($0) { try json($0) } } ?? []
-        let clientCertificate = try optionalJSON(ClientCertificateDetails.self)
         connection.proxy = try optionalText()
+        let clientCertificate = try optionalJSON(ClientCertificateDetails.self)
         if let version, let cipher {
             connection.tls = TLSDetails(
                 protocolVersion: version,

@@ -74,7 +74,10 @@ package final class SessionReader: ExchangeSource, Sendable {
                 }
             }
             let queue = try DatabaseQueue(path: name, configuration: configuration)
-            try queue.unsafeRead { try WritableSession.checkTables(in: SessionDatabase(connection: $0, path: path)) }
+            try queue.unsafeRead { database in
+                try Schema.check(SessionDatabase(connection: database, path: path))
+                try Schema.completeForReading(database)
+            }
             return queue
         }
         do {
@@ -218,12 +221,12 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads a page of connections by number, at most `limit`; fewer only where there are no more.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
-        let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
+        let sql = "\(Schema.connections) id >= ? ORDER BY id LIMIT ?"
         return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") { try $0.connection() }
     }
 
     private func connection(_ id: ConnectionID, in session: SessionDatabase) throws -> ConnectionRecord? {
-        let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id = ?"
+        let sql = "\(Schema.connections) id = ?"
         return try session.rows(sql, [id.number], of: "connection") { try $0.connection() }.first
     }
 

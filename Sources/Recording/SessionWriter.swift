@@ -29,6 +29,7 @@ final class SessionWriter {
     private var arrivals: RowWriter
     private var progress: RowWriter
     private var connections: RowWriter
+    private var routes: RowWriter
     private var summary: RowWriter
 
     init(_ session: WritableSession) throws {
@@ -46,6 +47,7 @@ final class SessionWriter {
         annotations = try prepared(Schema.annotation.replacement)
         payloads = try prepared(Schema.payload.replacement)
         connections = try prepared(Schema.connection.replacement)
+        routes = try prepared(Schema.route.replacement)
         chunks = try prepared(Schema.chunk.replacement)
         arrivals = try prepared(Schema.arrival.replacement)
         progress = try prepared(
@@ -267,9 +269,12 @@ final class SessionWriter {
         connections.bind((tls?.resumed).map { $0 ? 1 : 0 })
         connections.bind(tls?.verificationFailure)
         connections.bind(text: try JSONWriter.certificates(tls?.peerCertificates ?? []))
-        connections.bind(text: try tls?.clientCertificate.map(JSONWriter.clientCertificate))
-        connections.bind(connection.proxy)
         try connections.run()
+        guard connection.proxy != nil || tls?.clientCertificate != nil else { return }
+        routes.bind(connection.id.number)
+        routes.bind(connection.proxy)
+        routes.bind(text: try tls?.clientCertificate.map(JSONWriter.clientCertificate))
+        try routes.run()
     }
 
     /// Writes the rules that were put in force; their sources only where they are not those of the set before. A run's

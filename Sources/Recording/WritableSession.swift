@@ -25,7 +25,8 @@ struct WritableSession: Sendable {
                 if isNew {
                     try Self.createTables(in: database, labels: configuration.labels)
                 } else {
-                    try Self.checkTables(in: session)
+                    try Schema.check(session)
+                    try Schema.complete(database)
                 }
                 try Self.setUp(database, configuration)
                 return try RunStart(session, isNew: isNew, configuration, following: following)
@@ -128,28 +129,6 @@ struct WritableSession: Sendable {
             )
             return .commit
         }
-    }
-
-    /// Refuses a file whose tables are not exactly those of today.
-    static func checkTables(in session: SessionDatabase) throws {
-        let (database, path) = (session.connection, session.path)
-        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard application == Schema.applicationID else { throw SessionError.notASession(path) }
-        guard version >= 1 else { throw SessionError.damaged(path, "its schema version is \(version)") }
-        guard version == Schema.version else { throw SessionError.otherSchema(path, version) }
-        for table in Schema.tables {
-            let sql = try String.fetchOne(
-                database,
-                sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
-                arguments: [table.name]
-            )
-            guard sql == table.creation else {
-                throw SessionError.damaged(path, "its table \"\(table.name)\" is not as Sluice makes it")
-            }
-        }
-        let triggers = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
-        guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
     }
 
     private static func setUp(_ database: Database, _ configuration: RecorderConfiguration) throws {

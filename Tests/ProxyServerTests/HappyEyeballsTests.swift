@@ -94,7 +94,7 @@ struct HappyEyeballsTests {
         let port = try #require(server.localAddress?.port)
         let prepared = try prepare(port)
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
-        configuration.port = 0
+        configuration.listeners = [Listener(.regular, host: "127.0.0.1", port: 0)]
         configuration.lookUp = names.lookUp
         let recorder = CollectingOutlet()
         let proxy = try await ProxyServer.start(

@@ -111,10 +111,11 @@ struct RoundTripTests {
             ],
             verificationFailure: "self-signed certificate"
         )
+        let sent = upstream.tls?.peerCertificates.first
         upstream.tls?.clientCertificate = ClientCertificateDetails(
             authorities: ["CN=Staff", "O=\"Test, Inc.\""],
             name: "staging",
-            sent: upstream.tls?.peerCertificates.first
+            sent: sent
         )
         upstream.proxy = "http://proxy.example:3128"
         return [client, upstream]

@@ -193,7 +193,7 @@ struct SessionFileTests {
         let errors = [opening(scratch.session), sessionError { try SessionReader(path: scratch.session) }]
         for error in errors {
             #expect(error?.code == .newerSchema)
-            #expect(error?.message.contains("schema 99, this one reads 4") == true)
+            #expect(error?.message.contains("schema 99, this one reads 4 to 5") == true)
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
     }
@@ -213,10 +213,36 @@ struct SessionFileTests {
         #expect(reading?.hint == wayOut)
         for error in [writing, reading] {
             #expect(error?.code == .olderSchema)
-            let words = "\(scratch.session) was written by an older Sluice (schema \(version), this one reads 4)."
+            let words = "\(scratch.session) was written by an older Sluice (schema \(version), this one reads 4 to 5)."
             #expect(error?.message == words)
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+    }
+
+    @Test("A session of schema 4 is read as it is, copied, and written on as one of today")
+    func schemaBefore() throws {
+        try record(1...2)
+        _ = try sqlite(scratch.session, "DROP TABLE route; PRAGMA user_version = 4")
+        let before = try Data(contentsOf: URL(filePath: scratch.session))
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.exchange(ExchangeID(1))?.client?.proxy == nil)
+        #expect(try reader.connections(limit: 10).count == 2)
+        #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+        let copy = scratch.path + "/copy.sluice"
+        try SessionCopy.write(session: scratch.session, to: copy, overwrites: false)
+        #expect(try sqlite(copy, "PRAGMA user_version") == "5")
+        #expect(try SessionReader(path: copy).count() == 2)
+        try record(3...3)
+        #expect(try sqlite(scratch.session, "PRAGMA user_version") == "5")
+        #expect(try SessionReader(path: scratch.session).count() == 3)
+    }
+
+    @Test("A session of schema 4 with a table of its own by a later name is damaged")
+    func schemaBeforeWithLaterTable() throws {
+        try record(1...1)
+        _ = try sqlite(scratch.session, "PRAGMA user_version = 4")
+        #expect(opening(scratch.session)?.code == .damaged)
+        #expect(sessionError { try SessionReader(path: scratch.session) }?.code == .damaged)
     }
 
     @Test("A session keeps its identifier, and the labels that it was made with")

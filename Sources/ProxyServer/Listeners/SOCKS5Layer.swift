@@ -212,7 +212,8 @@ extension SOCKS5Reply {
         case .loop, .notRecorded: self = .notAllowed
         // A rule has answered.
         case nil: self = .notAllowed
-        case .tls, .clientTLS, .badRequest, .badResponse, .clientGone, .aborted, .stopped: self = .generalFailure
+        case .tls, .clientTLS, .badRequest, .badResponse, .clientGone, .aborted, .stopped, .upstreamProxy:
+            self = .generalFailure
         }
     }
 }

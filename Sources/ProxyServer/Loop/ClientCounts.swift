@@ -1,5 +1,5 @@
 import Foundation
-package import NIOCore
+import NIOCore
 import Synchronization
 
 /// How many connections clients may have open.
