@@ -38,6 +38,43 @@ extension EndToEnd {
             }
         }
 
+        @Test("sluice tls goes through other proxies, and says what they refuse")
+        func throughProxies() async throws {
+            let server = try await OpenSSLServer()
+            try await server.certificate()
+            let running = try await server.start(["-alpn", "h2,http/1.1"])
+            defer { running.program.signal(SIGKILL) }
+            let scratch = try Scratch()
+            let http = try await Tinyproxy(user: "me", password: "right")
+            let socks = try await Microsocks()
+            let ask = ["tls", "localhost:\(running.port)", "--upstream-ca", server.root, "--upstream-localhost"]
+            for proxy in ["http://me:right@127.0.0.1:\(http.port)", "socks5://127.0.0.1:\(socks.port)"] {
+                let found = try await SluiceProcess.run(ask + ["--upstream-proxy", proxy], scratch: scratch)
+                #expect(found.status == 0, "\(found.text)\(found.errors)")
+                #expect(found.text.contains("through \(proxy.replacing("me:right@", with: ""))"), "\(found.text)")
+                #expect(found.text.contains("A client with usual demands connects: TLS 1.3"), "\(found.text)")
+            }
+            #expect(http.requests.allSatisfy { $0.hasPrefix("CONNECT localhost:\(running.port) ") })
+            #expect(http.requests.count > 10)
+            let wrong = "http://me:wrong@127.0.0.1:\(http.port)"
+            let refused = try await SluiceProcess.run(ask + ["--upstream-proxy", wrong, "--json"], scratch: scratch)
+            #expect(refused.status == 1)
+            #expect(refused.text.contains("does not take the user 'me' with this password"), "\(refused.text)")
+            #expect(!refused.text.contains("me:wrong"))
+            let nobody = "socks5://127.0.0.1:\(try unusedPort())"
+            let unreached = try await SluiceProcess.run(ask + ["--upstream-proxy", nobody], scratch: scratch)
+            #expect(unreached.status == 1)
+            #expect(unreached.text.contains("The upstream proxy \(nobody)"), "\(unreached.text)")
+            let direct = ["tls", "localhost:\(running.port)", "--upstream-ca", server.root, "--upstream-proxy", nobody]
+            #expect(
+                try await SluiceProcess.run(direct, scratch: scratch).status == 0,
+                "servers of this machine are asked directly"
+            )
+            #expect(
+                try await SluiceProcess.run(["tls", "a", "--upstream-proxy", "nonsense"], scratch: scratch).status == 2
+            )
+        }
+
         @Test("A server by an IPv6 address in brackets")
         func address() async throws {
             let server = try await OpenSSLServer()

@@ -34,7 +34,7 @@ struct SessionFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
             try sqlite(scratch.session, "PRAGMA page_size; PRAGMA user_version; PRAGMA journal_mode").contains(
-                "16384\n4\ndelete"
+                "16384\n5\ndelete"
             )
         )
         #expect(try sqlite(scratch.session, "PRAGMA application_id") == "\(Schema.applicationID)")
@@ -221,18 +221,32 @@ struct SessionFileTests {
 
     @Test("A session of schema 4 is read as it is, copied, and written on as one of today")
     func schemaBefore() throws {
+        let feed = try Feed(path: scratch.session)
+        var way = ConnectionRecord(
+            id: ConnectionID(4),
+            leg: .upstream,
+            openedAt: 1,
+            localAddress: "127.0.0.1:1",
+            peerAddress: "127.0.0.1:2"
+        )
+        feed(.connection(way))
+        feed.recorder.close()
         try record(1...2)
         _ = try sqlite(scratch.session, "DROP TABLE route; PRAGMA user_version = 4")
         let before = try Data(contentsOf: URL(filePath: scratch.session))
         let reader = try SessionReader(path: scratch.session)
-        #expect(try reader.exchange(ExchangeID(1))?.client?.proxy == nil)
-        #expect(try reader.connections(limit: 10).count == 2)
+        #expect(try reader.connections(limit: 10) == [way])
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
         let copy = scratch.path + "/copy.sluice"
         try SessionCopy.write(session: scratch.session, to: copy, overwrites: false)
         #expect(try sqlite(copy, "PRAGMA user_version") == "5")
         #expect(try SessionReader(path: copy).count() == 2)
+        let next = try Feed(path: scratch.session)
+        (way.id, way.proxy) = (ConnectionID(5), "http://127.0.0.1:3")
+        next(.connection(way))
+        next.recorder.close()
         try record(3...3)
+        #expect(try SessionReader(path: scratch.session).connections(from: ConnectionID(5), limit: 9) == [way])
         #expect(try sqlite(scratch.session, "PRAGMA user_version") == "5")
         #expect(try SessionReader(path: scratch.session).count() == 3)
     }

@@ -55,7 +55,8 @@ struct ProbeHandshakes: Sendable {
             outcome.failure = ProbeFailure(connecting: error, to: target)
             return outcome
         }
-        outcome.address = stream.channel.remoteAddress?.ipAddress
+        // Beyond a proxy it is not known.
+        if route.proxy == nil { outcome.address = stream.channel.remoteAddress?.ipAddress }
         let left = limit - begun.duration(to: .now)
         let isLate = try await shake(session, on: stream, within: max(left, .milliseconds(1)), resumes: resumes)
         outcome.findings = session.findings

@@ -1,4 +1,5 @@
 import Foundation
+package import HTTPModel
 package import NIOCore
 import NIOPosix
 import Synchronization
@@ -9,6 +10,9 @@ package typealias ProbeStream = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
 /// How a probe gets its connections to the server: by itself, or by way of another proxy.
 package protocol ProbeRoute: Sendable {
+    /// The proxy on the way; `nil` where there is none.
+    var proxy: UpstreamProxy? { get }
+
     /// Makes a connection on which the next bytes are the server's, within a time. Who asked closes it.
     func connect(within limit: Duration) async throws -> ProbeStream
 }
@@ -17,6 +21,7 @@ package protocol ProbeRoute: Sendable {
 package final class DirectRoute: ProbeRoute {
     private let target: ProbeTarget
     private let known = Mutex<SocketAddress?>(nil)
+    package let proxy: UpstreamProxy? = nil
 
     package init(to target: ProbeTarget) { self.target = target }
 

@@ -58,6 +58,7 @@ package struct TLSProbe: Sendable {
         )
         let first = try await handshakes.run(usualOffer, in: context, resumes: true)
         report.address = first.address
+        report.proxy = handshakes.route.proxy?.description
         report.findings = first.findings
         if let failure = first.failure, failure.isFinal || failure == .plainHTTP || failure == .closed {
             report.speaksPlainHTTP = failure == .plainHTTP

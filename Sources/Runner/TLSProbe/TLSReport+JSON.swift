@@ -13,6 +13,7 @@ extension TLSReport {
             json.member("port", target.port)
             json.member("serverName", target.serverName)
             json.optionalMember("address", address)
+            json.optionalMember("upstreamProxy", proxy)
             json.member("at", Timestamp.iso8601(moment &* 1_000_000))
             json.member("library", library)
             json.member("acceptable", isAcceptable)

@@ -8,7 +8,8 @@ extension TLSReport {
     package var text: String {
         let address = address.map { $0 == target.host ? "" : " (\($0))" } ?? ""
         let name = target.serverName == target.host ? "" : ", as \(VisibleText.of(target.serverName))"
-        var text = "\(VisibleText.of(target.authority))\(address)\(name)\n"
+        let way = proxy.map { ", through \(VisibleText.of($0))" } ?? ""
+        var text = "\(VisibleText.of(target.authority))\(address)\(name)\(way)\n"
         if let forms = HostForms(target.serverName) {
             let remark = forms.suspicion.map { ": suspicious, it \($0)" } ?? ""
             text += "\(VisibleText.of(forms.text + remark))\n"

@@ -60,8 +60,10 @@ package struct TLSReport: Sendable {
     }
 
     package var target: ProbeTarget
-    /// The server's address; `nil` where there was no connection.
+    /// The server's address; `nil` where there was no connection, or one through a proxy.
     package var address: String?
+    /// The proxy through which the server was asked, as `http://host:port`.
+    package var proxy: String?
     /// When it was looked at, seconds since 1970.
     package var moment: Int64
     /// What a client of today met; `nil` where its handshake failed.

@@ -1,5 +1,6 @@
 package import HTTPModel
 import ProxyServer
+package import Wire
 
 /// `--upstream-proxy`: the proxy for requests that no rule of the profile is for.
 package struct UpstreamOption: Sendable, Hashable {
@@ -56,6 +57,12 @@ package struct UpstreamOption: Sendable, Hashable {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
         guard let choice = isPlain ? plain : secure, !bypasses(url) else { return .direct }
         return .through(choice.proxy, reason: choice.origin)
+    }
+
+    /// How a look at a server's TLS gets there; `nil` for directly.
+    package func route(to target: ProbeTarget, trust: TLSTrust) -> (any ProbeRoute)? {
+        let url = RequestURL(scheme: "https", host: target.host, port: target.port, path: "/", query: nil)
+        return route(url).proxy.map { ProxiedRoute(to: target, through: $0, trust: trust) }
     }
 
     private func bypasses(_ url: RequestURL) -> Bool {

@@ -18,22 +18,8 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The options of every command that speaks to servers.
-struct UpstreamOptions: ParsableArguments {
-    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
-    var upstreamCa: [String] = []
-
-    @Flag(help: "Verify no server.") var insecureUpstream = false
-    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
-
-    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
-    var tlsLegacy: [String] = []
-
-    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
-    var http2 = HTTP2Choice.on
-
-    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
-
+/// The options of the way to servers through another proxy.
+struct UpstreamProxyOptions: ParsableArguments {
     @Option(
         help: .value(
             "url|env",
@@ -54,12 +40,15 @@ struct UpstreamOptions: ParsableArguments {
 
     @Flag(help: "Ask servers of this machine through --upstream-proxy, too.") var upstreamLocalhost = false
 
-    func validate() throws {
-        try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout)
-        _ = try proxy()
+    func validate() throws { _ = try read() }
+
+    /// What the options say; `nil` where they are not given.
+    var option: UpstreamOption? {
+        // `validate` has thrown what is wrong with them.
+        (try? read()) ?? nil
     }
 
-    private func proxy() throws -> UpstreamOption? {
+    private func read() throws -> UpstreamOption? {
         guard let upstreamProxy else {
             if !upstreamBypass.isEmpty || upstreamLocalhost {
                 throw ValidationError("--upstream-bypass and --upstream-localhost go with --upstream-proxy.")
@@ -83,6 +72,27 @@ struct UpstreamOptions: ParsableArguments {
         option.bypassesLocalhost = !upstreamLocalhost
         return option
     }
+}
+
+/// The options of every command that speaks to servers.
+struct UpstreamOptions: ParsableArguments {
+    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
+    var upstreamCa: [String] = []
+
+    @Flag(help: "Verify no server.") var insecureUpstream = false
+    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
+
+    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
+    var tlsLegacy: [String] = []
+
+    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    var http2 = HTTP2Choice.on
+
+    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
+
+    @OptionGroup var proxy: UpstreamProxyOptions
+
+    func validate() throws { try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout) }
 
     static func checkTimeout(_ name: String, _ value: Double) throws {
         guard (0.001...1_000_000).contains(value) else { throw ValidationError("--\(name) takes seconds above 0.") }
@@ -94,8 +104,7 @@ struct UpstreamOptions: ParsableArguments {
         settings.insecureHosts = insecureHost
         settings.legacyHosts = tlsLegacy
         settings.http2 = http2.legs
-        // Checked by `validate`.
-        settings.upstreamProxy = (try? proxy()) ?? nil
+        settings.upstreamProxy = proxy.option
         settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
     }
 }

@@ -12,6 +12,7 @@ struct TLS: AsyncParsableCommand {
         discussion: """
             sluice tls example.com                     port 443
             sluice tls [::1]:8443 --server-name example.com --upstream-ca root.pem
+            sluice tls example.com --upstream-proxy http://proxy.example:3128
 
             Everything is found by handshakes, some dozens of them, each on a connection of its own; no request is sent, \
             unless the port does not speak TLS. Missing certificates are named and not downloaded. What of App Transport \
@@ -34,6 +35,8 @@ struct TLS: AsyncParsableCommand {
     @Option(help: .value("seconds", "How long all of it may take; what is not known by then is left open."))
     var timeLimit = 60.0
 
+    @OptionGroup var proxy: UpstreamProxyOptions
+
     @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {
@@ -49,9 +52,11 @@ struct TLS: AsyncParsableCommand {
             .things("handshake"),
             consequence: "There is no report."
         ) { work in
+            let trust = TLSTrust(extraFiles: upstreamCa)
             let probe = try TLSProbe(
                 target,
-                trust: TLSTrust(extraFiles: upstreamCa),
+                route: proxy.option?.route(to: target, trust: trust),
+                trust: trust,
                 connectTimeout: .milliseconds(Int64(connectTimeout * 1_000)),
                 timeLimit: .milliseconds(Int64(timeLimit * 1_000))
             ) { try work.add(1) }

@@ -142,7 +142,7 @@ struct UpstreamRulesTests {
             ("client-certificate: { host: a, file: c, port: 0 }", "port must be from 1 to 65535"),
             (
                 "client-certificate: [{ host: \"*.a\", file: c }, { name: n, host: x.a, file: d, port: 1 }]",
-                "2:49 lint 'n' never decides"
+                "2:48 lint 'n' never decides"
             ),
             (
                 "intercept: { except: [ a ] }\nclient-certificate: { host: a, file: c }",

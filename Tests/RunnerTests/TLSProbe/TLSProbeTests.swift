@@ -308,6 +308,7 @@ import Wire
     func route() async throws {
         struct Elsewhere: ProbeRoute {
             let inner: DirectRoute
+            let proxy: UpstreamProxy? = nil
             func connect(within limit: Duration) async throws -> ProbeStream { try await inner.connect(within: limit) }
         }
         let server = try await OpenSSLServer()

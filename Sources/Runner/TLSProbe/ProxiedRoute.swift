@@ -1,0 +1,88 @@
+package import HTTPModel
+import NIOCore
+import NIOPosix
+import ProxyServer
+package import Wire
+
+/// Connects by way of another proxy, which looks up the server's name.
+package final class ProxiedRoute: ProbeRoute {
+    package let proxy: UpstreamProxy?
+    private let way: UpstreamProxy
+    private let target: ProbeTarget
+    private let trust: TLSTrust
+
+    /// - Parameter trust: the authorities by which a proxy that speaks TLS is verified.
+    package init(to target: ProbeTarget, through proxy: UpstreamProxy, trust: TLSTrust) {
+        (self.target, self.proxy, self.way, self.trust) = (target, proxy, proxy, trust)
+    }
+
+    package func connect(within limit: Duration) async throws -> ProbeStream {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let opened = group.any().makePromise(of: ProbeStream.self)
+        let deadline = ContinuousClock.now + limit
+        let channel: any Channel
+        do {
+            channel = try await ClientBootstrap(group: group)
+                .connectTimeout(TimeAmount(limit))
+                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .channelInitializer { [self] channel in
+                    channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel, opened) }
+                }
+                .connect(host: way.host, port: way.port).get()
+        } catch {
+            let failure = ProbeFailure(connecting: error, to: ProbeTarget(host: way.host, port: way.port))
+            opened.fail(failure)
+            guard case .unreachable(let text) = failure else { throw failure }
+            throw ProbeFailure.unreachable("The upstream proxy \(way): \(text)")
+        }
+        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: deadline))) {
+            [way, target] in
+            let text = "The upstream proxy \(way) did not open a way to \(target.authority) in time."
+            opened.fail(ProbeFailure.unreachable(text))
+        }
+        defer { expiry.cancel() }
+        do {
+            return try await opened.futureResult.get()
+        } catch {
+            channel.close(promise: nil)
+            throw error
+        }
+    }
+
+    private func addHandlers(to channel: any Channel, _ opened: EventLoopPromise<ProbeStream>) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if way.kind == .https {
+            let session = try TLSClientContext(trust: trust).makeSession(host: way.host)
+            try pipeline.addHandler(TLSChannelHandler(session: session))
+        }
+        let handshake = way.handshake(host: target.host, port: target.port)
+        try pipeline.addHandler(ProxyHandshakeHandler(way, to: target.authority, handshake: handshake))
+        try pipeline.addHandler(WayOpened(opened))
+    }
+}
+
+/// Hands a connection over when the proxy has opened the way to the server.
+private final class WayOpened: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let opened: EventLoopPromise<ProbeStream>
+
+    init(_ opened: EventLoopPromise<ProbeStream>) { self.opened = opened }
+
+    func channelActive(context: ChannelHandlerContext) {
+        opened.completeWith(Result { try ProbeStream(wrappingChannelSynchronously: context.channel) })
+        context.fireChannelActive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let failure = error as? ExchangeFailure
+        let text = failure.map { [$0.message, $0.hint].filter { !$0.isEmpty }.joined(separator: " ") }
+        opened.fail(ProbeFailure.unreachable(text ?? "The upstream proxy failed: \(error)."))
+        context.fireErrorCaught(error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        opened.fail(ProbeFailure.closed)
+        context.fireChannelInactive()
+    }
+}
