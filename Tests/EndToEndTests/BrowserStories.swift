@@ -120,6 +120,9 @@ extension EndToEnd {
             try await eventually("its folder is there: \(program.errors)") {
                 try leftovers(scratch).count == 1 && !scratch.exists("tmp/sluice-browser.abcdef")
             }
+            let folder = scratch.path("tmp/\(try #require(try leftovers(scratch).first))")
+            let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
+            #expect(mode == 0o700)
             program.signal(SIGTERM)
             let outcome = try await program.outcome(within: 60)
             #expect(outcome.status == 1, "the browser was ended by a signal: \(outcome.errors)")

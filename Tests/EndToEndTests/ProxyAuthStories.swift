@@ -88,6 +88,48 @@ extension EndToEnd {
             #expect(shown.text.contains(/Proxy-Authorization:? +\*{5}/), "\(shown.text)")
         }
 
+        @Test("Clients of SOCKS and of a listener in place of a server are asked, too; one that cannot ask is refused")
+        func modes() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let reverse = "reverse:http://127.0.0.1:\(origin.port)"
+            let sluice = try await Self.proxy(["--mode", "regular", "--mode", "socks5@0", "--mode", "\(reverse)@0"])
+            let socks = "127.0.0.1:\(try sluice.port(of: "socks5"))"
+            let front = "http://127.0.0.1:\(try sluice.port(of: "reverse:"))/front"
+            let url = "http://127.0.0.1:\(origin.port)/socks"
+            for user in ["", "ana:wrong@", "bo:\(Self.secret)@"] {
+                let refused = try await sluice.plainCurl("--proxy", "socks5://\(user)\(socks)", url)
+                #expect(refused.status == 97, "\(refused.errors)")
+            }
+            for user in [[], ["--user", "ana:wrong"]] {
+                let refused = try await Program.run(
+                    "curl",
+                    ["-sS", "--noproxy", "*", "-i", "--max-time", "60", front] + user
+                )
+                #expect(refused.text.hasPrefix("HTTP/1.1 401"), "\(refused.text)")
+                #expect(refused.text.lowercased().contains("www-authenticate: basic"))
+            }
+            #expect(origin.heads.isEmpty)
+            let right = "ana:\(Self.secret)"
+            #expect(try await sluice.plainCurl("--proxy", "socks5h://\(right)@\(socks)", url).text == "ok")
+            let plain = try await Program.run("curl", ["-sS", "--noproxy", "*", "--user", right, front])
+            #expect(plain.text == "ok", "\(plain.errors)")
+            #expect(origin.heads.allSatisfy { !$0.lowercased().contains("authorization") })
+            _ = try await sluice.stop()
+            for secret in [Self.secret, Self.value] {
+                #expect(sluice.scratch.bytes("session.sluice").firstRange(of: Array(secret.utf8)) == nil)
+            }
+            for mode in ["transparent@0", "reverse:tcp://127.0.0.1:1@0"] {
+                let scratch = try Scratch()
+                let users = try scratch.write("users", Array("ana:x\n".utf8))
+                let outcome = try await SluiceProcess.run(
+                    ["run", "--no-session", "--proxy-auth", users, "--mode", mode],
+                    scratch: scratch
+                )
+                #expect([1, 2].contains(outcome.status), "\(mode)")
+                #expect(outcome.errors.contains("--proxy-auth"), "\(mode): \(outcome.errors)")
+            }
+        }
+
         @Test("After ten wrong passwords an address waits, and a client that is known does not")
         func attempts() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -196,7 +196,7 @@ extension EffectRunner {
 
     private func sender() throws -> RequestSender {
         guard let sender = services?.sender else {
-            throw ConsoleError("Requests are sent through a forward proxy; none runs here (--mode regular).")
+            throw ConsoleError("Requests are sent through a forward proxy; none runs here. Start with --mode regular besides the others.")
         }
         return sender
     }

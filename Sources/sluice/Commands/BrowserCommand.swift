@@ -37,7 +37,7 @@ struct BrowserCommand: AsyncParsableCommand {
     @Argument(
         help: .value(
             "url",
-            "What the browser is to open. After '--': further arguments of its own, such as --headless=new."
+            "What the browser is to open. After '--': further arguments for Chromium or Firefox, such as --headless=new."
         )
     )
     var words: [String] = []

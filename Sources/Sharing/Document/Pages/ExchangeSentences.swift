@@ -38,7 +38,7 @@ extension ExchangeRecord.Flags {
         ),
         (.requestBodyIncomplete, "the recording lacks bytes of the request body"),
         (.responseBodyIncomplete, "the recording lacks bytes of the response body"),
-        (.bodiesDropped, "its bodies were dropped to keep the session below its largest size (--max-session)"),
+        (.bodiesDropped, "its bodies were dropped to keep the session below its largest size"),
         (.tunnelledTLS, "the tunnelled bytes are TLS"),
         (
             .certificateRefused,
