@@ -106,20 +106,39 @@ package final class ProxyAuthentication: Sendable {
 }
 
 extension ByteBuffer {
-    /// Overwrites the value of each line that begins with `Proxy-Authorization:` with asterisks, in bytes that are no
-    /// request.
+    /// Overwrites with asterisks what follows each name `Proxy-Authorization` at the beginning of a line, in bytes that are
+    /// no request: with or without a colon, to the end of the line, and the lines after it that begin with a space or a tab.
     mutating func obliterateProxyAuthorization() {
-        let name = Array("proxy-authorization:".utf8)
-        var lineStart = readerIndex
-        while lineStart < writerIndex {
-            let rest = readableBytesView[lineStart...]
-            let lineEnd = rest.firstIndex(of: UInt8(ascii: "\n")) ?? writerIndex
-            let beginning = rest.prefix(name.count)
-            if beginning.count == name.count, zip(beginning, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
-                let value = lineStart + name.count..<max(lineStart + name.count, lineEnd)
-                setBytes(repeatElement(UInt8(ascii: "*"), count: value.count), at: value.lowerBound)
+        let name = "proxy-authorization".utf8
+        var bytes = Array(readableBytesView)
+        var lineStart = 0
+        while lineStart < bytes.count {
+            // What no name can begin with does not hide one.
+            let start = bytes[lineStart...].firstIndex { $0 > 0x20 } ?? bytes.count
+            let beginning = bytes[start...].prefix(name.count)
+            if beginning.elementsEqual(name, by: { $0 | 0x20 == $1 | 0x20 }) {
+                let valueEnd = ByteBuffer.endOfFoldedLine(bytes, from: beginning.endIndex)
+                let value = bytes[beginning.endIndex..<valueEnd]
+                let first = value.firstIndex { ![0x20, 0x09, UInt8(ascii: ":")].contains($0) } ?? valueEnd
+                for place in first..<valueEnd { bytes[place] = UInt8(ascii: "*") }
+                lineStart = valueEnd
             }
-            lineStart = lineEnd + 1
+            let lineEnd = bytes[lineStart...].firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            lineStart = (lineEnd ?? bytes.count) + 1
         }
+        setBytes(bytes, at: readerIndex)
+    }
+
+    /// The end of a line that goes on in those after it which begin with a space or a tab (RFC 9112 §5.2), without its CR LF.
+    private static func endOfFoldedLine(_ bytes: [UInt8], from start: Int) -> Int {
+        var place = start
+        while let lineFeed = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {
+            let next = lineFeed + 1
+            guard next < bytes.count, bytes[next] == 0x20 || bytes[next] == 0x09 else {
+                return lineFeed > start && bytes[lineFeed - 1] == UInt8(ascii: "\r") ? lineFeed - 1 : lineFeed
+            }
+            place = next
+        }
+        return bytes.count
     }
 }
