@@ -1,4 +1,5 @@
 import Content
+import Text
 
 /// Finds secrets that are known by their own look, whatever their name: JSON Web Tokens, keys of well-known services,
 /// private keys; and texts in base64 that hold a secret.

@@ -1,6 +1,7 @@
 import Content
 package import HTTPModel
 import NIOCore
+import Text
 
 /// Finds the secrets of a session and replaces them: first every exchange is read for them, then they are replaced
 /// wherever they stand.

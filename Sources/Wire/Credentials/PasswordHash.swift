@@ -1,4 +1,5 @@
-internal import COpenSSL
+import COpenSSL
+import Text
 
 /// A password as it may lie in a file: the outcome of scrypt (RFC 7914) with its costs and salt, written as
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`, both in base64 without padding (the PHC string format, which passlib writes too).
@@ -52,10 +53,10 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                     + "within 256 MiB of memory"
             )
         }
-        guard let salt = Base64.decode(parts[3].utf8), Self.saltLengths.contains(salt.count) else {
+        guard let salt = Base64Text.decode(strict: parts[3].utf8), Self.saltLengths.contains(salt.count) else {
             throw ReadingError(description: "its salt is not 8 to 64 bytes in base64")
         }
-        guard let key = Base64.decode(parts[4].utf8), Self.keyLengths.contains(key.count) else {
+        guard let key = Base64Text.decode(strict: parts[4].utf8), Self.keyLengths.contains(key.count) else {
             throw ReadingError(description: "its key is not 16 to 64 bytes in base64")
         }
         (self.logCost, self.blockSize, self.parallelism) = (logCost, blockSize, parallelism)
