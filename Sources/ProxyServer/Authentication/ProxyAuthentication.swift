@@ -4,7 +4,8 @@ package import Wire
 
 /// Decides whether clients that name a user may use the proxy; one for all event loops.
 ///
-/// A password is hashed once, on a thread of its own; after that it is remembered, so that a request costs one comparison.
+/// A password is hashed once, on one of the threads that blocking work shares; after that it is remembered, so that a
+/// request costs one comparison.
 /// Wrong attempts are counted for each client's address: beyond a number of them nothing is hashed, whoever asks.
 package final class ProxyAuthentication: Sendable {
     /// What becomes of a client that named a user, or none.
@@ -32,9 +33,6 @@ package final class ProxyAuthentication: Sendable {
     /// Held while a password is hashed: one at a time, so that hashing takes one core at the most, and so that the second
     /// of two requests with the same password finds it remembered.
     private let hashing = Mutex(())
-    /// Hashed for a user that does not exist, so that the time does not tell.
-    private let nobody = PasswordHash(of: "nobody".utf8)
-
     /// The wrong attempts that a client may make at once, and one more after each pause.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
     /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
@@ -64,7 +62,8 @@ package final class ProxyAuthentication: Sendable {
             let wait = state.withLock { ProxyAuthentication.begin(&$0, network, now) }
             if let wait { return .tooMany(seconds: wait) }
             let hash = users.hash(ofUser: credentials.user)
-            guard (hash ?? nobody).matches(credentials.password), hash != nil else { return .wrong }
+            let compared = hash ?? users.hash(insteadOf: credentials.user)
+            guard compared?.matches(credentials.password) == true, hash != nil else { return .wrong }
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
                 // The right password was no wrong attempt.
