@@ -40,7 +40,8 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
     private var settledLines: Set<Int> = []
-    private var candidates: [Candidate] = []
+    private var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
+    private var settledSuspects: [Suspect]?
     private var candidateDigests: Set<Int> = []
     /// How many compressed texts in base64 are being looked through, one inside the other.
     private var packedDepth = 0
@@ -90,8 +91,15 @@ package final class TextMask {
     /// Has secrets replaced as they are found, where there is one reading only.
     func replaceAtOnce() { isCollecting = false }
 
-    /// What looks like a secret and is none that was found.
+    /// What looks like a secret and is none that was found. Once all secrets are known, it is found out once.
     package var suspects: [Suspect] {
+        if let settledSuspects { return settledSuspects }
+        let suspects = findSuspects()
+        if !isCollecting, book.isClosed { settledSuspects = suspects }
+        return suspects
+    }
+
+    private func findSuspects() -> [Suspect] {
         candidates.filter { candidate in
             !book.knows(candidate.digest)
                 && candidate.text.withUnsafeBytes { isCollecting || marks(in: $0, .text).isEmpty }

@@ -125,7 +125,7 @@ struct RunScannerTests {
         _ = mask.masked("\(digits) \(hexadecimal) \(other)", .text)
         mask.note(FoundSecret(range: 0..<0, kind: .token, name: "known", secret: Array(chance.utf8)))
         mask.endCollecting()
-        #expect(mask.suspects.map(\.beginning) == ["q7Xv2L"])
+        for _ in 0..<2 { #expect(mask.suspects.map(\.beginning) == ["q7Xv2L"]) }
     }
 
     @Test("E-mail addresses and cards by choice; a card has Luhn's digit")
