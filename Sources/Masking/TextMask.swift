@@ -1,7 +1,6 @@
 import Content
 package import HTTPModel
 import NIOCore
-import Text
 
 /// Finds the secrets of a session and replaces them: first every exchange is read for them, then they are replaced
 /// wherever they stand.
@@ -27,8 +26,6 @@ package final class TextMask {
     /// As many suspects are listed; more are only counted.
     package static let mostSuspects = 1_000
     private static let deepestBase64 = 2
-    /// What is compressed in base64 is unpacked up to so many times its size, against decompression bombs.
-    private static let mostGrowth = 64
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
 
@@ -169,9 +166,13 @@ package final class TextMask {
     }
 
     private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
-        guard depth < TextMask.deepestBase64, let decoded = Base64Text.decode(base64) else { return nil }
-        let plain = unpacked(decoded) ?? decoded
-        return plain.withUnsafeBytes { bytes in
+        guard depth < TextMask.deepestBase64, let content = Base64Content(base64) else { return nil }
+        return content.unpacked.flatMap { placeholder(in: $0, depth: depth) }
+            ?? placeholder(in: content.bytes, depth: depth)
+    }
+
+    private func placeholder(in bytes: [UInt8], depth: Int) -> Placeholder? {
+        bytes.withUnsafeBytes { bytes in
             for found in secrets(in: bytes, .text, depth: depth + 1) {
                 let own = book.placeholder(of: found.secret, found.kind)
                 if own.number > 0 { return own }
@@ -181,14 +182,6 @@ package final class TextMask {
             forEachKnown(in: bytes) { _, placeholder in first = first ?? placeholder }
             return first
         }
-    }
-
-    private func unpacked(_ bytes: [UInt8]) -> [UInt8]? {
-        let packing = bytes.withUnsafeBytes { PackedBody.packing(of: $0, nil, FieldSection()) }
-        guard case .coding(let coding)? = packing else { return nil }
-        let limit = bytes.count * TextMask.mostGrowth
-        let content = ContentDecoder.decode(ByteBuffer(bytes: bytes), codings: [coding], limit: limit)
-        return Array(content.bytes.readableBytesView)
     }
 
     func note(_ found: FoundSecret) {
@@ -256,7 +249,7 @@ package final class TextMask {
         else { return false }
         packedDepth += 1
         defer { packedDepth -= 1 }
-        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * TextMask.mostGrowth)
+        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * Base64Content.mostGrowth)
         packed.add(bytes)
         packed.finish()
         return packed.replacement != nil
