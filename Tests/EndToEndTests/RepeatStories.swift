@@ -222,6 +222,49 @@ extension EndToEnd {
             #expect(try await sluice.stop().status == 0)
         }
 
+        @Test("What tools change in the answers is told; as received from the servers they are the same")
+        func changedByTools() async throws {
+            let origin = try Origin.answering(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nplain\n"
+            )
+            let sluice = try await SluiceProcess()
+            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
+            _ = try await sluice.exchange(path: "/a")
+            #expect(try await sluice.stop().status == 0)
+            let profile = """
+                version: 1
+                rewrite:
+                  at: "*"
+                  rules:
+                    - { modify: body, on: response, match: plain, to: tooled }
+                    - { add: header, on: response, name: X-Tool, to: "was here" }
+
+                """
+            let file = try sluice.scratch.write("tools.yaml", Array(profile.utf8))
+            let out = sluice.scratch.path("out.sluice")
+            let arguments = ["repeat", sluice.session, "1", "--through-tools", "--profile", file, "--expect-same"]
+            let told = try await sluice.command(arguments + ["--session", out])
+            #expect(told.status == 1, "\(told.text)\(told.errors)")
+            #expect(told.text.contains("0 of 1 the same, 1 different (fields of 1, body of 1)."), "\(told.text)")
+            #expect(told.text.contains("response line 1  plain -> tooled"), "\(told.text)")
+            #expect(told.text.contains("response header x-tool  none -> was here"), "\(told.text)")
+            let received = try await sluice.command(arguments + ["--received"])
+            #expect(received.status == 0 && received.text.contains("1 of 1 the same"), "\(received.text)")
+
+            let pair = ["diff", "\(sluice.session):1", "\(out):1"]
+            for (options, status) in [([], 1), (["--received"], 0)] as [([String], Int32)] {
+                let one = try await sluice.command(pair + options)
+                #expect(one.status == status && one.text.contains("tooled") == (status == 1), "\(one.text)")
+                let both = try await sluice.command(["diff", sluice.session, out] + options)
+                #expect(both.status == status && both.text.contains("tooled") == (status == 1), "\(both.text)")
+                let json = try await sluice.command(pair + options + ["--json"])
+                #expect(json.status == status && json.text.contains("tooled") == (status == 1), "\(json.text)")
+            }
+            // What went through no tools is compared with what no tool had changed.
+            let direct = try await sluice.command(["repeat", out, "1", "--direct", "--expect-same"])
+            #expect(direct.status == 0 && direct.text.contains("1 of 1 the same"), "\(direct.text)\(direct.errors)")
+        }
+
         @Test("TLS servers are verified as run does it: with --upstream-ca, or not at all")
         func secure() async throws {
             let nginx = try await ReportingNginx()

@@ -63,6 +63,43 @@ struct ExchangeDifferenceTests {
         )
     }
 
+    @Test("is of responses as sent, after the tools, or as received: status, fields and body of one version")
+    func versions() throws {
+        let source = MemorySource()
+        let plain = try add(source, responseFields: "X-A: 1\r\n", response: "one\n")
+        let changed = try source.add(
+            "https://h/v1/items?page=1",
+            request: "POST /v1/items HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: "HTTP/1.1 200 X\r\nX-A: 1\r\n\r\n",
+            responseBody: "one\n".utf8
+        ) { exchange in
+            exchange.messages.responseHeadSent = ByteBuffer(string: "HTTP/1.1 503 X\r\nX-A: 1\r\nX-B: 2\r\n\r\n")
+            exchange.record.status = 503
+            exchange.record.flags = [.responseChanged, .responseBodyChanged]
+        }
+        source.setBody(changed.record.id, .responseSent, "two\n".utf8)
+        let new = ExchangeDifference.Side(changed, source)
+        func told(_ old: ExchangeDifference.Side, _ version: MessageVersion) throws -> [String] {
+            try ExchangeDifference(old, new, rules: ComparisonRules(), responses: version).changes
+                .map { "\($0.place): \($0.old ?? "none") -> \($0.new ?? "none")" }
+        }
+        let expected = ["status: 200 -> 503", "response header x-b: none -> 2", "response line 1: one -> two"]
+        #expect(try told(plain, .sent) == expected)
+        #expect(try told(plain, .received).isEmpty)
+        #expect(try told(new, .sent).isEmpty && told(new, .received).isEmpty)
+
+        // The page of both says the same.
+        func lines(_ version: MessageVersion) -> [String] {
+            Comparison.document(plain.exchange, changed, source: source, responses: version).lines.map(\.plain)
+        }
+        let sent = lines(.sent)
+        for line in ["  ~ status   200 → 503", "  + X-B  2"] { #expect(sent.contains(line), "\(sent)") }
+        #expect(sent.contains { $0.contains("+ two") } && sent.contains { $0.contains("as sent") }, "\(sent)")
+        let received = lines(.received)
+        #expect(received.contains { $0.contains("as received") }, "\(received)")
+        #expect(!received.contains { $0.contains("503") || $0.contains("X-B") || $0.contains("two") }, "\(received)")
+    }
+
     @Test("belongs to the request, the status, the fields or the body")
     func parts() throws {
         let source = MemorySource()
