@@ -313,6 +313,41 @@ extension EndToEnd {
             #expect(try await silent.stop().status == 0)
         }
 
+        @Test("What a server says of a failure is no failure; a Sluice that records nothing names no session")
+        func unrecorded() async throws {
+            let origin = try Origin { origin, socket in
+                while true {
+                    let head = try origin.head(socket)
+                    let status = head.contains("/other") ? "502 Bad Gateway" : "200 OK"
+                    try socket.send(
+                        "HTTP/1.1 \(status)\r\nX-Sluice-Failure: connect\r\nX-Sluice-Mark: 1\r\nContent-Length: 2\r\n\r\nok"
+                    )
+                }
+            }
+            let sluice = try await SluiceProcess()
+            for path in ["/a", "/other"] { _ = try await sluice.get("http://127.0.0.1:\(origin.port)\(path)") }
+            _ = try await sluice.exchange(path: "/other")
+            #expect(try await sluice.stop().status == 0)
+            let scratch = sluice.scratch
+            try scratch.write("none.yaml", Array("version: 1\nrecord: { except: \"*\" }\n".utf8))
+            for options in [[], ["--profile", scratch.path("none.yaml")]] {
+                let silent = try await SluiceProcess(options)
+                if options.isEmpty {
+                    let off = try await silent.command(["record", "off", "--control", "\(silent.program.identifier)"])
+                    #expect(off.status == 0, "\(off.errors)")
+                }
+                let arguments = ["repeat", sluice.session, "1-2", "--control", "\(silent.program.identifier)"]
+                let told = try await silent.command(arguments)
+                #expect(told.status == 0 && told.text.contains("all answered"), "\(told.text)\(told.errors)")
+                #expect(told.text.contains("the new answer is not in a session: 2."), "\(told.text)")
+                #expect(!told.errors.contains("the new exchanges are in"), "\(told.errors)")
+                let json = try await silent.command(arguments + ["--json"])
+                let total = try object(String(json.text.split(separator: "\n").last ?? ""))
+                #expect(total["failed"] as? Int == 0 && total["session"] == nil, "\(json.text)")
+                #expect(try await silent.stop().status == 0)
+            }
+        }
+
         @Test("As many are under way at a time as was said, with the time between them that was said")
         func parallel() async throws {
             let state = Mutex((now: 0, most: 0, times: [Double]()))

@@ -99,7 +99,8 @@ struct Attach: AsyncParsableCommand {
                 services.sender = try RequestSender(
                     proxy: status.address,
                     certificate: status.authority?.certificate,
-                    authorization: status.proxyAuthorization
+                    authorization: status.proxyAuthorization,
+                    mark: status.mark
                 )
             }
             services.authorityPath = authority
