@@ -216,11 +216,15 @@ package final class ZipReader {
 
     // MARK: - Reading
 
-    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` where they are damaged, or more than
-    /// there may be, and what `body` throws.
+    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` where they are damaged, what `body` throws,
+    /// and before the first byte where the entry says that it unpacks to more than it may.
     package func read(_ entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         func failure(_ why: String) -> FileError {
             FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
+        }
+        let (sum, isOver) = entry.size.addingReportingOverflow(UInt64(unpacked))
+        guard !entry.isLikeTrap, !isOver, sum <= UInt64(ZipReader.mostBytes) else {
+            throw failure("unpacks to more than a session could be; it may be a trap")
         }
         guard let file = zip_fopen_index(archive, entry.index, 0) else {
             throw failure("cannot be read: \(String(cString: zip_error_strerror(zip_get_error(archive))))")
@@ -236,9 +240,7 @@ package final class ZipReader {
                 if got == 0 { return }
                 count += UInt64(got)
                 unpacked += Int(got)
-                guard count <= entry.most, unpacked <= ZipReader.mostBytes else {
-                    throw failure("unpacks to more than a session could be; it may be a trap")
-                }
+                guard count <= entry.size else { throw failure("unpacks to more than it says; it may be a trap") }
                 try body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(got)]))
             }
         }
@@ -246,21 +248,26 @@ package final class ZipReader {
 
     /// The bytes of an entry; `nil` where there are more than `count`.
     package func contents(of entry: Entry, atMost count: Int) throws -> [UInt8]? {
-        struct TooLong: Error {}
+        // No more is unpacked than an entry says.
+        guard entry.size <= UInt64(max(0, count)) else { return nil }
         var bytes: [UInt8] = []
-        do {
-            try read(entry) { piece in
-                guard bytes.count + piece.count <= count else { throw TooLong() }
-                bytes += piece
-            }
-        } catch is TooLong {
-            return nil
-        }
+        try read(entry) { bytes += $0 }
         return bytes
     }
 
-    /// Writes an entry into a new file, which only the user may read.
-    package func extract(_ entry: Entry, to file: String) throws {
+    /// Writes an entry into a new file, which only the user may read. Throws ``FileError``, also before it writes anything
+    /// where there is not the room for it.
+    ///
+    /// - Parameter room: how many bytes are free where a file is to be; `nil` where that cannot be known.
+    package func extract(
+        _ entry: Entry,
+        to file: String,
+        room: (String) -> UInt64? = FreeSpace.bytes(beside:)
+    ) throws {
+        if let free = room(file), !entry.isLikeTrap, entry.size > free {
+            let needed = "\(entry.size >> 20) MiB, and \(free >> 20) MiB are free"
+            throw FileError(file, "cannot be written: '\(ZipReader.shown(entry.name))' unpacks to \(needed)")
+        }
         let descriptor = OutputFile.create(file, mode: 0o600)
         guard descriptor >= 0 else { throw FileError(file, "cannot be written", errno: errno) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

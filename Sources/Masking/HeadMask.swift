@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// Masks heads, trailers and URLs.
 struct HeadMask {

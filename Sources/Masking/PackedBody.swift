@@ -23,7 +23,7 @@ final class PackedBody {
     /// More is not unpacked, against decompression bombs.
     static let unpackedLimit = 64 << 20
     /// An entry of a ZIP file counts as at least so many unpacked bytes, against files of empty entries.
-    private static let leastEntry = 4 << 10
+    static let leastEntry = 4 << 10
     private static let longestMessage = 4 << 20
     /// Of a ZIP file so much is read.
     private static let zipLimit = 32 << 20
@@ -59,10 +59,8 @@ final class PackedBody {
         if beginning.count > 2, beginning[0] == 0x78, (0x7800 + Int(beginning[1])) % 31 == 0 {
             return .coding(.deflate)
         }
-        return beginning.starts(with: PackedBody.entrySign) ? .zip : nil
+        return beginning.starts(with: PackedEntries.sign) ? .zip : nil
     }
-
-    private static let entrySign: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
 
     init(_ packing: Packing, _ mask: TextMask, unpackedLimit: Int = PackedBody.unpackedLimit) {
         (self.packing, self.mask, self.unpackedLimit) = (packing, mask, unpackedLimit)
@@ -141,16 +139,9 @@ final class PackedBody {
         if part.isCut { isCut = true }
     }
 
-    /// Unpacks the entries of a ZIP file; each is found by its local header, as the file may be cut off.
     private func entries() {
-        var place = 0
-        while let header = nextHeader(from: &place) {
-            // Compression method 8 is deflate; names and extra fields stand before the data.
-            guard number(header + 8) == 8 else { continue }
-            let data = header + 30 + number(header + 26) + number(header + 28)
-            guard data < archive.readableBytes,
-                let packed = archive.getSlice(at: data, length: archive.readableBytes - data)
-            else { continue }
+        var entries = PackedEntries(archive)
+        while let packed = entries.next() {
             guard unpackedCount < unpackedLimit else {
                 isCut = true
                 return
@@ -162,21 +153,5 @@ final class PackedBody {
             content.bytes.withUnsafeReadableBytes { entry.add($0, isLast: true) { _ in } }
             found += entry.count
         }
-    }
-
-    /// The next local header, and `place` after its sign; `nil` where there is none.
-    private func nextHeader(from place: inout Int) -> Int? {
-        archive.withUnsafeReadableBytes { bytes in
-            while let start = bytes[place...].firstIndex(of: PackedBody.entrySign[0]) {
-                place = start + 1
-                if bytes.count - start > 30, bytes[start...].starts(with: PackedBody.entrySign) { return start }
-            }
-            return nil
-        }
-    }
-
-    /// Two bytes as a number, the lower one first.
-    private func number(_ place: Int) -> Int {
-        archive.getInteger(at: place, endianness: .little, as: UInt16.self).map { Int($0) } ?? 0
     }
 }

@@ -1,5 +1,3 @@
-import Content
-
 /// Finds secrets that are known by their own look, whatever their name: JSON Web Tokens, keys of well-known services,
 /// private keys; and texts in base64 that hold a secret.
 struct RunScanner {
@@ -130,12 +128,13 @@ struct RunScanner {
     private mutating func word(_ range: Range<Int>) {
         let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
         guard !isTaken else { return }
-        if range.count <= RunScanner.longestBase64, let text = Base64Text.decode(bytes[range]) {
-            let isText = isText(text)
-            if holdsSecret(text, isText) || isContinued && range.lowerBound == 0 && holdsSecretFurther(range) {
+        if range.count <= RunScanner.longestBase64, let content = Base64Content(bytes[range]) {
+            if holdsSecret(content.bytes, content.isText)
+                || isContinued && range.lowerBound == 0 && holdsSecretFurther(range)
+            {
                 return take(range.lowerBound..<padded(range.upperBound), .token, "text in base64", isSought: false)
             }
-            if isText { return }
+            if content.isText { return }
         }
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
@@ -149,7 +148,7 @@ struct RunScanner {
     /// Whether a text in base64 that began earlier holds a secret.
     private func holdsSecretFurther(_ range: Range<Int>) -> Bool {
         (1...3).contains { start in
-            Base64Text.decode(bytes[range].dropFirst(start)).map { holdsSecret($0, isText($0)) } ?? false
+            Base64Content(bytes[range].dropFirst(start)).map { holdsSecret($0.bytes, $0.isText) } ?? false
         }
     }
 
@@ -171,7 +170,7 @@ struct RunScanner {
         if end == bytes.count, digits.count < cutRun {
             return take(start..<end, .token, "text in base64", isSought: false)
         }
-        guard let text = Base64Text.decode(digits), holdsSecret(text, isText(text)) else { return }
+        guard let content = Base64Content(digits), holdsSecret(content.bytes, content.isText) else { return }
         take(start..<end, .token, "text in base64", isSought: false)
     }
 
@@ -188,12 +187,6 @@ struct RunScanner {
         var end = end
         while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
         return end
-    }
-
-    private func isText(_ bytes: [UInt8]) -> Bool {
-        let beginning = bytes.prefix(256)
-        return beginning.count(where: { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) * 10
-            >= beginning.count * 9
     }
 
     /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), also where its lines end with `\n` as in JSON.

@@ -26,8 +26,6 @@ package final class TextMask {
     /// As many suspects are listed; more are only counted.
     package static let mostSuspects = 1_000
     private static let deepestBase64 = 2
-    /// What is compressed in base64 is unpacked up to so many times its size, against decompression bombs.
-    private static let mostGrowth = 64
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
 
@@ -39,7 +37,8 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
     private var settledLines: Set<Int> = []
-    private var candidates: [Candidate] = []
+    private var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
+    private var settledSuspects: [Suspect]?
     private var candidateDigests: Set<Int> = []
     /// How many compressed texts in base64 are being looked through, one inside the other.
     private var packedDepth = 0
@@ -89,8 +88,15 @@ package final class TextMask {
     /// Has secrets replaced as they are found, where there is one reading only.
     func replaceAtOnce() { isCollecting = false }
 
-    /// What looks like a secret and is none that was found.
+    /// What looks like a secret and is none that was found. Once all secrets are known, it is found out once.
     package var suspects: [Suspect] {
+        if let settledSuspects { return settledSuspects }
+        let suspects = findSuspects()
+        if !isCollecting, book.isClosed { settledSuspects = suspects }
+        return suspects
+    }
+
+    private func findSuspects() -> [Suspect] {
         candidates.filter { candidate in
             !book.knows(candidate.digest)
                 && candidate.text.withUnsafeBytes { isCollecting || marks(in: $0, .text).isEmpty }
@@ -160,9 +166,13 @@ package final class TextMask {
     }
 
     private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
-        guard depth < TextMask.deepestBase64, let decoded = Base64Text.decode(base64) else { return nil }
-        let plain = unpacked(decoded) ?? decoded
-        return plain.withUnsafeBytes { bytes in
+        guard depth < TextMask.deepestBase64, let content = Base64Content(base64) else { return nil }
+        return content.unpacked.flatMap { placeholder(in: $0, depth: depth) }
+            ?? placeholder(in: content.bytes, depth: depth)
+    }
+
+    private func placeholder(in bytes: [UInt8], depth: Int) -> Placeholder? {
+        bytes.withUnsafeBytes { bytes in
             for found in secrets(in: bytes, .text, depth: depth + 1) {
                 let own = book.placeholder(of: found.secret, found.kind)
                 if own.number > 0 { return own }
@@ -172,14 +182,6 @@ package final class TextMask {
             forEachKnown(in: bytes) { _, placeholder in first = first ?? placeholder }
             return first
         }
-    }
-
-    private func unpacked(_ bytes: [UInt8]) -> [UInt8]? {
-        let packing = bytes.withUnsafeBytes { PackedBody.packing(of: $0, nil, FieldSection()) }
-        guard case .coding(let coding)? = packing else { return nil }
-        let limit = bytes.count * TextMask.mostGrowth
-        let content = ContentDecoder.decode(ByteBuffer(bytes: bytes), codings: [coding], limit: limit)
-        return Array(content.bytes.readableBytesView)
     }
 
     func note(_ found: FoundSecret) {
@@ -247,7 +249,7 @@ package final class TextMask {
         else { return false }
         packedDepth += 1
         defer { packedDepth -= 1 }
-        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * TextMask.mostGrowth)
+        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * Base64Content.mostGrowth)
         packed.add(bytes)
         packed.finish()
         return packed.replacement != nil

@@ -21,9 +21,7 @@ struct UnescapedText {
     }
 
     private init?(_ text: UnsafeRawBufferPointer) {
-        guard let first = text.indices.first(where: { UnescapedText.escape(at: $0, in: text) != nil }) else {
-            return nil
-        }
+        guard let first = UnescapedText.firstEscape(in: text) else { return nil }
         bytes.reserveCapacity(text.count)
         places.reserveCapacity(text.count + 1)
         bytes += text[..<first]
@@ -45,6 +43,21 @@ struct UnescapedText {
             }
         }
         places.append(UInt32(text.count))
+    }
+
+    /// For each byte: whether an escape can begin with it.
+    private static let begins: [Bool] = (0...255).map { "%\\&".utf8.contains(UInt8($0)) }
+
+    /// Where the first escape begins; most texts have no sign of one.
+    private static func firstEscape(in text: UnsafeRawBufferPointer) -> Int? {
+        begins.withUnsafeBufferPointer { begins in
+            var place = 0
+            while place < text.count {
+                if begins[Int(text[place])], escape(at: place, in: text) != nil { return place }
+                place += 1
+            }
+            return nil
+        }
     }
 
     /// Where bytes of this text stand in the one with escapes.

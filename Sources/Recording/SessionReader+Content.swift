@@ -2,7 +2,7 @@ package import HTTPModel
 package import NIOCore
 
 /// An exchange with its short bodies, as a pass over many reads it: by one statement, without its trace, connections and
-/// what was sent on.
+/// what was sent on but the response's head.
 package struct ExchangeContent: Sendable {
     package var exchange: RecordedExchange
     /// The request's body as received; `nil` where it is not short, or there is none.
@@ -13,8 +13,8 @@ package struct ExchangeContent: Sendable {
 extension SessionReader {
     private static let contentColumns =
         Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
-        + ", a.comment, a.colour, a.deleted_at, p.id, p.request_head, NULL, NULL, NULL, p.response_head, NULL, NULL, NULL"
-        + ", p.request_body, p.response_body"
+        + ", a.comment, a.colour, a.deleted_at, p.id, p.request_head, NULL, NULL, NULL, p.response_head"
+        + ", p.response_head_sent, NULL, NULL, p.request_body, p.response_body"
 
     /// One exchange with its short bodies; `nil` where there is none of that number.
     package func content(of id: ExchangeID) throws -> ExchangeContent? {

@@ -3,18 +3,6 @@ import Support
 import Testing
 
 struct ValueTests {
-    private func decoded(_ text: String) -> String? {
-        Base64Text.decode(text.utf8).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    @Test func `base64 and base64url are read, padded or not`() {
-        #expect(decoded("") == "")
-        #expect(decoded("YQ==") == "a" && decoded("YQ") == "a" && decoded("YWI") == "ab" && decoded("YWI=") == "ab")
-        #expect(decoded("YWJj\nZGVm") == "abcdef")
-        #expect(Base64Text.decode("-_-_+/+/".utf8) == [0xFB, 0xFF, 0xBF, 0xFB, 0xFF, 0xBF])
-        for wrong in ["Y", "YQ=", "YQ===", "Y=Q=", "YW?j", "YWJj="] { #expect(decoded(wrong) == nil, "\(wrong)") }
-    }
-
     @Test func `a token gives its parts, and what is no token gives nothing`() throws {
         let header = "eyJhbGciOiJIUzI1NiJ9"
         let token = try #require(JSONWebToken("\(header).eyJzdWIiOiI0MiIsImV4cCI6MTc5MDAwMDAwMH0.c2ln"))

@@ -69,20 +69,32 @@ extension EndToEnd {
             let sluice = try await Self.proxy()
             #expect(try await sluice.get("http://sluice.proxy/").contains("Sluice HTTP debugging proxy"))
             #expect(try await sluice.get("https://sluice.proxy/").contains("Sluice HTTP debugging proxy"))
-            let heads = [
-                "GET http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
-                "GET / HTTP/1.1\r\nproxy-AUTHORIZATION:Basic \(Self.value)\r\nHost: x\r\nBad Name: x\r\n\r\n",
-                "CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
+            // What a client may write that gets the field wrong.
+            let forms = [
+                "Proxy-Authorization : Basic \(Self.value)", "Proxy-Authorization\t:\tBasic \(Self.value)",
+                "pROXY-aUTHORIZATION:Basic \(Self.value)", "Proxy-Authorization Basic \(Self.value)",
+                "Proxy-Authorization: Basic\r\n \(Self.value)", "Proxy-Authorization:\r\n\t\r\n\tBasic \(Self.value)",
+                "Proxy-Authorization:\n Basic\n\t\(Self.value)\nX-Y: z",
+                "A: b\nProxy-Authorization: Basic \(Self.value)",
+                "A: b\rProxy-Authorization: Basic \(Self.value)", "Proxy-Authorization: Basic\r\(Self.value)",
+                " Proxy-Authorization: Basic \(Self.value)", "\u{1}Proxy-Authorization: Basic \(Self.value)",
             ]
+            let heads =
+                [
+                    "GET http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
+                    "GET / HTTP/1.1\r\nproxy-AUTHORIZATION:Basic \(Self.value)\r\nHost: x\r\nBad Name: x\r\n\r\n",
+                    "CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
+                ] + forms.map { "GET /form HTTP/1.1\r\nBad Name: x\r\n\($0)\r\nHost: after.example\r\n\r\n" }
             for head in heads {
                 let socket = try sluice.connect()
                 try socket.send(head)
                 _ = try socket.read(until: "\r\n\r\n")
             }
             _ = try await sluice.stop()
-            #expect(try sluice.records().count == 3)
+            #expect(try sluice.records().count == heads.count)
             let bytes = latin1(sluice.scratch.bytes(sluice.session.split(separator: "/").last.map(String.init) ?? ""))
             for secret in [Self.secret, Self.value] { #expect(!bytes.contains(secret)) }
+            #expect(bytes.components(separatedBy: "after.example").count > forms.count)
             let first = try sluice.records().map(\.id.number).min() ?? 0
             let shown = try await SluiceProcess.run(["show", sluice.session, "\(first)"], scratch: sluice.scratch)
             #expect(shown.text.contains(/Proxy-Authorization:? +\*{5}/), "\(shown.text)")

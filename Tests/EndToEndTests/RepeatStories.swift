@@ -222,6 +222,49 @@ extension EndToEnd {
             #expect(try await sluice.stop().status == 0)
         }
 
+        @Test("What tools change in the answers is told; as received from the servers they are the same")
+        func changedByTools() async throws {
+            let origin = try Origin.answering(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nplain\n"
+            )
+            let sluice = try await SluiceProcess()
+            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
+            _ = try await sluice.exchange(path: "/a")
+            #expect(try await sluice.stop().status == 0)
+            let profile = """
+                version: 1
+                rewrite:
+                  at: "*"
+                  rules:
+                    - { modify: body, on: response, match: plain, to: tooled }
+                    - { add: header, on: response, name: X-Tool, to: "was here" }
+
+                """
+            let file = try sluice.scratch.write("tools.yaml", Array(profile.utf8))
+            let out = sluice.scratch.path("out.sluice")
+            let arguments = ["repeat", sluice.session, "1", "--through-tools", "--profile", file, "--expect-same"]
+            let told = try await sluice.command(arguments + ["--session", out])
+            #expect(told.status == 1, "\(told.text)\(told.errors)")
+            #expect(told.text.contains("0 of 1 the same, 1 different (fields of 1, body of 1)."), "\(told.text)")
+            #expect(told.text.contains("response line 1  plain -> tooled"), "\(told.text)")
+            #expect(told.text.contains("response header x-tool  none -> was here"), "\(told.text)")
+            let received = try await sluice.command(arguments + ["--received"])
+            #expect(received.status == 0 && received.text.contains("1 of 1 the same"), "\(received.text)")
+
+            let pair = ["diff", "\(sluice.session):1", "\(out):1"]
+            for (options, status) in [([], 1), (["--received"], 0)] as [([String], Int32)] {
+                let one = try await sluice.command(pair + options)
+                #expect(one.status == status && one.text.contains("tooled") == (status == 1), "\(one.text)")
+                let both = try await sluice.command(["diff", sluice.session, out] + options)
+                #expect(both.status == status && both.text.contains("tooled") == (status == 1), "\(both.text)")
+                let json = try await sluice.command(pair + options + ["--json"])
+                #expect(json.status == status && json.text.contains("tooled") == (status == 1), "\(json.text)")
+            }
+            // What went through no tools is compared with what no tool had changed.
+            let direct = try await sluice.command(["repeat", out, "1", "--direct", "--expect-same"])
+            #expect(direct.status == 0 && direct.text.contains("1 of 1 the same"), "\(direct.text)\(direct.errors)")
+        }
+
         @Test("TLS servers are verified as run does it: with --upstream-ca, or not at all")
         func secure() async throws {
             let nginx = try await ReportingNginx()
@@ -268,6 +311,41 @@ extension EndToEnd {
             #expect(through.status == 1 && through.text.contains("2 not answered"), "\(through.text)\(through.errors)")
             #expect(through.text.contains("failed 2 x: Sluice had no answer: the server could not be connected to."))
             #expect(try await silent.stop().status == 0)
+        }
+
+        @Test("What a server says of a failure is no failure; a Sluice that records nothing names no session")
+        func unrecorded() async throws {
+            let origin = try Origin { origin, socket in
+                while true {
+                    let head = try origin.head(socket)
+                    let status = head.contains("/other") ? "502 Bad Gateway" : "200 OK"
+                    try socket.send(
+                        "HTTP/1.1 \(status)\r\nX-Sluice-Failure: connect\r\nX-Sluice-Mark: 1\r\nContent-Length: 2\r\n\r\nok"
+                    )
+                }
+            }
+            let sluice = try await SluiceProcess()
+            for path in ["/a", "/other"] { _ = try await sluice.get("http://127.0.0.1:\(origin.port)\(path)") }
+            _ = try await sluice.exchange(path: "/other")
+            #expect(try await sluice.stop().status == 0)
+            let scratch = sluice.scratch
+            try scratch.write("none.yaml", Array("version: 1\nrecord: { except: \"*\" }\n".utf8))
+            for options in [[], ["--profile", scratch.path("none.yaml")]] {
+                let silent = try await SluiceProcess(options)
+                if options.isEmpty {
+                    let off = try await silent.command(["record", "off", "--control", "\(silent.program.identifier)"])
+                    #expect(off.status == 0, "\(off.errors)")
+                }
+                let arguments = ["repeat", sluice.session, "1-2", "--control", "\(silent.program.identifier)"]
+                let told = try await silent.command(arguments)
+                #expect(told.status == 0 && told.text.contains("all answered"), "\(told.text)\(told.errors)")
+                #expect(told.text.contains("the new answer is not in a session: 2."), "\(told.text)")
+                #expect(!told.errors.contains("the new exchanges are in"), "\(told.errors)")
+                let json = try await silent.command(arguments + ["--json"])
+                let total = try object(String(json.text.split(separator: "\n").last ?? ""))
+                #expect(total["failed"] as? Int == 0 && total["session"] == nil, "\(json.text)")
+                #expect(try await silent.stop().status == 0)
+            }
         }
 
         @Test("As many are under way at a time as was said, with the time between them that was said")

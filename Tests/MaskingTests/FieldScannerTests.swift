@@ -165,6 +165,13 @@ struct FieldScannerTests {
 
     @Test("A name of the profile that is a word of the syntax, too, takes nothing of what is masked away")
     func syntaxWords() {
+        // As the help of 'mask also' says it.
+        let json = #"{"name":{"value":"Ann","other":"Bo"},"key":[true,"Cy",7,null],"a":{"name":false}}"#
+        let masked = Masked.text(json, .text, Masked.rules(also: ["name", "key"]))
+        for word in ["Ann", "Cy", "7"] {
+            #expect(!masked.contains("\"\(word)\"") && !masked.contains(",7,"), "\(masked)")
+        }
+        for word in ["\"Bo\"", "true", "null", "false"] { #expect(masked.contains(word), "\(masked)") }
         let rules = Masked.rules(also: ["name", "key"])
         let pair = #"{"name": "Authorization", "value": "Bearer tok-9fK2mQz81Lx0"}"#
         #expect(!Masked.text(pair, .text, rules).contains("tok-9fK2mQz81Lx0"))

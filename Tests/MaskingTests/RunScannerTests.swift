@@ -112,6 +112,47 @@ struct RunScannerTests {
         #expect(Masked.text(deep, knowing: [chance]).isEmpty == false)
     }
 
+    @Test("A secret in base64 of UTF-16, of either byte order, with a mark or without", arguments: [false, true])
+    func wide(isBigEndian: Bool) {
+        func digits(_ text: String, hasMark: Bool) -> String {
+            let units = (hasMark ? [0xFEFF] : []) + Array(text.utf16)
+            let bytes = units.flatMap { unit -> [UInt8] in
+                let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+                return isBigEndian ? [high, low] : [low, high]
+            }
+            return Data(bytes).base64EncodedString()
+        }
+        for hasMark in [false, true] {
+            let known = digits("a log with \(chance) in it", hasMark: hasMark)
+            #expect(Masked.text("x \(known) y", knowing: [chance]) == "x sluice-token-1 y")
+            let own = digits(#"{"password": "hunter2hunter2"}"#, hasMark: hasMark)
+            #expect(!Masked.text("x \(own) y").contains(own.prefix(20)))
+            let mask = TextMask()
+            let ordinary = digits("an ordinary text of words alone, ü", hasMark: hasMark)
+            #expect(mask.masked("x \(ordinary) y", .text) == nil && mask.suspects.isEmpty)
+        }
+    }
+
+    @Test("A ZIP in base64 has the number of the secret inside, deflated or stored")
+    func zip() throws {
+        func zip(_ text: String, isPacked: Bool) throws -> String {
+            let packed = try ContentEncoder.encode(ByteBuffer(string: text), codings: [.deflate])
+            let data = isPacked ? Array(packed.readableBytesView).dropFirst(2).dropLast(4) : Array(text.utf8)[...]
+            let method: UInt8 = isPacked ? 8 : 0
+            let header: [UInt8] = [0x50, 0x4B, 3, 4, 20, 0, 0, 0, method, 0] + Array(repeating: 0, count: 16)
+            return Data(header + [1, 0, 0, 0, UInt8(ascii: "n")] + data).base64EncodedString()
+        }
+        for isPacked in [true, false] {
+            let digits = try zip("a log of words with \(chance) in it", isPacked: isPacked)
+            let text = "first \(chance), then \(digits)"
+            #expect(
+                Masked.text(text, knowing: ["other-secret-1", chance]) == "first sluice-token-2, then sluice-token-2"
+            )
+            let ordinary = try zip("a log of ordinary words with nothing in it", isPacked: isPacked)
+            #expect(Masked.text(ordinary, knowing: [chance]) == ordinary)
+        }
+    }
+
     @Test("What is masked where it was found again is no suspect")
     func suspects() throws {
         let digits = Data(
@@ -125,7 +166,7 @@ struct RunScannerTests {
         _ = mask.masked("\(digits) \(hexadecimal) \(other)", .text)
         mask.note(FoundSecret(range: 0..<0, kind: .token, name: "known", secret: Array(chance.utf8)))
         mask.endCollecting()
-        #expect(mask.suspects.map(\.beginning) == ["q7Xv2L"])
+        for _ in 0..<2 { #expect(mask.suspects.map(\.beginning) == ["q7Xv2L"]) }
     }
 
     @Test("E-mail addresses and cards by choice; a card has Luhn's digit")

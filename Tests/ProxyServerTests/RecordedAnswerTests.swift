@@ -100,6 +100,23 @@ struct RecordedAnswerTests {
         }
     }
 
+    @Test("A request's body gives its memory back once it was compared, while its answer is still to come")
+    func memory() async throws {
+        let late = Recording { _ in Self.answer([("Content-Length", "1")], size: 1) { $0.delay = .minutes(10) } }
+        try await LoopbackProxy.run(answers: late) { proxy in
+            let head = get.replacing("GET", with: "POST").replacing(
+                "\r\n\r\n",
+                with: "\r\nContent-Length: 100000\r\n\r\n"
+            )
+            let client = try await ask(proxy, head + String(repeating: "a", count: 99_999))
+            try await eventually("the body takes memory") { BodyBudget.shared.bytesInUse >= 99_999 }
+            try await client.send("a")
+            try await eventually("it was compared") { late.bodies.withLock { $0 } == [100_000] }
+            try await eventually("the memory is free") { BodyBudget.shared.bytesInUse == 0 }
+            #expect(!client.text.contains("200") && proxy.recorder.finished.isEmpty)
+        }
+    }
+
     @Test("A miss is a text with status 599, whatever the client accepts, and no tool changes it")
     func miss() async throws {
         let stage = ScriptedStage.on(.rewrite) { handler in

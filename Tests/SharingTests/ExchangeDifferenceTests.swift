@@ -63,6 +63,43 @@ struct ExchangeDifferenceTests {
         )
     }
 
+    @Test("is of responses as sent, after the tools, or as received: status, fields and body of one version")
+    func versions() throws {
+        let source = MemorySource()
+        let plain = try add(source, responseFields: "X-A: 1\r\n", response: "one\n")
+        let changed = try source.add(
+            "https://h/v1/items?page=1",
+            request: "POST /v1/items HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: "HTTP/1.1 200 X\r\nX-A: 1\r\n\r\n",
+            responseBody: "one\n".utf8
+        ) { exchange in
+            exchange.messages.responseHeadSent = ByteBuffer(string: "HTTP/1.1 503 X\r\nX-A: 1\r\nX-B: 2\r\n\r\n")
+            exchange.record.status = 503
+            exchange.record.flags = [.responseChanged, .responseBodyChanged]
+        }
+        source.setBody(changed.record.id, .responseSent, "two\n".utf8)
+        let new = ExchangeDifference.Side(changed, source)
+        func told(_ old: ExchangeDifference.Side, _ version: MessageVersion) throws -> [String] {
+            try ExchangeDifference(old, new, rules: ComparisonRules(), responses: version).changes
+                .map { "\($0.place): \($0.old ?? "none") -> \($0.new ?? "none")" }
+        }
+        let expected = ["status: 200 -> 503", "response header x-b: none -> 2", "response line 1: one -> two"]
+        #expect(try told(plain, .sent) == expected)
+        #expect(try told(plain, .received).isEmpty)
+        #expect(try told(new, .sent).isEmpty && told(new, .received).isEmpty)
+
+        // The page of both says the same.
+        func lines(_ version: MessageVersion) -> [String] {
+            Comparison.document(plain.exchange, changed, source: source, responses: version).lines.map(\.plain)
+        }
+        let sent = lines(.sent)
+        for line in ["  ~ status   200 → 503", "  + X-B  2"] { #expect(sent.contains(line), "\(sent)") }
+        #expect(sent.contains { $0.contains("+ two") } && sent.contains { $0.contains("as sent") }, "\(sent)")
+        let received = lines(.received)
+        #expect(received.contains { $0.contains("as received") }, "\(received)")
+        #expect(!received.contains { $0.contains("503") || $0.contains("X-B") || $0.contains("two") }, "\(received)")
+    }
+
     @Test("belongs to the request, the status, the fields or the body")
     func parts() throws {
         let source = MemorySource()
@@ -90,6 +127,15 @@ struct ExchangeDifferenceTests {
             (#"{"userId":17}"#, #"{"userId":18}"#, .identifier),
             (#"{"next":"/v1/items/17"}"#, #"{"next":"/v1/items/99"}"#, .identifier),
             (#"{"k":"9f3A7c21Bd08e6QzKm41Wx77"}"#, #"{"k":"0d4B1e92Ac77f5LpJn83Yv12"}"#, .identifier),
+            (
+                #"{"c":"sid=9f3A7c21Bd08e6QzKm41Wx77; Path=/"}"#, #"{"c":"sid= 0d4B1e92Ac77f5LpJn83Yv12 ; Path=/"}"#,
+                .identifier
+            ),
+            (#"{"c":"seen 1795000000, ok"}"#, #"{"c":"seen 1795000123, ok"}"#, .moment),
+            (
+                #"{"t":"eyJhbGciOiJIUzI1.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJl"}"#,
+                #"{"t":"eyJhbGciOiJub25l.eyJzdWIiOiI0MyJ9.c2lnbmF0dXJm"}"#, .identifier
+            ),
         ]
     )
     func volatile(old: String, new: String, reason: ComparisonRules.Reason) throws {
@@ -108,6 +154,10 @@ struct ExchangeDifferenceTests {
             (#"{"ref":"550e8400-e29b-41d4-a716-446655440000"}"#, #"{"ref":"none"}"#),
             (#"{"k":"0123456789abcdef"}"#, #"{"k":"0123456789abcdef01"}"#), (#"[1,2]"#, #"[2,1]"#),
             (#"{"number":12345678}"#, #"{"number":12345679}"#),
+            (#"{"c":"a=1; b=2"}"#, #"{"c":"a=1; b=3"}"#),
+            (#"{"c":"seen 1795000000, ok"}"#, #"{"c":"seen 1795000123"}"#),
+            (#"{"c":"1795000000, yes"}"#, #"{"c":"1795000123, no"}"#),
+            (#"{"a":1,"b":2}"#, #"{"b":2,"a":3}"#), (#"{"a":1,"a":2}"#, #"{"a":2,"a":2}"#),
             (#"{"path":"/v1/items"}"#, #"{"path":"/v2/items"}"#), ("", "{}"), ("{", "[}"),
         ]
     )
@@ -135,6 +185,14 @@ struct ExchangeDifferenceTests {
             add(source, responseFields: "Date: a\r\nX-Mine: 1\r\nContent-Length: 5\r\nServer: a\r\n"),
             add(source, responseFields: "Date: b\r\nX-Mine: 2\r\nContent-Length: 6\r\nServer: b\r\n"),
         ]
+        // A name that stands twice has its values in any order.
+        let twice = try [
+            add(source, responseFields: "X-A: 1\r\nx-a: 2\r\n"), add(source, responseFields: "X-A: 2\r\nx-a: 1\r\n"),
+            add(source, responseFields: "X-A: 2\r\nx-a: 3\r\n"),
+        ]
+        #expect(try ExchangeDifference(twice[0], twice[1], rules: ComparisonRules()).isSame)
+        let third = try ExchangeDifference(twice[0], twice[2], rules: ComparisonRules())
+        #expect(third.changes.map { [$0.old, $0.new] } == [["1", "3"]])
         let difference = try ExchangeDifference(sides[0], sides[1], rules: ComparisonRules(ignoring: ["x-mine"]))
         #expect(difference.changes.map(\.place) == ["response header server"])
         #expect(difference.leftOut == [.field: 2, .named: 1])

@@ -1,3 +1,5 @@
+import Text
+
 /// A JSON web token (RFC 7519) as it stands in fields, cookies and JSON. Its signature is not checked.
 package struct JSONWebToken: Sendable {
     /// Longer ones are not looked at.

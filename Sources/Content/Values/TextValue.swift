@@ -1,3 +1,5 @@
+import Text
+
 /// What a text decodes to, where it looks encoded: shown when asked, as nothing says that it was meant so.
 package enum TextValue: Sendable, Equatable {
     case base64(String)

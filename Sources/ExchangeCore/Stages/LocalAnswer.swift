@@ -64,8 +64,19 @@ package struct LocalAnswer: Sendable {
     /// The field of what a replay does not answer.
     private static let replayField = "X-Sluice-Replay"
 
-    /// Why Sluice itself gave an answer, as the answer's head says; `nil` where it was no failure.
-    package static func failureCode(in head: ResponseHead) -> ExchangeFailure.Code? {
+    /// The field that tells answers of this process from those of a server, or of another Sluice, that say the same.
+    private static let markField = "X-Sluice-Mark"
+
+    /// What this process has in `X-Sluice-Mark`: drawn at its start, so that no server has it.
+    package static let mark: String = {
+        var generator = SystemRandomNumberGenerator()
+        return String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
+    }()
+
+    /// Why the Sluice of a mark itself gave an answer, as the answer's head says; `nil` where it was no failure, or where
+    /// another one says so.
+    package static func failureCode(in head: ResponseHead, mark: String?) -> ExchangeFailure.Code? {
+        guard let mark, head.fields.value(of: FieldName(markField.lowercased())) == mark else { return nil }
         if let code = head.fields.value(of: FieldName(failureField.lowercased())) {
             return ExchangeFailure.Code(rawValue: code)
         }
@@ -98,7 +109,7 @@ package struct LocalAnswer: Sendable {
             title: title,
             text: text(of: failure),
             html: html && !isMiss,
-            fields: isMiss ? [(replayField, "miss")] : [(failureField, failure.code.rawValue)]
+            fields: [isMiss ? (replayField, "miss") : (failureField, failure.code.rawValue), (markField, mark)]
         )
     }
 
@@ -123,7 +134,7 @@ package struct LocalAnswer: Sendable {
         }
         let fields = [
             ("Content-Type", contentType), ("grpc-status", status), ("grpc-message", message),
-            (failureField, failure.code.rawValue),
+            (failureField, failure.code.rawValue), (markField, mark),
         ]
         return LocalAnswer(head: ResponseHead(status: 200, fields: fields))
     }

@@ -16,6 +16,11 @@ package enum PathShape {
         return path.withUTF8 { String(decoding: shape($0), as: UTF8.self) }
     }
 
+    /// Whether two paths have the same shape.
+    package static func isSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        shape(left) == shape(right)
+    }
+
     private static func shape(_ path: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var shape: [UInt8] = []
         shape.reserveCapacity(path.count + 8)
@@ -90,7 +95,7 @@ package enum PathShape {
         return text.withUTF8 { isIdentifier($0) }
     }
 
-    private static func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    package static func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = text.first else { return false }
         var (digits, hexes, letters, changes) = (0, 0, 0, 0)
         var last = 0

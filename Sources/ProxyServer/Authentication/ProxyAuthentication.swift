@@ -4,7 +4,8 @@ package import Wire
 
 /// Decides whether clients that name a user may use the proxy; one for all event loops.
 ///
-/// A password is hashed once, on a thread of its own; after that it is remembered, so that a request costs one comparison.
+/// A password is hashed once, on one of the threads that blocking work shares; after that it is remembered, so that a
+/// request costs one comparison.
 /// Wrong attempts are counted for each client's address: beyond a number of them nothing is hashed, whoever asks.
 package final class ProxyAuthentication: Sendable {
     /// What becomes of a client that named a user, or none.
@@ -32,9 +33,6 @@ package final class ProxyAuthentication: Sendable {
     /// Held while a password is hashed: one at a time, so that hashing takes one core at the most, and so that the second
     /// of two requests with the same password finds it remembered.
     private let hashing = Mutex(())
-    /// Hashed for a user that does not exist, so that the time does not tell.
-    private let nobody = PasswordHash(of: "nobody".utf8)
-
     /// The wrong attempts that a client may make at once, and one more after each pause.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
     /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
@@ -64,7 +62,8 @@ package final class ProxyAuthentication: Sendable {
             let wait = state.withLock { ProxyAuthentication.begin(&$0, network, now) }
             if let wait { return .tooMany(seconds: wait) }
             let hash = users.hash(ofUser: credentials.user)
-            guard (hash ?? nobody).matches(credentials.password), hash != nil else { return .wrong }
+            let compared = hash ?? users.hash(insteadOf: credentials.user)
+            guard compared?.matches(credentials.password) == true, hash != nil else { return .wrong }
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
                 // The right password was no wrong attempt.
@@ -106,20 +105,39 @@ package final class ProxyAuthentication: Sendable {
 }
 
 extension ByteBuffer {
-    /// Overwrites the value of each line that begins with `Proxy-Authorization:` with asterisks, in bytes that are no
-    /// request.
+    /// Overwrites with asterisks what follows each name `Proxy-Authorization` at the beginning of a line, in bytes that are
+    /// no request: with or without a colon, to the end of the line, and the lines after it that begin with a space or a tab.
     mutating func obliterateProxyAuthorization() {
-        let name = Array("proxy-authorization:".utf8)
-        var lineStart = readerIndex
-        while lineStart < writerIndex {
-            let rest = readableBytesView[lineStart...]
-            let lineEnd = rest.firstIndex(of: UInt8(ascii: "\n")) ?? writerIndex
-            let beginning = rest.prefix(name.count)
-            if beginning.count == name.count, zip(beginning, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
-                let value = lineStart + name.count..<max(lineStart + name.count, lineEnd)
-                setBytes(repeatElement(UInt8(ascii: "*"), count: value.count), at: value.lowerBound)
+        let name = "proxy-authorization".utf8
+        var bytes = Array(readableBytesView)
+        var lineStart = 0
+        while lineStart < bytes.count {
+            // What no name can begin with does not hide one.
+            let start = bytes[lineStart...].firstIndex { $0 > 0x20 } ?? bytes.count
+            let beginning = bytes[start...].prefix(name.count)
+            if beginning.elementsEqual(name, by: { $0 | 0x20 == $1 | 0x20 }) {
+                let valueEnd = ByteBuffer.endOfFoldedLine(bytes, from: beginning.endIndex)
+                let value = bytes[beginning.endIndex..<valueEnd]
+                let first = value.firstIndex { ![0x20, 0x09, UInt8(ascii: ":")].contains($0) } ?? valueEnd
+                for place in first..<valueEnd { bytes[place] = UInt8(ascii: "*") }
+                lineStart = valueEnd
             }
-            lineStart = lineEnd + 1
+            let lineEnd = bytes[lineStart...].firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            lineStart = (lineEnd ?? bytes.count) + 1
         }
+        setBytes(bytes, at: readerIndex)
+    }
+
+    /// The end of a line that goes on in those after it which begin with a space or a tab (RFC 9112 §5.2), without its CR LF.
+    private static func endOfFoldedLine(_ bytes: [UInt8], from start: Int) -> Int {
+        var place = start
+        while let lineFeed = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {
+            let next = lineFeed + 1
+            guard next < bytes.count, bytes[next] == 0x20 || bytes[next] == 0x09 else {
+                return lineFeed > start && bytes[lineFeed - 1] == UInt8(ascii: "\r") ? lineFeed - 1 : lineFeed
+            }
+            place = next
+        }
+        return bytes.count
     }
 }

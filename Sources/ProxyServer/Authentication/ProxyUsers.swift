@@ -62,6 +62,14 @@ package struct ProxyUsers: Sendable, Hashable {
     }
 
     func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
+
+    /// What the password of an unknown user is compared with, so that the time does not tell that there is none: the hash
+    /// of one of the users, whose costs may differ. It follows from the name, so that a name takes the same time again.
+    func hash(insteadOf user: [UInt8]) -> PasswordHash? {
+        guard !names.isEmpty else { return nil }
+        let place = Int(UInt(bitPattern: user.hashValue) % UInt(names.count))
+        return hashes[Array(names[place].utf8)]
+    }
 }
 
 /// Why a file of users cannot be used.

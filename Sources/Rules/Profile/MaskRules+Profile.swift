@@ -5,7 +5,8 @@ extension MaskRules {
     static let keys: [GrammarKey] = [
         GrammarKey("also", .list(.text), example: "[ x-tenant, \"*pin\" ]", fallback: "none")
             .means(
-                "Names of headers, cookies, parameters and fields whose values are secrets too; '*' at the beginning stands for anything."
+                "Names of headers, cookies, parameters and fields whose values are secrets too; '*' at the beginning stands for anything. "
+                    + "Masked are texts and numbers, in an array each; of a JSON object its 'value'; true, false and null stay."
             ),
         GrammarKey("except", .list(.text), example: "[ sid, csrf_token ]", fallback: "none")
             .means("Names whose values stay; '*' as in 'also'."),

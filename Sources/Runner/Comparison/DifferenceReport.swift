@@ -159,11 +159,12 @@ package enum DifferenceReport {
         _ new: Named,
         _ rules: ComparisonRules,
         named: [String],
+        responses version: MessageVersion = .sent,
         mask: MaskRules?
     ) throws -> String {
         let values = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.places.map(\.exchanges) }
-            return try MaskedValues(pairs, old.reader, new.reader, mask)
+            return try MaskedValues(pairs, old.reader, new.reader, version, mask)
         }
         let lines = mask.map { RecordMask($0) }
         var writer = JSONWriter()
@@ -221,14 +222,16 @@ package enum DifferenceReport {
         _ old: ExchangeDifference.Side,
         _ new: ExchangeDifference.Side,
         _ rules: ComparisonRules,
-        named: [String]
+        named: [String],
+        responses version: MessageVersion = .sent
     ) throws -> (text: String, isSame: Bool) {
-        let difference = try ExchangeDifference(old, new, rules: rules)
+        let difference = try ExchangeDifference(old, new, rules: rules, responses: version)
         let document = Comparison.document(
             old.exchange,
             new.exchange,
             source: old.source,
             secondSource: new.source,
+            responses: version,
             width: width,
             budget: DetailBudget(.seconds(86_400))
         )
@@ -256,10 +259,11 @@ package enum DifferenceReport {
         names: (String, String),
         _ rules: ComparisonRules,
         named: [String],
+        responses version: MessageVersion = .sent,
         mask: MaskRules?
     ) throws -> (text: String, isSame: Bool) {
-        let plain = try ExchangeDifference(old, new, rules: rules)
-        let masked = try mask.map { try MaskedValues.difference(old, new, $0) }
+        let plain = try ExchangeDifference(old, new, rules: rules, responses: version)
+        let masked = try mask.map { try MaskedValues.difference(old, new, version, $0) }
         var writer = JSONWriter()
         try writer.object { json in
             json.member("same", plain.isSame)

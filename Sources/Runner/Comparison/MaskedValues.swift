@@ -8,7 +8,13 @@ struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
     /// Reads pairs of exchanges once more, without their secrets; the same secret has the same placeholder in all.
-    init(_ pairs: [[Int64]], _ old: SessionReader, _ new: SessionReader, _ mask: MaskRules) throws {
+    init(
+        _ pairs: [[Int64]],
+        _ old: SessionReader,
+        _ new: SessionReader,
+        _ version: MessageVersion,
+        _ mask: MaskRules
+    ) throws {
         var seen: Set<[Int64]> = []
         let pairs = pairs.filter { seen.insert($0).inserted }
         let text = TextMask(mask)
@@ -25,7 +31,8 @@ struct MaskedValues {
             differences[pair] = try ExchangeDifference(
                 .init(sources[0].masked(left), sources[0]),
                 .init(sources[1].masked(right), sources[1]),
-                rules: ComparisonRules(isExact: true)
+                rules: ComparisonRules(isExact: true),
+                responses: version
             )
         }
     }
@@ -33,6 +40,7 @@ struct MaskedValues {
     static func difference(
         _ old: ExchangeDifference.Side,
         _ new: ExchangeDifference.Side,
+        _ version: MessageVersion,
         _ mask: MaskRules
     ) throws -> ExchangeDifference {
         let text = TextMask(mask)
@@ -43,7 +51,8 @@ struct MaskedValues {
         return try ExchangeDifference(
             .init(sources[0].masked(old.exchange), sources[0]),
             .init(sources[1].masked(new.exchange), sources[1]),
-            rules: ComparisonRules(isExact: true)
+            rules: ComparisonRules(isExact: true),
+            responses: version
         )
     }
 

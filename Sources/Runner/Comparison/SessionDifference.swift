@@ -84,13 +84,14 @@ package struct SessionDifference: Sendable {
         var endpoint: Int
     }
 
-    /// Compares the exchanges of two sessions that a filter lets pass, as a part of some work. Throws `SessionError`, or
-    /// `Interrupted`.
+    /// Compares the exchanges of two sessions that a filter lets pass, as ``ExchangeDifference`` does it, as a part of some
+    /// work. Throws `SessionError`, or `Interrupted`.
     package init(
         _ old: SessionReader,
         _ new: SessionReader,
         matching filter: Filter = .everything,
         rules: ComparisonRules,
+        responses version: MessageVersion = .sent,
         work: LongWork? = nil
     ) throws {
         var numbers: [SessionStatistics.Endpoint: Int] = [:]
@@ -133,7 +134,7 @@ package struct SessionDifference: Sendable {
         pairs = all.count
         outOfOrder = all.count - SessionDifference.longestRise(all.map(\.new))
         work?.begin("comparing", .things("pair"))
-        let part = try SessionDifference.compare(all, old, new, rules, work)
+        let part = try SessionDifference.compare(all, old, new, rules, version, work)
         changed = part.changed
         leftOut = part.leftOut
         for (number, found) in part.endpoints {
@@ -265,6 +266,7 @@ package struct SessionDifference: Sendable {
         _ old: SessionReader,
         _ new: SessionReader,
         _ rules: ComparisonRules,
+        _ version: MessageVersion,
         _ work: LongWork?
     ) throws -> Part {
         let next = Atomic(0)
@@ -280,7 +282,8 @@ package struct SessionDifference: Sendable {
                         guard let left = try sources.0.read(pair.old), let right = try sources.1.read(pair.new) else {
                             continue
                         }
-                        part.add(try ExchangeDifference(left, right, rules: rules), pair, index)
+                        let difference = try ExchangeDifference(left, right, rules: rules, responses: version)
+                        part.add(difference, pair, index)
                         try work?.add(1, of: pairs.count)
                     }
                 }

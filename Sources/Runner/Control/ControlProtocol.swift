@@ -170,6 +170,8 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var authority: AuthorityInUse?
     /// What requests through the proxy have in `Proxy-Authorization`; `nil` where none is needed.
     package var proxyAuthorization: String?
+    /// What answers that it made itself have in `X-Sluice-Mark`; `nil` from an older Sluice.
+    package var mark: String?
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?

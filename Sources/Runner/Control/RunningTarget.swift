@@ -35,6 +35,7 @@ struct RunningTarget: LocalHolds {
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
             proxyAuthorization: ownCredentials?.fieldValue,
+            mark: LocalAnswer.mark,
             session: session,
             recordingProblem: recordingProblem(),
             recording: RecordingState(isOn: recorder.isRecording, passed: recorder.passed, leftOut: recorder.leftOut),

@@ -22,21 +22,25 @@ package struct RawExport: ExchangeExport {
     private let reader: SessionReader
     private let place: Place
     private let hasBodies: Bool
+    private let mostFiles: Int
     private let onPacking: (Double) throws -> Void
     private var work: RawWork?
 
     /// Prepares an export; `source` is `reader` itself, or the same without its secrets.
     ///
-    /// - Parameter onPacking: as ``ExportDestination/onPacking``.
+    /// - Parameters:
+    ///   - mostFiles: how many a zip has at the most, since all their names are in memory and readers of zips refuse more.
+    ///   - onPacking: as ``ExportDestination/onPacking``.
     package init(
         source: any ExchangeSource,
         of reader: SessionReader,
         to place: Place,
         hasBodies: Bool = false,
+        mostFiles: Int = ZipReader.mostEntries,
         onPacking: @escaping (Double) throws -> Void = { _ in }
     ) {
         (self.source, self.reader, self.place, self.hasBodies) = (source, reader, place, hasBodies)
-        self.onPacking = onPacking
+        (self.mostFiles, self.onPacking) = (mostFiles, onPacking)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws { try begun().add(exchange) }
@@ -53,7 +57,7 @@ package struct RawExport: ExchangeExport {
         if let work { return work }
         // As many digits as the largest number has, so that names are in the order of numbers.
         let width = max(4, String(try reader.bounds()?.upperBound ?? 0).count)
-        let begun = try RawWork(source, place, width: width, hasBodies: hasBodies)
+        let begun = try RawWork(source, place, width: width, hasBodies: hasBodies, mostFiles: mostFiles)
         work = begun
         return begun
     }
@@ -67,13 +71,14 @@ private final class RawWork {
     private let temporary: TemporaryDirectory?
     private let width: Int
     private let hasBodies: Bool
+    private let mostFiles: Int
     private var index: CSVExport
-    /// Of a zip.
+    /// Of a zip, at most `mostFiles`.
     private var names = ["index.csv"]
     private(set) var messageCount = 0
 
-    init(_ source: any ExchangeSource, _ place: RawExport.Place, width: Int, hasBodies: Bool) throws {
-        (self.source, self.width, self.hasBodies) = (source, width, hasBodies)
+    init(_ source: any ExchangeSource, _ place: RawExport.Place, width: Int, hasBodies: Bool, mostFiles: Int) throws {
+        (self.source, self.width, self.hasBodies, self.mostFiles) = (source, width, hasBodies, mostFiles)
         switch place {
         case .directory(let directory): (self.directory, temporary) = (directory, nil)
         case .zip:
@@ -113,6 +118,13 @@ private final class RawWork {
     }
 
     private func write(_ name: String, _ contents: (ExportSink) throws -> Void) throws {
+        guard temporary == nil || names.count < mostFiles else {
+            throw StartError(
+                "The zip would have more than \(mostFiles) files, which its readers refuse.",
+                hint:
+                    "Choose fewer exchanges with a filter, or a directory (-o NAME without .zip), which may have any number."
+            )
+        }
         let file = try directory.file(name)
         try contents { try file.write($0) }
         if temporary != nil { names.append(name) }

@@ -13,6 +13,8 @@ package final class RequestSender: Sendable {
     private let trust: TLSTrust
     private let limit: Duration
     private let authorization: String?
+    /// What answers of the proxy itself are known by.
+    private let mark: String?
     private let used = Mutex(SentConnections())
 
     /// The connections that were opened so far.
@@ -28,7 +30,7 @@ package final class RequestSender: Sendable {
         authorization: String? = nil,
         limit: Duration = .seconds(300)
     ) {
-        self.authorization = authorization
+        (self.authorization, mark) = (authorization, LocalAnswer.mark)
         self.proxy = RequestSender.reachable(proxy)
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
@@ -36,15 +38,17 @@ package final class RequestSender: Sendable {
 
     /// Uses a proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`.
     ///
-    /// `certificate` is that of its authority, DER, in place of the PEM file `authority`.
+    /// `certificate` is that of its authority, DER, in place of the PEM file `authority`; `mark` is what its own answers have in
+    /// `X-Sluice-Mark`.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
         certificate: Data? = nil,
         authorization: String? = nil,
+        mark: String? = nil,
         limit: Duration = .seconds(300)
     ) throws {
-        self.authorization = authorization
+        (self.authorization, self.mark) = (authorization, mark)
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
             let address = try? SocketAddress(ipAddress: host, port: port)
         else {
@@ -230,7 +234,7 @@ package final class RequestSender: Sendable {
                 switch event {
                 case .head(let head):
                     attempt.status = head.status
-                    attempt.failureCode = LocalAnswer.failureCode(in: head)
+                    attempt.failureCode = LocalAnswer.failureCode(in: head, mark: mark)
                 case .part(let part): attempt.bytes += Int64(part.readableBytes)
                 }
             }

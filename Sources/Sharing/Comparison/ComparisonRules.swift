@@ -104,94 +104,48 @@ package struct ComparisonRules: Sendable, Hashable {
             || lower.hasSuffix("_id") || lower.hasSuffix("-id") || lower.hasSuffix("uuid")
     }
 
-    private static func reason(_ old: String, _ new: String, depth: Int = 0) -> Reason? {
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    private static func reason(_ old: String, _ new: String) -> Reason? {
+        var (old, new) = (old, new)
+        return old.withUTF8 { old in new.withUTF8 { reason(old, $0, depth: 0) } }
+    }
+
+    /// Looks at the whole texts, then at the pieces between signs, each with the one in its place.
+    private static func reason(_ old: Bytes, _ new: Bytes, depth: Int) -> Reason? {
         if VolatileValue.isMoment(old), VolatileValue.isMoment(new) { return .moment }
         if let shape = VolatileValue.shape(old), shape == VolatileValue.shape(new) { return .identifier }
-        guard depth < 2, old.utf8.count <= 16 << 10, new.utf8.count <= 16 << 10 else { return nil }
-        if depth == 0, old.contains("/"), PathShape.of(old) == PathShape.of(new) { return .identifier }
+        guard depth < 2, old.count <= 16 << 10, new.count <= 16 << 10 else { return nil }
+        if depth == 0, old.contains(UInt8(ascii: "/")), PathShape.isSame(old, new) { return .identifier }
         let marks = depth == 0 ? separators : inner
-        let (left, right) = (pieces(old, marks), pieces(new, marks))
-        guard left.count == right.count, left.count > 1 || depth == 0 else { return nil }
+        let count = old.count { marks[Int($0)] }
+        guard count == new.count(where: { marks[Int($0)] }), count > 0 || depth == 0 else { return nil }
         var found: Reason?
-        for (before, after) in zip(left, right) where before != after {
+        var (left, right) = (old[...], new[...])
+        for _ in 0...count {
+            let (before, after) = (piece(&left, marks), piece(&right, marks))
+            guard !before.elementsEqual(after) else { continue }
             guard let reason = reason(before, after, depth: depth + 1) else { return nil }
             found = reason
         }
         return found
     }
 
-    private static let separators = Set(";=&\"'<>".utf8)
-    private static let inner = Set(" ,|".utf8)
+    private static let separators = table(";=&\"'<>")
+    private static let inner = table(" ,|")
 
-    private static func pieces(_ text: String, _ separators: Set<UInt8>) -> [String] {
-        text.utf8.split(omittingEmptySubsequences: false) { separators.contains($0) }.map { piece in
-            String(decoding: piece, as: UTF8.self).trimmingSpaces
-        }
-    }
-}
-
-extension String {
-    fileprivate var trimmingSpaces: String {
-        let trimmed = drop { $0 == " " }
-        return String(trimmed.reversed().drop { $0 == " " }.reversed())
-    }
-}
-
-/// Values that are another each time by what they are.
-enum VolatileValue {
-    enum Shape: Hashable {
-        case uuid
-        case hexadecimal(length: Int)
-        case random
-        case token
+    private static func table(_ signs: String) -> [Bool] {
+        let signs = Set(signs.utf8)
+        return (0...255).map { signs.contains($0) }
     }
 
-    /// Whether a value is a date with a time of day, or seconds, milliseconds or microseconds since 1970 from 2001 to 2100.
-    static func isMoment(_ text: String) -> Bool {
-        let bytes = Array(text.utf8.prefix(48))
-        guard let first = bytes.first, bytes.count == text.utf8.count else { return false }
-        if bytes.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }) {
-            let whole = bytes.prefix { $0 != UInt8(ascii: ".") }
-            guard bytes.count(where: { $0 == UInt8(ascii: ".") }) <= 1, [10, 13, 16].contains(whole.count) else {
-                return false
-            }
-            let seconds = Int(String(decoding: whole.prefix(10), as: UTF8.self)) ?? 0
-            return (978_307_200...4_102_444_800).contains(seconds)
-        }
-        func isDigit(_ index: Int) -> Bool { bytes[index] &- 0x30 < 10 }
-        // 2026-11-22T10:57:03Z, with a blank for the T, with a fraction and a zone (RFC 3339).
-        if bytes.count >= 16, isDigit(0), isDigit(3), bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[13] == 0x3A {
-            return [0x54, 0x74, 0x20].contains(bytes[10]) && isDigit(5) && isDigit(8) && isDigit(11) && isDigit(14)
-        }
-        // Sun, 22 Nov 2026 10:57:03 GMT (RFC 9110 §5.6.7).
-        let letters = (first | 0x20) &- 0x61 < 26
-        guard letters, bytes.count >= 24, bytes.contains(0x3A) else { return false }
-        let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-        return days.contains(String(decoding: bytes.prefix(3), as: UTF8.self).lowercased())
-            && (bytes[3] == UInt8(ascii: ",") || bytes[3] == UInt8(ascii: " "))
-    }
-
-    /// What a value looks like that was made by chance; `nil` for others, whole numbers among them.
-    static func shape(_ text: String) -> Shape? {
-        let bytes = text.utf8
-        guard bytes.count >= 16, bytes.count <= 8 << 10, let first = bytes.first else { return nil }
-        if bytes.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }) { return nil }
-        if bytes.count == 36, bytes.filter({ $0 == UInt8(ascii: "-") }).count == 4, PathShape.isIdentifier(text) {
-            return .uuid
-        }
-        let isHex = bytes.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
-        if isHex { return bytes.contains { $0 &- 0x30 < 10 } ? .hexadecimal(length: bytes.count) : nil }
-        // A JSON Web Token, or another one of three parts.
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        if parts.count == 3, first == UInt8(ascii: "e"), parts.allSatisfy({ isBase64($0.utf8) && $0.utf8.count >= 8 }) {
-            return .token
-        }
-        return isBase64(bytes) && PathShape.isIdentifier(text) ? .random : nil
-    }
-
-    private static func isBase64(_ bytes: some Sequence<UInt8>) -> Bool {
-        bytes.allSatisfy { byte in
-            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_=+/".utf8.contains(byte)
-        }
+    /// Takes what is before the next sign, or all that is left; without the spaces around it.
+    private static func piece(_ rest: inout Slice<Bytes>, _ signs: [Bool]) -> Bytes {
+        let end = rest.firstIndex { signs[Int($0)] } ?? rest.endIndex
+        var piece = rest[..<end]
+        rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+        while piece.first == 0x20 { piece.removeFirst() }
+        while piece.last == 0x20 { piece.removeLast() }
+        return Bytes(rebasing: piece)
     }
 }

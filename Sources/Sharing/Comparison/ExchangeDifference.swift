@@ -54,17 +54,27 @@ package struct ExchangeDifference: Sendable {
 
     private let rules: ComparisonRules
 
-    /// Compares two exchanges as they were received, the first taken for the older one; where `ofResponses`, their responses
-    /// alone. Throws the sources' errors.
-    package init(_ old: Side, _ new: Side, rules: ComparisonRules, ofResponses: Bool = false) throws {
+    /// Compares two exchanges, the first taken for the older one: the requests as they were received from the clients, and the
+    /// responses as they were sent to them, or as they were `received` from the servers. Throws the sources' errors.
+    ///
+    /// - Parameter ofResponses: whether the responses alone are compared.
+    package init(
+        _ old: Side,
+        _ new: Side,
+        rules: ComparisonRules,
+        ofResponses: Bool = false,
+        responses version: MessageVersion = .sent
+    ) throws {
         self.rules = rules
         let (left, right) = (old.exchange, new.exchange)
         if !ofResponses {
             compareRequests(left, right)
-            try compareBodies("request", .requestReceived, old, new)
+            let sizes = [left, right].map { Optional($0.record.sizes.requestBody) }
+            try compareBodies("request", [.requestReceived, .requestReceived], sizes, old, new)
         }
-        compareResponses(left, right)
-        try compareBodies("response", .responseReceived, old, new)
+        let responses = [ComparedResponse(left, version), ComparedResponse(right, version)]
+        compareResponses(responses[0], responses[1])
+        try compareBodies("response", responses.map(\.side), responses.map(\.bodySize), old, new)
         if left.record.kind == .webSocket || right.record.kind == .webSocket { try compareMessages(old, new) }
     }
 
@@ -89,13 +99,13 @@ package struct ExchangeDifference: Sendable {
         fields("request header", left.messages.requestHead, right.messages.requestHead)
     }
 
-    private mutating func compareResponses(_ left: RecordedExchange, _ right: RecordedExchange) {
-        let (before, after) = (left.record, right.record)
-        func status(_ record: ExchangeRecord) -> String { record.status > 0 ? String(record.status) : "none" }
-        fact("status", status(before), status(after))
+    private mutating func compareResponses(_ left: ComparedResponse, _ right: ComparedResponse) {
+        let (before, after) = (left.exchange.record, right.exchange.record)
+        func status(_ response: ComparedResponse) -> String { response.status > 0 ? String(response.status) : "none" }
+        fact("status", status(left), status(right))
         fact("failure", before.failure?.code.rawValue, after.failure?.code.rawValue)
         fact("gRPC status", before.grpc.map { String($0.status) }, after.grpc.map { String($0.status) })
-        fields("response header", left.messages.responseHead, right.messages.responseHead)
+        fields("response header", left.head, right.head)
     }
 
     private mutating func fact(_ place: String, _ old: String?, _ new: String?) {
@@ -141,39 +151,45 @@ package struct ExchangeDifference: Sendable {
 
     // MARK: - Bodies
 
-    private mutating func compareBodies(_ title: String, _ side: BodySide, _ old: Side, _ new: Side) throws {
+    private mutating func compareBodies(
+        _ title: String,
+        _ sides: [BodySide],
+        _ known: [Int64?],
+        _ old: Side,
+        _ new: Side
+    ) throws {
         let records = [old.exchange.record, new.exchange.record]
         // What follows an upgrade or passes a tunnel is another each time.
         guard records.allSatisfy({ $0.kind == .http }) else { return }
-        let sizes = records.map { side == .requestReceived ? $0.sizes.requestBody : $0.sizes.responseBody }
-        if sizes == [0, 0], records.allSatisfy({ $0.state != .inFlight }) { return }
+        if known == [0, 0], records.allSatisfy({ $0.state != .inFlight }) { return }
         var whole = [ByteBuffer(), ByteBuffer()]
         for (index, one) in [old, new].enumerated() {
-            try RecordedBody(source: one.source, id: one.exchange.record.id, side: side)
+            try RecordedBody(source: one.source, id: one.exchange.record.id, side: sides[index])
                 .read(ExchangeDifference.bodyLimit + 1, into: &whole[index])
         }
         let isLong = whole.contains { $0.readableBytes > ExchangeDifference.bodyLimit }
         if whole[0] == whole[1], !isLong { return }
-        let bodies = [old, new].map {
-            LoadedBody($0.exchange, side, source: $0.source, limit: ExchangeDifference.bodyLimit)
+        let bodies = zip([old, new], sides).map { one, side in
+            LoadedBody(one.exchange, side, source: one.source, limit: ExchangeDifference.bodyLimit)
         }
         let countBefore = count + leftOut.values.reduce(0, +)
         compare(title, bodies[0], bodies[1])
         guard isLong || bodies.contains(where: \.isCut), count + leftOut.values.reduce(0, +) == countBefore else {
             return
         }
-        if try !ExchangeDifference.isSame(side, old, new) {
+        if try !ExchangeDifference.isSame(sides, old, new) {
             let limit = Measures.size(Int64(ExchangeDifference.bodyLimit))
-            add("\(title) body, after \(limit)", Measures.size(sizes[0]), Measures.size(sizes[1]))
+            let sizes = known.map { $0.map(Measures.size) ?? "other bytes" }
+            add("\(title) body, after \(limit)", sizes[0], sizes[1])
         }
     }
 
     /// Whether two bodies have the same bytes, of any length.
-    private static func isSame(_ side: BodySide, _ old: Side, _ new: Side) throws -> Bool {
+    private static func isSame(_ sides: [BodySide], _ old: Side, _ new: Side) throws -> Bool {
         var offset: Int64 = 0
         while true {
-            let pieces = try [old, new].map {
-                try $0.source.body(of: $0.exchange.record.id, side: side, offset: offset, limit: 256 << 10)
+            let pieces = try zip([old, new], sides).map { one, side in
+                try one.source.body(of: one.exchange.record.id, side: side, offset: offset, limit: 256 << 10)
             }
             guard pieces[0] == pieces[1] else { return false }
             guard pieces[0].readableBytes > 0 else { return true }

@@ -1,4 +1,5 @@
-internal import COpenSSL
+import COpenSSL
+import Text
 
 /// A password as it may lie in a file: the outcome of scrypt (RFC 7914) with its costs and salt, written as
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`, both in base64 without padding (the PHC string format, which passlib writes too).
@@ -6,6 +7,11 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     /// Why a text is no hash.
     package struct ReadingError: Error, CustomStringConvertible {
         package let description: String
+    }
+
+    /// Why a password has no hash: scrypt did not get the memory that it works in.
+    package struct HashingError: Error, CustomStringConvertible {
+        package let description = "there is not enough memory for scrypt"
     }
 
     /// The binary logarithm of scrypt's N.
@@ -23,13 +29,20 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static let memoryLimit = 256 << 20
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 
-    /// Hashes a password with a salt of its own.
-    package init(of password: some Collection<UInt8>) {
+    /// Hashes a password with a salt of its own. Throws where there is not the memory for it.
+    package init(of password: some Collection<UInt8>) throws(HashingError) {
+        try self.init(of: password, within: Self.memoryLimit + (32 << 20))
+    }
+
+    /// Hashes a password within so many bytes of memory.
+    init(of password: some Collection<UInt8>, within memory: Int) throws(HashingError) {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         (logCost, blockSize, parallelism) = (Self.logCost, Self.blockSize, Self.parallelism)
         self.salt = salt
-        key = Self.derive(password, salt, Self.logCost, Self.blockSize, Self.parallelism, length: 32) ?? []
+        let costs = (Self.logCost, Self.blockSize, Self.parallelism)
+        guard let key = Self.derive(password, salt, costs, length: 32, within: memory) else { throw HashingError() }
+        self.key = key
     }
 
     /// Reads the text of a hash; its costs have to be within bounds, so that no file can make Sluice stand still.
@@ -52,10 +65,10 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                     + "within 256 MiB of memory"
             )
         }
-        guard let salt = Base64.decode(parts[3].utf8), Self.saltLengths.contains(salt.count) else {
+        guard let salt = Base64Text.decode(strict: parts[3].utf8), Self.saltLengths.contains(salt.count) else {
             throw ReadingError(description: "its salt is not 8 to 64 bytes in base64")
         }
-        guard let key = Base64.decode(parts[4].utf8), Self.keyLengths.contains(key.count) else {
+        guard let key = Base64Text.decode(strict: parts[4].utf8), Self.keyLengths.contains(key.count) else {
             throw ReadingError(description: "its key is not 16 to 64 bytes in base64")
         }
         (self.logCost, self.blockSize, self.parallelism) = (logCost, blockSize, parallelism)
@@ -69,7 +82,8 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether this is the password; takes tens of milliseconds, and the same time for every password.
     package func matches(_ password: some Collection<UInt8>) -> Bool {
-        let derived = Self.derive(password, salt, logCost, blockSize, parallelism, length: key.count)
+        let costs = (logCost, blockSize, parallelism)
+        let derived = Self.derive(password, salt, costs, length: key.count, within: Self.memoryLimit + (32 << 20))
         guard let derived, !key.isEmpty else { return false }
         return Self.isEqual(derived, key)
     }
@@ -82,10 +96,9 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static func derive(
         _ password: some Collection<UInt8>,
         _ salt: [UInt8],
-        _ logCost: Int,
-        _ blockSize: Int,
-        _ parallelism: Int,
-        length: Int
+        _ costs: (log: Int, blockSize: Int, parallelism: Int),
+        length: Int,
+        within memory: Int
     ) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: length)
         let isDerived = Array(password).withUnsafeBytes { password in
@@ -94,10 +107,10 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                 password.count,
                 salt,
                 salt.count,
-                UInt64(1) << UInt64(logCost),
-                UInt64(blockSize),
-                UInt64(parallelism),
-                UInt64(memoryLimit + (32 << 20)),
+                UInt64(1) << UInt64(costs.log),
+                UInt64(costs.blockSize),
+                UInt64(costs.parallelism),
+                UInt64(memory),
                 &key,
                 length
             )

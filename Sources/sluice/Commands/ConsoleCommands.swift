@@ -105,7 +105,8 @@ struct Attach: AsyncParsableCommand {
                 services.sender = try RequestSender(
                     proxy: proxy,
                     certificate: status.authority?.certificate,
-                    authorization: status.proxyAuthorization
+                    authorization: status.proxyAuthorization,
+                    mark: status.mark
                 )
             }
             services.authorityPath = authority

@@ -19,6 +19,9 @@ struct Diff: ParsableCommand {
             are moments, identifiers and fields such as Date, which differ each time; --ignore NAME leaves out a field, a \
             parameter, a JSON member of any place, or 'port', 'scheme', 'status', --ignore '.items[].price' a place in JSON.
 
+            Requests are compared as received from the clients, responses as sent to them, after the tools: status, fields and \
+            body. With --received responses are compared as received from the servers, before the tools.
+
             Exit codes: 0 they behave the same, 1 the behaviour changed (or the command failed), 2 wrong usage.
 
             \(FilterHelp.text)
@@ -32,6 +35,7 @@ struct Diff: ParsableCommand {
     @Option(help: .value("name|path", "A field, parameter, JSON member or place in JSON to leave out. Repeatable."))
     var ignore: [String] = []
     @Flag(help: "Leave out nothing but what --ignore names.") var exact = false
+    @Flag(help: "Compare responses as received from the servers, not as sent to the clients.") var received = false
     @Flag(help: "Print one JSON object, with secrets masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
 
@@ -85,6 +89,7 @@ struct Diff: ParsableCommand {
         _ rules: ComparisonRules,
         _ work: LongWork
     ) throws -> (text: String, isSame: Bool) {
+        let version: MessageVersion = received ? .received : .sent
         let old = try SessionQuery.open(places[0].session, work: work)
         let new = sessions.count == 3 ? old : try SessionQuery.open(places[1].session, work: work)
         switch (places[0].id, places[1].id) {
@@ -98,14 +103,16 @@ struct Diff: ParsableCommand {
                     names: (places[0].session, places[1].session),
                     rules,
                     named: ignore,
+                    responses: version,
                     mask: secrets ? nil : SessionMask.rules(of: old)
-                ) : try DifferenceReport.text(sides[0], sides[1], rules, named: ignore)
+                ) : try DifferenceReport.text(sides[0], sides[1], rules, named: ignore, responses: version)
         case (nil, nil):
             let difference = try SessionDifference(
                 old,
                 new,
                 matching: try SessionQuery.filter(filter ?? ""),
                 rules: rules,
+                responses: version,
                 work: work
             )
             guard difference.old + difference.new > 0 else {
@@ -122,6 +129,7 @@ struct Diff: ParsableCommand {
                     names.1,
                     rules,
                     named: ignore,
+                    responses: version,
                     mask: secrets ? nil : SessionMask.rules(of: old)
                 ) : DifferenceReport.text(difference, names.0, names.1, rules, named: ignore)
             return (text, difference.isSame)

@@ -56,7 +56,13 @@ struct ProxyAuthCommand: ParsableCommand {
             guard password.utf8.count <= ProxyUsers.longest else {
                 throw StartError("The password is longer than \(ProxyUsers.longest) bytes, which SOCKS cannot carry.")
             }
-            users.set(PasswordHash(of: password.utf8), for: user)
+            let hash: PasswordHash
+            do {
+                hash = try PasswordHash(of: password.utf8)
+            } catch {
+                throw StartError("The password cannot be hashed: \(error).", hint: "Try again when memory is free.")
+            }
+            users.set(hash, for: user)
             try ProxyUsersFile.write(users, to: file.path)
             StandardStreams.error("sluice: \(isNew ? "added" : "changed") \(user) in \(file.path)\n")
         }

@@ -24,7 +24,8 @@ struct Repeat: AsyncParsableCommand {
             requests that were not recorded whole are left out, each with its reason.
 
             Then there is a table with counts, statuses and times, a histogram, and a comparison of the new answers with the \
-            recorded ones, as 'sluice diff' makes it. Times count from the request to the end of the answer, by way of the \
+            recorded ones, as 'sluice diff' makes it: as sent to the clients, after the tools; with --direct or --received as \
+            received from the servers, before the tools. Times count from the request to the end of the answer, by way of the \
             proxy. The new exchanges are kept where --session names a file, or with --control by that Sluice; else not. \
             Ctrl-C stops, and what there is until then is told; once more ends it at once.
 
@@ -66,6 +67,7 @@ struct Repeat: AsyncParsableCommand {
     @Option(help: .value("name|path", "A field, JSON member or place in JSON not to compare. Repeatable."))
     var ignore: [String] = []
     @Flag(help: "Compare everything but what --ignore names.") var exact = false
+    @Flag(help: "Compare the answers as received from the servers, not as sent to the clients.") var received = false
     @Flag(help: "End with exit code 1 where an answer differs, or was not compared.") var expectSame = false
     @Flag(help: "Only say what would be sent.") var dryRun = false
     @Flag(help: "Print JSON lines, with secrets masked.") var json = false
@@ -205,12 +207,15 @@ struct Repeat: AsyncParsableCommand {
             await way.close()
             let made = try await way.find(&results)
             let rules = ComparisonRules(ignoring: ignore, isExact: exact)
+            // What was sent through no tools is compared with what no tool had changed.
+            let version: MessageVersion = received || direct ? .received : .sent
             let comparison = try RepeatComparison(
                 results,
                 of: selection,
                 from: reader,
                 made,
                 rules: rules,
+                responses: version,
                 work: work
             )
             let report = RepeatReport(
@@ -224,7 +229,9 @@ struct Repeat: AsyncParsableCommand {
             )
             let mask = try json && !secrets ? SessionMask.rules(of: reader) : nil
             let text =
-                json ? try report.json(mask, recorded: reader, made: made) : report.text(on: TerminalScreen.current)
+                json
+                ? try report.json(mask, recorded: reader, made: made, responses: version)
+                : report.text(on: TerminalScreen.current)
             work.hide()
             try OutputFile(nil).write(text)
             for remark in way.remarks { StandardStreams.error("sluice: \(remark)\n") }

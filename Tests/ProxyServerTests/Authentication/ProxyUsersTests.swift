@@ -6,7 +6,8 @@ import Wire
 
 @Suite("Files of users")
 struct ProxyUsersTests {
-    private static let hash = PasswordHash(of: "x".utf8).description
+    /// Of another program, at the least costs.
+    private static let hash = "$scrypt$ln=10,r=8,p=2$MDEyMzQ1Njc4OWFiY2RlZg$9UQxwNRQ1UaM5ODszXvshIms92ASpAjr5gqMQSnHxtY"
 
     @Test("Lines, comments and line ends of each kind are read, and written again")
     func read() throws {
@@ -42,7 +43,7 @@ struct ProxyUsersTests {
 struct ProxyAuthenticationTests {
     private static func authentication() throws -> ProxyAuthentication {
         var users = ProxyUsers()
-        users.set(PasswordHash(of: "right".utf8), for: "ana")
+        users.set(try PasswordHash(of: "right".utf8), for: "ana")
         return ProxyAuthentication(users)
     }
 
@@ -68,6 +69,28 @@ struct ProxyAuthenticationTests {
         }
         #expect(authentication.remembered(authentication.own) == .accepted)
         #expect(authentication.remembered(Self.credentials("sluice", "")) == nil)
+    }
+
+    @Test("An unknown user is hashed at the costs of one that there is, always the same, and never accepted")
+    func unknown() throws {
+        let costs = [10, 11, 12]
+        var users = ProxyUsers()
+        for cost in costs {
+            let text = "$scrypt$ln=\(cost),r=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$9UQxwNRQ1UaM5ODszXvshIms92ASpAjr5gqMQSnHxtY"
+            users.set(try PasswordHash(text[...]), for: "u\(cost)")
+        }
+        var found: Set<PasswordHash> = []
+        for number in 0..<200 {
+            let name = Array("nobody\(number)".utf8)
+            let hash = try #require(users.hash(insteadOf: name))
+            #expect(hash == users.hash(insteadOf: name) && users.hash(ofUser: name) == nil)
+            found.insert(hash)
+        }
+        #expect(found.count == costs.count)
+        #expect(ProxyUsers().hash(insteadOf: Array("a".utf8)) == nil)
+        // The password of a user is not that of another name, whichever it is compared with.
+        let one = try Self.authentication()
+        #expect(one.verify(Self.credentials("bo", "right"), client: nil) == .wrong)
     }
 
     @Test("Ten wrong attempts are looked at, then one each six seconds; other addresses have their own")

@@ -46,9 +46,20 @@ struct RawExportTests {
         return try SessionReader(path: scratch.path("s.sluice"))
     }
 
-    private func run(_ reader: SessionReader, _ place: RawExport.Place, hasBodies: Bool = false) throws -> String? {
+    private func run(
+        _ reader: SessionReader,
+        _ place: RawExport.Place,
+        hasBodies: Bool = false,
+        mostFiles: Int = ZipReader.mostEntries
+    ) throws -> String? {
         let pipeline = ExportPipeline(reader) { body in try reader.forEachNumbers(matching: .everything, body) }
-        var export: any ExchangeExport = RawExport(source: pipeline.pages, of: reader, to: place, hasBodies: hasBodies)
+        var export: any ExchangeExport = RawExport(
+            source: pipeline.pages,
+            of: reader,
+            to: place,
+            hasBodies: hasBodies,
+            mostFiles: mostFiles
+        )
         try SessionMask.write(&export, nil, pipeline)
         return export.remark
     }
@@ -86,5 +97,13 @@ struct RawExportTests {
         #expect(response.map { String(decoding: $0, as: UTF8.self) }?.hasSuffix("\r\n\r\n{\"n\":1234}") == true)
         try FileManager.default.removeItem(atPath: scratch.path("s.sluice"))
         #expect(try zipped(session()).entries.map(\.name) == ["index.csv"])
+    }
+
+    @Test("A zip has no more files than readers take; a directory may have any number")
+    func most() throws {
+        let reader = try session(1, 2)
+        #expect(throws: StartError.self) { try run(reader, .zip({ _ in }), mostFiles: 4) }
+        #expect(try run(reader, .zip({ _ in }), mostFiles: 5) != nil)
+        #expect(try run(reader, .directory(OutputDirectory(scratch.path("many"))), mostFiles: 1) != nil)
     }
 }

@@ -1,5 +1,6 @@
 import Testing
-import Wire
+
+@testable import Wire
 
 @Suite("Hashes of passwords")
 struct PasswordHashTests {
@@ -18,10 +19,16 @@ struct PasswordHashTests {
 
     @Test("Our own hash is read again, and no two are alike")
     func own() throws {
-        let hash = PasswordHash(of: "secret".utf8)
+        let hash = try PasswordHash(of: "secret".utf8)
         #expect(try PasswordHash(hash.description[...]).matches("secret".utf8))
-        #expect(hash != PasswordHash(of: "secret".utf8))
+        #expect(try hash != PasswordHash(of: "secret".utf8))
         #expect(!hash.matches("secret ".utf8))
+    }
+
+    @Test("Without the memory for it there is an error, and no hash that is empty")
+    func memory() {
+        #expect(throws: PasswordHash.HashingError.self) { try PasswordHash(of: "secret".utf8, within: 1 << 20) }
+        #expect(throws: Never.self) { try PasswordHash(of: "secret".utf8, within: 32 << 20) }
     }
 
     @Test(

@@ -97,6 +97,7 @@ package struct RepeatComparison: Sendable {
         from recorded: SessionReader,
         _ made: SessionReader?,
         rules: ComparisonRules,
+        responses version: MessageVersion = .sent,
         work: LongWork
     ) throws {
         let sources = (ContentSource(recorded), made.map { ContentSource($0) })
@@ -128,7 +129,7 @@ package struct RepeatComparison: Sendable {
                 continue
             }
             counts.add(
-                try ExchangeDifference(side, new, rules: rules, ofResponses: true),
+                try ExchangeDifference(side, new, rules: rules, ofResponses: true, responses: version),
                 [side.exchange.record.id.number, id.number]
             )
         }

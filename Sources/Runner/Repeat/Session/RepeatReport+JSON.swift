@@ -3,7 +3,7 @@ import HTTPModel
 package import Masking
 import NIOCore
 package import Recording
-import Sharing
+package import Sharing
 
 extension RepeatReport {
     /// JSON lines: one for each row, then one for all.
@@ -17,11 +17,16 @@ extension RepeatReport {
     ///   `histogram`: `from`, `to` (milliseconds) and `count`.
     ///
     /// With a mask, secrets are replaced. Throws `SessionError`.
-    package func json(_ mask: MaskRules?, recorded: SessionReader, made: SessionReader?) throws -> String {
+    package func json(
+        _ mask: MaskRules?,
+        recorded: SessionReader,
+        made: SessionReader?,
+        responses version: MessageVersion = .sent
+    ) throws -> String {
         let lines = mask.map { RecordMask($0) }
         let pairs = rows.flatMap { $0.comparison.places.map(\.exchanges) }
         let values: MaskedValues? =
-            if let mask, let made { try MaskedValues(pairs, recorded, made, mask) } else { nil }
+            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask) } else { nil }
         var writer = JSONWriter()
         for row in rows {
             try writer.object { json in

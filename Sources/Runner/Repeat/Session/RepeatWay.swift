@@ -20,6 +20,7 @@ package final class RepeatWay: Sendable {
     /// The highest number of the session before.
     private let last: Int64
     private let isFull = Atomic(false)
+    private let hasFound = Atomic(false)
     private let problem = Mutex<String?>(nil)
 
     private init(
@@ -50,10 +51,13 @@ package final class RepeatWay: Sendable {
             proxy: proxy,
             certificate: status.authority?.certificate,
             authorization: status.proxyAuthorization,
+            mark: status.mark,
             limit: limit
         )
-        let reader = try status.session.map { try SessionReader(path: $0) }
-        return RepeatWay(sender, session: status.session, last: try reader?.bounds()?.upperBound ?? 0)
+        // One that does not record now has a session all the same, with none of the new exchanges.
+        let session = status.recording?.isOn == false ? nil : status.session
+        let reader = try session.map { try SessionReader(path: $0) }
+        return RepeatWay(sender, session: session, last: try reader?.bounds()?.upperBound ?? 0)
     }
 
     private static func start(_ settings: RunSettings, _ limit: Duration) async throws -> RepeatWay {
@@ -79,8 +83,8 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// The session as users name it, where it is kept.
-    package var keptSession: String? { directory == nil ? session : nil }
+    /// The session as users name it, where it is kept and has some of the new exchanges.
+    package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
 
     /// Does some work; a temporary session that becomes too large meanwhile is no longer recorded to.
     package func recording<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value
@@ -125,6 +129,7 @@ package final class RepeatWay: Sendable {
         let end = ContinuousClock.now + Self.patience
         while true {
             try results.find(in: reader, after: last)
+            if results.sent.contains(where: { $0.exchange != nil }) { hasFound.store(true, ordering: .relaxed) }
             // A running Sluice writes some time after the answer has passed.
             let isMissing = results.sent.contains { $0.outcome.status != nil && $0.exchange == nil }
             guard running == nil, isMissing, ContinuousClock.now < end else { return reader }

@@ -25,6 +25,7 @@ enum FieldDifference {
         _ after: [(name: String, value: String)],
         ignoringCase: Bool = true
     ) -> [Entry] {
+        if let entries = inOrder(before, after) { return entries }
         func key(_ name: String) -> String { ignoringCase ? name.lowercased() : name }
         var unmatched: [Pair: [Int]] = [:]
         for (index, pair) in after.enumerated().reversed() {
@@ -59,6 +60,32 @@ enum FieldDifference {
         }
         return entries
     }
+
+    /// The entries where both lists have the same names in the same order, each once, as it is most often; else `nil`.
+    private static func inOrder(
+        _ before: [(name: String, value: String)],
+        _ after: [(name: String, value: String)]
+    ) -> [Entry]? {
+        guard before.count == after.count, before.count <= mostInOrder,
+            zip(before, after).allSatisfy({ $0.name == $1.name })
+        else { return nil }
+        for (index, pair) in before.enumerated() {
+            let isThere = before[..<index].contains { other in
+                other.name.utf8.count == pair.name.utf8.count
+                    && other.name.utf8.elementsEqual(pair.name.utf8) { $0 | 0x20 == $1 | 0x20 }
+            }
+            if isThere { return nil }
+        }
+        return zip(before, after).map { old, new in
+            Entry(
+                name: old.name,
+                change: old.value == new.value ? .same(old.value) : .changed(old.value, to: new.value)
+            )
+        }
+    }
+
+    /// Longer lists are not looked through for names that stand twice.
+    private static let mostInOrder = 40
 
     static func entries(_ before: FieldSection, _ after: FieldSection) -> [Entry] {
         entries(before.map { ($0.name, $0.value) }, after.map { ($0.name, $0.value) })

@@ -89,6 +89,14 @@ struct JSONDifference {
 
     /// Pairs members by name; the second one of a name with the second one, and so on.
     private mutating func compareMembers(_ before: Int, _ after: Int, _ path: String) {
+        let (left, right) = (old.nodes[before].children, new.nodes[after].children)
+        // Most often both have the same names in the same order.
+        if left.count == right.count, zip(left, right).allSatisfy({ isOfSameName($0, $1) }) {
+            for (child, other) in zip(left, right) where old.nodes[child].hash != new.nodes[other].hash {
+                compare(child, other, path + JSONDifference.step(old.name(of: child) ?? ""))
+            }
+            return
+        }
         var waiting: [String: [Int]] = [:]
         for child in new.nodes[after].children.reversed() {
             waiting[new.name(of: child) ?? "", default: []].append(child)
@@ -108,6 +116,11 @@ struct JSONDifference {
             waiting[name]?.removeLast()
             changes.append(Change(path: path + JSONDifference.step(name), old: nil, new: child))
         }
+    }
+
+    private func isOfSameName(_ before: Int, _ after: Int) -> Bool {
+        guard let left = old.nodes[before].name, let right = new.nodes[after].name else { return false }
+        return left.count == right.count && old.bytes[left].elementsEqual(new.bytes[right])
     }
 
     /// Lets equal elements stay; of what is between them, the first is compared with the first, and so on.

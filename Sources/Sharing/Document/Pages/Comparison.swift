@@ -12,13 +12,15 @@ package enum Comparison {
         "server-timing", "x-served-by", "x-timer",
     ]
 
-    /// Compares two exchanges as they were received, the first taken for the older one; what cannot be read is a line.
-    /// Of each body `bodyLimit` bytes are compared; those of the second are read from `secondSource` where there is one.
+    /// Compares two exchanges, the first taken for the older one, their responses as they were sent to the clients or as
+    /// they were `received` from the servers; what cannot be read is a line. Of each body `bodyLimit` bytes are compared; those
+    /// of the second are read from `secondSource` where there is one.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
         source: any ExchangeSource,
         secondSource: (any ExchangeSource)? = nil,
+        responses version: MessageVersion = .sent,
         width: Int = 80,
         bodyLimit: Int = 1 << 20,
         budget: DetailBudget = DetailBudget()
@@ -31,7 +33,8 @@ package enum Comparison {
             first: first,
             second: second,
             source: BudgetedSource(source: source, budget: budget),
-            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget)
+            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget),
+            responses: [ComparedResponse(first, version), ComparedResponse(second, version)]
         ).write(into: &writer)
         return writer.document()
     }
@@ -41,20 +44,25 @@ package enum Comparison {
         let second: RecordedExchange
         let source: any ExchangeSource
         let secondSource: any ExchangeSource
+        let responses: [ComparedResponse]
 
         func write(into writer: inout DetailWriter) {
             writer.section("Exchanges \(first.record.id) and \(second.record.id)") { outcome(&$0) }
             writer.section("URL") { url(&$0) }
             writer.section("Query") { query(&$0) }
-            writer.section("Request headers") { headers(.requestReceived, &$0) }
-            body("Request body", .requestReceived, &writer)
-            writer.section("Response headers") { headers(.responseReceived, &$0) }
-            body("Response body", .responseReceived, &writer)
+            let requests = [first, second].map { $0.messages.fields(of: .requestReceived) }
+            writer.section("Request headers") { headers(requests, &$0) }
+            body("Request body", [.requestReceived, .requestReceived], &writer)
+            let fields = responses.map { $0.head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection() }
+            // Which of the two versions, where they are not the same.
+            let notes = responses.lazy.compactMap(\.note).first.map { [$0] } ?? []
+            writer.section("Response headers", notes: notes) { headers(fields, &$0) }
+            body("Response body", responses.map(\.side), notes: notes, &writer)
             writer.section("Times") { times(&$0) }
         }
 
-        private func status(_ record: ExchangeRecord) -> String {
-            record.status > 0 ? String(record.status) : "no answer"
+        private func status(_ response: ComparedResponse) -> String {
+            response.status > 0 ? String(response.status) : "no answer"
         }
 
         private func outcome(_ writer: inout DetailWriter) {
@@ -62,7 +70,7 @@ package enum Comparison {
             pairs(
                 [
                     ("method", left.method, right.method),
-                    ("status", status(left), status(right)),
+                    ("status", status(responses[0]), status(responses[1])),
                     ("state", left.state.exportName, right.state.exportName),
                     ("failure", left.failure?.code.rawValue ?? "", right.failure?.code.rawValue ?? ""),
                     ("version", left.clientVersion.description, right.clientVersion.description),
@@ -91,18 +99,18 @@ package enum Comparison {
             writer.changes(entries, marked: true)
         }
 
-        private func headers(_ side: BodySide, _ writer: inout DetailWriter) {
-            let entries = FieldDifference.entries(first.messages.fields(of: side), second.messages.fields(of: side))
+        private func headers(_ sections: [FieldSection], _ writer: inout DetailWriter) {
+            let entries = FieldDifference.entries(sections[0], sections[1])
             writer.changes(entries, marked: true, role: { noisy.contains($0.lowercased()) ? .faint : .key })
         }
 
-        private func body(_ title: String, _ side: BodySide, _ writer: inout DetailWriter) {
+        private func body(_ title: String, _ sides: [BodySide], notes: [String] = [], _ writer: inout DetailWriter) {
             let limit = writer.options.bodyLimit
-            let old = LoadedBody(first, side, source: source, limit: limit)
-            let new = LoadedBody(second, side, source: secondSource, limit: limit)
+            let old = LoadedBody(first, sides[0], source: source, limit: limit)
+            let new = LoadedBody(second, sides[1], source: secondSource, limit: limit)
             if old.isEmpty, new.isEmpty, old.failure == nil, new.failure == nil { return }
             let sizes = "\(Measures.size(old.recordedSize)) \(writer.arrow) \(Measures.size(new.recordedSize))"
-            writer.section(title, notes: [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }
+            writer.section(title, notes: notes + [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }
         }
 
         private func times(_ writer: inout DetailWriter) {

@@ -6,6 +6,12 @@ package enum Base64Text {
         return Array(text).withUnsafeBufferPointer { decode(contiguous: $0) }
     }
 
+    /// The bytes of base64 alone (RFC 4648 §4), as credentials and hashes of passwords are written: with no spaces in it, and
+    /// not base64url.
+    package static func decode(strict text: some Collection<UInt8>) -> [UInt8]? {
+        text.contains { $0 <= 0x20 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") } ? nil : decode(text)
+    }
+
     private static func decode(contiguous text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var isWhole = true
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 3) { output, count in

@@ -1,0 +1,56 @@
+import Content
+import HTTPModel
+import NIOCore
+import Text
+
+/// What stands in a text in base64.
+struct Base64Content {
+    /// What is compressed is unpacked up to so many times its size, against decompression bombs.
+    static let mostGrowth = 64
+
+    /// The bytes; text in UTF-16 is in UTF-8.
+    let bytes: [UInt8]
+    let isText: Bool
+
+    /// `nil` for what is no base64.
+    init?(_ digits: some Sequence<UInt8>) {
+        guard let decoded = Base64Text.decode(digits) else { return nil }
+        if var wide = WideText(nil, decoded) {
+            let narrow = decoded.withUnsafeBytes { wide.narrowed($0) }
+            if Base64Content.isText(narrow) {
+                (bytes, isText) = (narrow, true)
+                return
+            }
+        }
+        (bytes, isText) = (decoded, Base64Content.isText(decoded))
+    }
+
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        let beginning = bytes.prefix(256)
+        return beginning.count(where: { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) * 10
+            >= beginning.count * 9
+    }
+
+    /// What the bytes unpack to, of a ZIP file all its entries; `nil` where they are not compressed.
+    var unpacked: [UInt8]? {
+        guard !isText else { return nil }
+        let packing = bytes.withUnsafeBytes { PackedBody.packing(of: $0, nil, FieldSection()) }
+        let limit = bytes.count * Base64Content.mostGrowth
+        switch packing {
+        case .coding(let coding)?:
+            let content = ContentDecoder.decode(ByteBuffer(bytes: bytes), codings: [coding], limit: limit)
+            return Array(content.bytes.readableBytesView)
+        case .zip?:
+            var entries = PackedEntries(ByteBuffer(bytes: bytes))
+            var (unpacked, count): ([UInt8], Int) = ([], 0)
+            while count < limit, let packed = entries.next() {
+                let content = ContentDecoder.decode(packed, codings: [.deflate], limit: limit - count)
+                unpacked += content.bytes.readableBytesView
+                unpacked.append(UInt8(ascii: "\n"))
+                count += max(PackedBody.leastEntry, content.bytes.readableBytes)
+            }
+            return unpacked
+        case .messages?, .parts?, nil: return nil
+        }
+    }
+}
