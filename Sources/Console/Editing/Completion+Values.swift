@@ -16,7 +16,9 @@ struct ValueCompletion: Hashable {
     /// Completes the word before the cursor.
     static func word(in characters: [Character], at cursor: Int, of words: [String]) -> ValueCompletion {
         let before = characters.prefix(cursor)
-        let start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0
+        var start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0
+        // A sign says that it is added or taken away.
+        if start < before.endIndex, "+-".contains(before[start]) { start += 1 }
         return complete(String(before[start...]), from: start, of: words, end: " ")
     }
 

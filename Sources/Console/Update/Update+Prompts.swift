@@ -106,7 +106,7 @@ extension ConsoleModel {
     }
 
     /// The words that may stand in a command's argument; empty where they are not known.
-    private func completions(for command: Command) -> [String] {
+    func completions(for command: Command) -> [String] {
         guard let entry = CommandTable.entry(command) else { return [] }
         switch entry.argument.form {
         case .word(_, let words), .words(_, let words), .beginning(_, let words): return words
