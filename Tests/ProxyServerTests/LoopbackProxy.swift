@@ -18,7 +18,8 @@ final class LoopbackProxy: Sendable {
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
         host: String = "127.0.0.1",
-        answers: (any RecordedAnswers)? = nil
+        answers: (any RecordedAnswers)? = nil,
+        processes: (any ClientProcessSource)? = nil
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.host = host
@@ -26,6 +27,7 @@ final class LoopbackProxy: Sendable {
         configuration.timeouts = timeouts
         configuration.skipsVerification = true
         configuration.answers = answers
+        configuration.clientProcesses = processes
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -46,9 +48,16 @@ final class LoopbackProxy: Sendable {
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
+        processes: (any ClientProcessSource)? = nil,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
-        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts, host: host, answers: answers)
+        let proxy = try await LoopbackProxy(
+            rules: rules,
+            timeouts: timeouts,
+            host: host,
+            answers: answers,
+            processes: processes
+        )
         do {
             try await body(proxy)
         } catch {
@@ -111,6 +120,18 @@ final class CollectingOutlet: Sendable {
         state.withLock { state in
             state.events.reduce(0) { sum, event in
                 if case .body(_, .responseReceived, let part) = event { sum + part.readableBytes } else { sum }
+            }
+        }
+    }
+
+    /// The processes that the records of exchanges in flight named, in order; `nil` for none.
+    var processesInFlight: [ClientProcess?] {
+        state.withLock { state in
+            state.events.compactMap { event in
+                switch event {
+                case .opened(let record, _), .updated(let record, _): .some(record.extras.process)
+                default: nil
+                }
             }
         }
     }
