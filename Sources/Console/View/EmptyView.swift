@@ -96,7 +96,7 @@ enum EmptyView {
 
     private static func emptyResult(_ model: ConsoleModel) -> [Block] {
         if model.filter.isEditing, model.filter.error != nil {
-            return [[line("The filter is not finished; the list stays as it was.", .faint)]]
+            return [[line("The filter is not finished; what comes before the mistake fits no exchange.", .faint)]]
         }
         var blocks: [Block] = [[line("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
         if let term = model.list.excludedBy {
