@@ -212,6 +212,26 @@ struct MessagePageTests {
         #expect(lines.contains(#"      "n": 3"#))
     }
 
+    @Test func `a GraphQL query on one line has a line for each field`() {
+        let source = BodySource()
+        let query =
+            "query Q($id: ID!, $n: Int = 3) { user(id: $id, n: $n) { name small: picture(size: 1) posts(first: 3) "
+            + "@include(if: $n) { id ... on Draft @skip(if: $x) { note } ...Rest title, tags type } } }"
+        source.set(.requestReceived, #"{"query":"\#(query)"}"#.utf8)
+        let exchange = Example.exchange(
+            request: "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\r\n"
+        )
+        let lines = Example.lines(.request, exchange, source)
+        let wanted = [
+            "    query Q($id: ID!, $n: Int = 3) {", "      user(id: $id, n: $n) {", "        name",
+            "        small: picture(size: 1)", "        posts(first: 3) @include(if: $n) {", "          id",
+            "          ... on Draft @skip(if: $x) {", "            note", "          }", "          ...Rest",
+            "          title,", "          tags", "          type", "        }", "      }", "    }",
+        ]
+        let start = lines.firstIndex(of: wanted[0]) ?? 0
+        #expect(Array(lines[start...].prefix(wanted.count)) == wanted, "\(lines)")
+    }
+
     @Test func `raw text shows what cannot be seen, and hex every byte`() {
         let source = BodySource()
         source.set(.responseReceived, "a\u{1B}[31mb\r\nc\u{202E}d\te".utf8)
