@@ -144,4 +144,13 @@ struct SessionUpdateTests {
         model.proxy.session = nil
         #expect(model.press("Z").isEmpty && model.told == "Nothing is recorded here.")
     }
+
+    @Test func `the page of an exchange names this console's way to the help on trust`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.press("enter")
+        #expect(model.detail.options.wayToTrust == "!")
+        model.isLinear = true
+        _ = model.loadDetail()
+        #expect(model.detail.options.wayToTrust == "trust")
+    }
 }

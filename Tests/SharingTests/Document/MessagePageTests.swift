@@ -232,6 +232,21 @@ struct MessagePageTests {
         #expect(Array(lines[start...].prefix(wanted.count)) == wanted, "\(lines)")
     }
 
+    @Test func `a failed handshake names the reader's own way to the help on trust`() {
+        var exchange = Example.exchange(request: "")
+        exchange.record.state = .failed
+        exchange.record.failure = ExchangeFailure(
+            .clientTLS,
+            "The client refused Sluice's certificate. \(ExchangeFailure.howToTrust)"
+        )
+        let source = BodySource()
+        let printed = Example.lines(.overview, exchange, source).joined(separator: "\n")
+        #expect(printed.contains("Run `sluice ca export --format trust-help`."))
+        let shown = Example.lines(.overview, exchange, source) { $0.wayToTrust = "!" }.joined(separator: "\n")
+        #expect(shown.contains("certificate. ! has the command for each client."))
+        #expect(!shown.contains("trust-help"))
+    }
+
     @Test func `raw text shows what cannot be seen, and hex every byte`() {
         let source = BodySource()
         source.set(.responseReceived, "a\u{1B}[31mb\r\nc\u{202E}d\te".utf8)
