@@ -83,6 +83,7 @@ extension ConsoleModel {
         let text: String? =
             switch (form, line.copyable) {
             case (.page, _): all
+            case (.line, .command(let command)): command
             case (.line, _): (isFolded ? line.foldedSpans : line.spans).map(\.text).joined()
             case (.value, .field(_, let value)): value
             case (.value, .json(let place)): place.value

@@ -77,7 +77,13 @@ package struct FirstSteps: Sendable, Hashable {
             guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
             let rows = ShellLines.rows(item.text, width: width - 4)
             let isFlush = rows.contains(where: \.isFlush)
-            return [title] + rows.map { DetailLine([Span($0.text, .string)], indent: isFlush ? 0 : 4, wraps: false) }
+            return [title]
+                + rows.map { row in
+                    var line = DetailLine([Span(row.text, .string)], indent: isFlush ? 0 : 4, wraps: false)
+                    // Whichever row the cursor is on, the command is copied whole.
+                    line.copyable = .command(item.text)
+                    return line
+                }
         }
     }
 
