@@ -133,7 +133,7 @@ extension ConsoleModel {
         return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
     }
 
-    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed.
+    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
     mutating func tellOfTrust(_ record: ExchangeRecord) {
         guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
         let host = record.url.authority

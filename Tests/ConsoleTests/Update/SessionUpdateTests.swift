@@ -153,4 +153,40 @@ struct SessionUpdateTests {
         _ = model.loadDetail()
         #expect(model.detail.options.wayToTrust == "trust")
     }
+
+    @Test func `a notice that waits for a key gives the status line back after two minutes`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.pin("Read this.")
+        let start = model.now
+        _ = model.update(.tick(start + 119_000_000))
+        #expect(model.shownNotice?.text == "Read this." && model.needsClock)
+        _ = model.update(.tick(start + 121_000_000))
+        #expect(model.shownNotice == nil)
+        #expect(model.notices.last?.text == "Read this.")
+        // One that was told before there was a time has its two minutes too.
+        var early = ConsoleModel(source: .live, size: Size(width: 80, height: 24), look: Look())
+        early.pin("Read this.")
+        _ = early.update(.tick(start))
+        _ = early.update(.tick(start + 119_000_000))
+        #expect(early.shownNotice?.text == "Read this.")
+        _ = early.update(.tick(start + 121_000_000))
+        #expect(early.shownNotice == nil)
+        model.pin("Again.")
+        model.press("j")
+        _ = model.update(.tick(model.now + 7_000_000))
+        #expect(model.shownNotice == nil)
+    }
+
+    @Test func `news of a held message let the answer to a key be read first`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        let start = model.now
+        _ = model.update(.said("The message is executed.", .info))
+        _ = model.update(.proxy(ModelFixture.status(), ["9.2"].compactMap { ModelFixture.hold($0) }))
+        #expect(model.shownNotice?.text == "The message is executed.")
+        _ = model.update(.tick(start + 2_000_000))
+        #expect(model.shownNotice?.text.hasPrefix("Held: ") == true)
+        // An answer that is newer takes its place at once.
+        _ = model.update(.said("The message is aborted.", .info))
+        #expect(model.shownNotice?.text == "The message is aborted.")
+    }
 }
