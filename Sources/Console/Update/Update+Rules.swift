@@ -101,7 +101,9 @@ extension ConsoleModel {
         guard let rule else { return nil }
         let target = rule.id.index + by
         let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count
-        guard (0..<siblings).contains(target) else { return [] }
+        guard (0..<siblings).contains(target) else {
+            return refuse("That is the \(by < 0 ? "first" : "last") rule of its list already.")
+        }
         var moved = panel
         moved.selected += by
         replaceTop(by: .panel(moved))
