@@ -22,7 +22,7 @@ extension ConsoleModel {
             guard let id = selected(rest) else { return [] }
             return copy(.whole(form, [id]))
         }
-        guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? "There is no exchange yet.") }
+        guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? nothingHere) }
         return copy(.whole(form, ids))
     }
 

@@ -275,7 +275,7 @@ extension ConsoleModel {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }
         guard let rest else {
-            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse("There is no exchange yet.")
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
         }
         if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
         let text = TextArea(rest.replacing("\\n", with: "\n"))

@@ -145,6 +145,39 @@ struct SessionUpdateTests {
         #expect(model.press("Z").isEmpty && model.told == "Nothing is recorded here.")
     }
 
+    @Test func `after all is cleared, commands for an exchange say that there is none`() {
+        for keys in [["p"], ["C"], ["y"], ["a", "b"], ["P"], ["d"]] {
+            var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+            model.proxy.session = "a.sluice"
+            var result = SessionEditResult()
+            (result.changed, result.mark) = (3, 1)
+            let request = EditRequest.clear(model.list.query)
+            _ = model.update(.sessionEdited(request, result, ExchangeNumbers(ranges: [1...3])))
+            let generation = model.list.generation
+            _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 0))))
+            model.notices = []
+            for key in keys { #expect(model.press(key).isEmpty, "\(keys)") }
+            #expect(model.overlays.isEmpty && model.told == "There is no exchange yet.", "\(keys): \(model.told)")
+        }
+    }
+
+    @Test func `a filter that fits nothing leaves nothing selected`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        _ = model.perform(.filter, "host:nowhere")
+        let generation = model.list.generation
+        _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 3))))
+        #expect(model.press("p").isEmpty)
+        #expect(model.told == "There is no exchange here.")
+    }
+
+    @Test func `a command on the tree says where its rows are not there yet`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.proxy.session = "a.sluice"
+        model.press("tab")
+        #expect(model.press("d").isEmpty)
+        #expect(model.told.hasPrefix("The tree is still read"), "\(model.told)")
+    }
+
     @Test func `the page of an exchange names this console's way to the help on trust`() {
         var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
         model.press("enter")
