@@ -37,6 +37,7 @@ final class Exchange {
         self.connector = connector
         lastActivity = loop.eventLoop.now
         loop.add(self)
+        identity.began(self)
     }
 
     var id: ExchangeID { machine.record.id }
@@ -149,6 +150,10 @@ final class Exchange {
     // MARK: - Other events
 
     func recorderBecameFull(_ isFull: Bool) { run { $0.recorderBecameFull(isFull) } }
+
+    /// It is now known which process the client is.
+    func clientIdentified(_ process: ClientProcess) { run { $0.clientIdentified(process) } }
+
     func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
 
     func enforceTimeout(now: NIODeadline) {
@@ -248,7 +253,7 @@ final class Exchange {
             if clientHasUnflushed { client?.flush() }
             clientHasUnflushed = false
             client?.abort(code)
-        case .finished: machine.effectsFinished(process: identity.process)
+        case .finished: machine.effectsFinished()
         }
     }
 
@@ -297,6 +302,7 @@ final class Exchange {
         flush()
         self.client = nil
         loop.remove(self)
+        identity.ended(self)
         upstream?.release()
         forgetUpstream()
         client.exchangeFinished()

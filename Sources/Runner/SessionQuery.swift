@@ -8,6 +8,10 @@ package struct SessionQuery {
     /// The session or the archive.
     package let path: String
     private let filter: Filter
+    private let unfinished = UnfinishedSearches()
+
+    /// What to say of exchanges in which the filter's expression was given up so far; `nil` for nothing.
+    package var remark: String? { unfinished.remark }
 
     /// Opens a session as ``open(_:work:)`` does, and reads the words of a filter; none choose everything.
     ///
@@ -62,16 +66,18 @@ package struct SessionQuery {
 
     /// What the exchanges that the filter chooses amount to, by host and, where that is asked for, by endpoint.
     package func statistics(countsEndpoints: Bool, work: LongWork? = nil) throws -> SessionStatistics {
-        try reader.statistics(matching: filter, countsEndpoints: countsEndpoints) { try work?.report($0, part: $1) }
+        try UnfinishedSearches.$current.withValue(unfinished) {
+            try reader.statistics(matching: filter, countsEndpoints: countsEndpoints) { try work?.report($0, part: $1) }
+        }
     }
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.
     package func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
-        try reader.forEachRecord(matching: filter, body)
+        try UnfinishedSearches.$current.withValue(unfinished) { try reader.forEachRecord(matching: filter, body) }
     }
 
     /// Calls `body` with the numbers of the exchanges that the filter chooses, oldest first, some thousands at a time.
     package func forEachNumbers(_ body: ([Int64]) throws -> Void) throws {
-        try reader.forEachNumbers(matching: filter, body)
+        try UnfinishedSearches.$current.withValue(unfinished) { try reader.forEachNumbers(matching: filter, body) }
     }
 }

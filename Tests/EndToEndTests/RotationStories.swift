@@ -87,14 +87,17 @@ extension EndToEnd {
             #expect(outcome.status == 2 && outcome.errors.contains(words), "\(outcome.status) \(outcome.errors)")
         }
 
-        /// The two hundred moments are for maintainers: `Tests/Soak/crash.py`.
-        @Test("After kill -9 at random moments under load every session opens, and only the last 200 ms are lost")
+        /// The two hundred moments, and the 200 ms that hold where nothing else keeps the machine busy, are for
+        /// maintainers: `Tests/Soak/crash.py`.
+        @Test("After kill -9 at random moments under load every session opens, and only the last moments are lost")
         func killed() async throws {
             for options in [[], ["--rotate"]] {
                 let outcome = try await Program.run(
                     "python3",
-                    [soakScript("crash.py"), try SluiceProcess.executable(), "--moments", "5", "--seed", "1123"]
-                        + options,
+                    [
+                        soakScript("crash.py"), try SluiceProcess.executable(), "--moments", "5", "--seed", "1123",
+                        "--allowed", "1",
+                    ] + options,
                     within: 300
                 )
                 #expect(outcome.status == 0, "\(outcome.text)\(outcome.errors)")

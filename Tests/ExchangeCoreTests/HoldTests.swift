@@ -146,4 +146,52 @@ struct HoldTests {
         dialogue.finish()
         #expect(dialogue.record.state == .failed)
     }
+
+    @Test("What process the client is, is recorded as soon as it is known, also of a held message")
+    func identified() {
+        let dialogue = Dialogue([HoldTests.onHeads])
+        let process = ClientProcess(id: 7, name: "curl")
+        dialogue.request()
+        dialogue.expect("hold 1.1 request", "stop client")
+        let before = dialogue.sink.events.count
+        dialogue.tell { machine, _ in
+            machine.clientIdentified(process)
+            machine.readCompleted()
+        }
+        guard case .updated(let shown, _)? = dialogue.sink.events.last, dialogue.sink.events.count == before + 1 else {
+            Issue.record("it is not recorded, or more than once")
+            return
+        }
+        #expect(shown.extras.process == process)
+        // It stays that one, and is not recorded again.
+        dialogue.tell { machine, _ in
+            machine.clientIdentified(ClientProcess(id: 8, name: "wget"))
+            machine.readCompleted()
+        }
+        #expect(dialogue.sink.events.count == before + 1)
+        #expect(dialogue.decide(.abort))
+        dialogue.expect("abort", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.extras.process == process)
+    }
+
+    @Test("What process the client is, is recorded with the head where it is known before that")
+    func identifiedBefore() {
+        let dialogue = Dialogue([HoldTests.onHeads])
+        dialogue.tell { machine, _ in
+            machine.clientIdentified(ClientProcess(id: 7, name: "curl"))
+            machine.readCompleted()
+        }
+        #expect(dialogue.sink.events.isEmpty)
+        dialogue.request()
+        dialogue.expect("hold 1.1 request", "stop client")
+        guard case .opened(let record, _)? = dialogue.sink.events.first else {
+            Issue.record("the exchange does not begin")
+            return
+        }
+        #expect(record.extras.process?.id == 7)
+        #expect(dialogue.decide(.abort))
+        dialogue.expect("abort", "finished")
+        dialogue.finish()
+    }
 }

@@ -21,7 +21,8 @@ final class LoopbackProxy: Sendable {
         port: Int = 0,
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
-        connections: ConnectionLimits = ConnectionLimits()
+        connections: ConnectionLimits = ConnectionLimits(),
+        processes: (any ClientProcessSource)? = nil
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.listeners = [Listener(mode, host: host, port: port)]
@@ -29,6 +30,7 @@ final class LoopbackProxy: Sendable {
         configuration.skipsVerification = true
         configuration.answers = answers
         configuration.connections = connections
+        configuration.clientProcesses = processes
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -52,6 +54,7 @@ final class LoopbackProxy: Sendable {
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
         connections: ConnectionLimits = ConnectionLimits(),
+        processes: (any ClientProcessSource)? = nil,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         let proxy = try await LoopbackProxy(
@@ -61,7 +64,8 @@ final class LoopbackProxy: Sendable {
             port: port,
             host: host,
             answers: answers,
-            connections: connections
+            connections: connections,
+            processes: processes
         )
         do {
             try await body(proxy)
@@ -133,6 +137,18 @@ final class CollectingOutlet: Sendable {
     var connections: [ConnectionRecord] {
         state.withLock { state in
             state.events.compactMap { if case .connection(let record) = $0 { record } else { nil } }
+        }
+    }
+
+    /// The processes that the records of exchanges in flight named, in order; `nil` for none.
+    var processesInFlight: [ClientProcess?] {
+        state.withLock { state in
+            state.events.compactMap { event in
+                switch event {
+                case .opened(let record, _), .updated(let record, _): .some(record.extras.process)
+                default: nil
+                }
+            }
         }
     }
 

@@ -40,6 +40,38 @@ struct QueryTests {
         return (try SessionReader(path: scratch.session), all, feed)
     }
 
+    @Test("say in how many exchanges an expression was given up")
+    func givenUp() throws {
+        let feed = try Feed(path: scratch.session)
+        defer { feed.recorder.close() }
+        let hostile = String(repeating: "a", count: 40) + "!"
+        for number in Int64(1)...3 {
+            var record = Samples.record(number, state: .complete)
+            record.url.path = number == 2 ? "/short" : "/\(hostile)"
+            feed(.opened(record, ExchangeMessages()))
+            if number > 1 { feed(.body(record.id, .responseReceived, ByteBuffer(string: hostile))) }
+            feed(.finished(record, ExchangeMessages()))
+        }
+        feed.recorder.flush()
+        let reader = try SessionReader(path: scratch.session)
+        func unfinished(_ text: String) throws -> (found: [Int64], count: Int, remark: String?) {
+            let unfinished = UnfinishedSearches()
+            let filter = try Filter(text)
+            let found = try UnfinishedSearches.$current.withValue(unfinished) { try reader.numbers(matching: filter) }
+            return (found, unfinished.count, unfinished.remark)
+        }
+        let path = try unfinished("path:/^\\/(a+)+$/")
+        #expect(path.found.isEmpty && path.count == 2)
+        #expect(path.remark?.hasPrefix("the search was given up for 2 exchanges") == true)
+        #expect(try unfinished("url:/\\/(a+)+$/").count == 2)
+        #expect(try unfinished("body:/^(a+)+$/").count == 2)
+        // One that is found in an exchange is not given up in another term of it.
+        #expect(try unfinished("path:/^\\/sh/").remark == nil)
+        #expect(try unfinished("path:/^\\/sh/").found == [2])
+        // Nobody asks, nothing is kept.
+        #expect(try reader.numbers(matching: Filter("path:/^\\/(a+)+$/")).isEmpty)
+    }
+
     @Test("find exactly what the filter finds in memory")
     func exactly() throws {
         let (reader, all, feed) = try varied()

@@ -22,9 +22,6 @@ import tempfile
 import threading
 import time
 
-ALLOWED = 0.2
-
-
 class Origin(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -124,6 +121,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sluice")
     parser.add_argument("--moments", type=int, default=200)
+    parser.add_argument("--allowed", type=float, default=0.2, help="seconds before the kill that may be lost")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--rotate", action="store_true", help="with a new file after each megabyte")
@@ -171,8 +169,8 @@ def main():
                 problems.append(f"moment {moment}: {len(found) - len(set(found))} exchanges are there twice")
             there = set(found)
             missing = [at for one, at in load.done if one not in there]
-            promised = [at for _, at in load.done if at < killed - ALLOWED]
-            lost = [at for at in missing if at < killed - ALLOWED]
+            promised = [at for _, at in load.done if at < killed - options.allowed]
+            lost = [at for at in missing if at < killed - options.allowed]
             if lost:
                 problems.append(f"moment {moment}: {len(lost)} exchanges lost, the oldest {killed - min(lost):.3f} s before the kill")
             late.append(max((killed - at for at in missing), default=0))
@@ -185,7 +183,7 @@ def main():
         shutil.rmtree(directory, ignore_errors=True)
     late.sort()
     print(
-        f"{options.moments} kills, {total} responses of which {promised_total} were {ALLOWED * 1000:.0f} ms old: "
+        f"{options.moments} kills, {total} responses of which {promised_total} were {options.allowed * 1000:.0f} ms old: "
         f"loss at most {late[-1] * 1000:.0f} ms, median {late[len(late) // 2] * 1000:.0f} ms; "
         f"a second Sluice refused {refusals} times; {len(problems)} problems"
     )

@@ -3,7 +3,7 @@ import Foundation
 /// A string literal of the sources: what it says, without what is interpolated, and where it stands.
 package struct SourceText: Sendable, CustomStringConvertible {
     /// Stands for what is interpolated.
-    package static let hole: Character = "\u{FFFC}"
+    fileprivate static let hole: Character = "\u{FFFC}"
 
     package let text: String
     package let file: String
@@ -25,7 +25,7 @@ package struct SourceText: Sendable, CustomStringConvertible {
     }
 
     /// The literals of a source.
-    package static func read(_ source: String, file: String = "") -> [SourceText] {
+    private static func read(_ source: String, file: String) -> [SourceText] {
         var reader = SourceTextReader(Array(source), file)
         reader.readAll()
         return reader.found

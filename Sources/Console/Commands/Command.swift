@@ -122,6 +122,8 @@ package struct CommandEntry: Sendable {
     var shortPlaces: Set<Context>?
     var form = Form.both
     var answer = Answer.none
+    /// What to ask before it is performed from the palette, unless its own word was typed there; empty for nothing.
+    var question = ""
     /// Why it cannot be performed now; `nil` where it can.
     var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
 
@@ -147,6 +149,8 @@ package struct CommandEntry: Sendable {
     package func contexts(of key: String) -> Set<Context> { places[key].map { $0.intersection(contexts) } ?? contexts }
     func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
     func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
+    /// For what throws away something that was set up: letters that it has by chance do not perform it.
+    func asks(_ question: String) -> Self { with { $0.question = question } }
     var onScreen: Self { with { $0.form = .screen } }
     var onLines: Self { with { ($0.form, $0.contexts) = (.lines, []) } }
 

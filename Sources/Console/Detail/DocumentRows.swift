@@ -50,7 +50,8 @@ struct DocumentRows {
         }
         let number = visible[line]
         return document.breaks.rows(number, isFolded: folds.contains(number), width) {
-            LineBreaks.rows(of: spans, indent: indent(line), width: width)
+            let keepsWords = document.lines[number].keepsWords
+            return LineBreaks.rows(of: spans, indent: indent(line), width: width, keepsWords: keepsWords)
         }
     }
 

@@ -16,7 +16,9 @@ struct ValueCompletion: Hashable {
     /// Completes the word before the cursor.
     static func word(in characters: [Character], at cursor: Int, of words: [String]) -> ValueCompletion {
         let before = characters.prefix(cursor)
-        let start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0
+        var start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0
+        // A sign says that it is added or taken away.
+        if start < before.endIndex, "+-".contains(before[start]) { start += 1 }
         return complete(String(before[start...]), from: start, of: words, end: " ")
     }
 
@@ -46,11 +48,18 @@ struct ValueCompletion: Hashable {
         [.saveBody, .export, .saveProfile, .loadProfile, .openSession, .importSession].contains(command)
     }
 
-    /// Completes a key of a tool's rule, or one of the words that its value may be; `nil` where the cursor is behind
-    /// something else, so that Tab indents.
-    static func rule(_ line: String, at column: Int, of tool: Tool) -> ValueCompletion? {
+    /// Completes a key of a tool's rule, one of the words that its value may be, or a host of the place that it names;
+    /// `nil` where the cursor is behind something else, so that Tab indents.
+    static func rule(_ line: String, at column: Int, of tool: Tool, hosts: [String] = []) -> ValueCompletion? {
         let before = line.prefix(column)
         let keys = tool.allKeys
+        // A list may have places before this one, and a place a scheme.
+        let placeLine = #/^[ -]*([a-z-]+): *(?:\[.*[ ,\[])?["']?(?:[a-z]+://)?([^ "'/\[\],]*)$/#
+        if !hosts.isEmpty, let place = before.firstMatch(of: placeLine),
+            let key = named(String(place.1), in: keys), key.value.namesPlaces
+        {
+            return complete(String(place.2), from: column - place.2.count, of: hosts, end: "")
+        }
         if let value = before.firstMatch(of: /^[ -]*([a-z-]+): *([^ ]*)$/) {
             guard let key = named(String(value.1), in: keys), !key.value.words.isEmpty else { return nil }
             return complete(String(value.2), from: column - value.2.count, of: key.value.words, end: "")
@@ -68,6 +77,16 @@ struct ValueCompletion: Hashable {
 }
 
 extension GrammarValue {
+    /// Whether it names places, which begin with a host.
+    fileprivate var namesPlaces: Bool {
+        switch self {
+        case .location, .locations: true
+        case .list(let value): value.namesPlaces
+        case .either(let one, let other): one.namesPlaces || other.namesPlaces
+        case .flag, .choice, .text, .number, .duration, .pattern, .path, .mapping, .names: false
+        }
+    }
+
     /// The words that it may be; empty where it is free.
     fileprivate var words: [String] {
         switch self {

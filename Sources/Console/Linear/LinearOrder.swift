@@ -33,9 +33,15 @@ struct LinearOrder: Hashable {
     /// Reads what was typed into the palette as a command of the screen with its argument; `nil` where it is none.
     init?(typed line: String) {
         let (word, rest) = LinearOrder.split(LinearOrder.trimmed(line[...]))
-        let found = LinearOrder.commands(beginningWith: word) { $0.form != .lines && !$0.argument.name.isEmpty }
-        guard !word.isEmpty, !rest.isEmpty, found.count == 1 else { return nil }
-        self.init(found[0], rest)
+        guard !rest.isEmpty, let command = LinearOrder.command(typed: word) else { return nil }
+        self.init(command, rest)
+    }
+
+    /// The one command of the screen with an argument that has a word or begins with it.
+    static func command(typed word: String) -> Command? {
+        guard !word.isEmpty else { return nil }
+        let found = commands(beginningWith: word.lowercased()) { $0.form != .lines && !$0.argument.name.isEmpty }
+        return found.count == 1 ? found[0] : nil
     }
 
     /// The command with that word, or all that begin with it.

@@ -15,7 +15,7 @@ package struct ConsoleServices: Sendable {
     package var revision: (@Sendable () -> Int)?
     package var authorityPath = ""
     /// How to point clients at the proxy and let them trust it.
-    package var trustText = ""
+    package var trustHelp: [TrustHelp.Line] = []
     /// What the proxy says unasked: a profile that was read again, a recording that stopped.
     package var remarks = DeferredOutput()
     /// Runs beside the console until it ends.

@@ -196,7 +196,8 @@ extension EffectRunner {
 
     private func sender() throws -> RequestSender {
         guard let sender = services?.sender else {
-            throw ConsoleError("Requests are sent through a forward proxy; none runs here. Start with --mode regular besides the others.")
+            let hint = "Start with --mode regular besides the others."
+            throw ConsoleError("Requests are sent through a forward proxy; none runs here. \(hint)")
         }
         return sender
     }

@@ -289,8 +289,8 @@ final class EffectRunner: Sendable {
             // The machine may be in another network by now.
             steps.addresses = LocalAddresses.all()
             inbox.send(.addresses(steps.addresses))
-            let trust = DetailDocument(services?.trustText ?? "").lines
-            let document = DetailDocument(lines: steps.lines(width: width) + trust)
+            let trust = services?.trustHelp ?? []
+            let document = DetailDocument(lines: steps.lines(width: width) + trust.map { DetailLine($0) })
             inbox.send(.report(title: FirstSteps.title, document))
         }
     }
@@ -301,6 +301,16 @@ extension DetailDocument {
 
     init(_ text: String) {
         self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+}
+
+extension DetailLine {
+    /// A line of how to trust the certificate. A command in it is copied by itself, on one line, however it is broken.
+    init(_ help: TrustHelp.Line) {
+        let text = help.text.drop { $0 == " " }
+        self.init([Span(String(text))], indent: help.text.count - text.count)
+        keepsWords = help.command != nil
+        copyable = help.command.map { .command($0) }
     }
 }
 

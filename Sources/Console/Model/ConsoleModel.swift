@@ -148,7 +148,7 @@ package struct ConsoleModel: Sendable {
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
     }
 
-    /// Shows the user a notice until a key is pressed.
+    /// Shows the user a notice until a key is pressed, or for two minutes.
     mutating func pin(_ text: String, _ kind: Notice.Kind = .info) {
         tell(text, kind)
         notices[notices.count - 1].isPinned = true
@@ -193,13 +193,19 @@ package struct Notice: Sendable, Hashable {
     package static let most = 500
     /// How long one is in the status line, in microseconds.
     package static let shown: Int64 = 6_000_000
+    /// How long an answer is there at the least before news take its place.
+    static let read: Int64 = 1_500_000
+    /// How long one is there at the most that waits for a key, so that the line says again what is going on.
+    package static let shownPinned: Int64 = 120_000_000
 
     package var text: String
     package var kind: Kind
     /// In microseconds since 1970.
     package var at: Int64
-    /// Whether it stays in the status line until a key is pressed.
+    /// Whether it stays in the status line until a key is pressed, or for ``shownPinned``.
     var isPinned = false
+    /// Whether it came unasked, so that it lets an answer to a key be read first.
+    var isNews = false
     /// The column of a typed text that is wrong, from 0.
     var column: Int?
 }
@@ -262,6 +268,7 @@ extension ConsoleModel {
     var needsClock: Bool {
         !proxy.holds.isEmpty || !jobs.isEmpty || isLive
             || notices.last.map { now - $0.at < Notice.shown + 200_000 } == true
+            || notices.contains(where: \.isPinned)
             || list.rows.values.contains { $0.state == .inFlight }
     }
 }

@@ -14,6 +14,8 @@ package struct ListState: Sendable {
     package var progress: Double?
     /// The term that excludes everything, where the list is empty because of it.
     package var excludedBy: String?
+    /// Where the filter's expressions were given up, without a full stop; `nil` for nowhere.
+    package var unfinished: String?
     /// The known rows: those on the screen and some around them.
     package var rows: [Int: ExchangeRecord] = [:]
     /// The row at the lower edge of the screen.

@@ -53,6 +53,8 @@ package struct PickerState: Sendable {
     var isColumnChoice = false
     /// Why the last choice was refused.
     package var problem = ""
+    /// What the argument of a command that is typed can be completed to, where several words fit.
+    package var candidates: [String] = []
 
     package var matches: [Item] {
         let known = knownMatches
@@ -67,13 +69,13 @@ package struct PickerState: Sendable {
         let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
         let found = FuzzySearch.sorted(items, by: typed) { "\($0.title) \($0.value) \($0.synonyms)" }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
-        // Choices stay in their order, but the one of that name comes first, then a whole word.
+        // Choices stay in their order, but the one of that name comes first, then a title's beginning, then a whole word.
         guard command == nil else {
             func rank(_ item: Item) -> Int {
-                if [item.value, item.title].contains(where: { $0.lowercased() == typed }) { return -1 }
-                let text = "\(item.title) \(item.value)".lowercased()
+                if [item.value, item.title].contains(where: { $0.lowercased() == typed }) { return -2 }
                 // A word in another's title is not that one.
-                if item.value.lowercased() == typed { return -1 }
+                if item.title.lowercased().hasPrefix(typed) { return -1 }
+                let text = "\(item.title) \(item.value)".lowercased()
                 return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == typed }
                     ? 0 : text.contains(typed) ? 1 : 2
             }
@@ -82,25 +84,33 @@ package struct PickerState: Sendable {
         }
         // Letters that are strewn over a title count less than a word for the same thing.
         func rank(_ item: Item) -> Int {
+            let isBegun = item.title.lowercased().hasPrefix(typed)
             let isNamed = " \(item.title) \(item.value)".lowercased().contains(" \(typed)")
             let isMeant = " \(item.synonyms)".contains(" \(typed)")
-            return (isNamed ? 0 : isMeant ? 2 : 4) + (item.disabled == nil ? 0 : 1)
+            return (isBegun ? 0 : isNamed ? 2 : isMeant ? 4 : 6) + (item.disabled == nil ? 0 : 1)
         }
         let sorted = found.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
         return withArgument(sorted.map(\.element), typed)
     }
 
     /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.
+    ///
+    /// What begins with a command's word stays that command's: where the argument is wrong, no other row is left that
+    /// Enter might do instead, but one whose title has just these words.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
         guard command == nil, let order = LinearOrder(typed: line.text), let argument = order.argument,
-            let entry = CommandTable.entry(order.command), entry.argument.mistake(argument) == nil,
+            let entry = CommandTable.entry(order.command),
             let item = items.first(where: { $0.value == order.command.rawValue })
         else { return matches }
+        func isNamed(_ item: Item) -> Bool { " \(item.title.lowercased())".contains(" \(typed)") }
+        let isWrong = entry.argument.mistake(argument) != nil
+        // A letter or two begin too much to be meant as a command.
+        if isWrong, typed.prefix(while: { $0 != " " }).count < 3 { return matches }
         var whole = Item("\(item.value) \(argument)", "\(item.value) \(argument)", detail: item.title)
         whole.disabled = item.disabled
         let others = matches.filter { $0.value != whole.value }
-        let place = others.prefix { " \($0.title.lowercased())".contains(" \(typed)") }.count
-        return Array(others[..<place]) + [whole] + others[place...]
+        let place = others.prefix(while: isNamed).count
+        return Array(others[..<place]) + [whole] + (isWrong ? [] : others[place...])
     }
 }
 
@@ -144,17 +154,19 @@ package struct ConfirmState: Sendable {
         case export(ExportRequest)
         /// Writes a copy of the session over a file.
         case replaceSession(path: String)
+        /// Performs a command that throws away what was set up.
+        case performing(Command)
         /// Saves the rules as a copy; the file is asked for.
         case saveRulesElsewhere
         /// Reads the profile's files; the changes made here are lost.
         case reloadRules
         case dropText
 
-        /// Whether it sends or releases something, so that a key that was typed before the question was read is no
+        /// Whether it sends, releases or throws away something, so that a key that was typed before the question was read is no
         /// answer to it.
         var takesCare: Bool {
             switch self {
-            case .repeating, .sendingEach, .executingAll: true
+            case .repeating, .sendingEach, .executingAll, .performing: true
             case .quit, .saveAndQuit, .export, .overwriteRules, .saveRulesElsewhere, .reloadRules, .loadingProfile,
                 .dropText, .applyingRule, .replaceSession:
                 false

@@ -21,6 +21,8 @@ struct ListFiller {
     private var progress: Double?
     private var error: String?
     private var excludedBy: (term: Filter, words: String)?
+    /// Where the filter's expressions were given up.
+    private var unfinished = UnfinishedSearches()
     private var isOrderStale = false
     /// The highest number at the moment since when numbers below it have no row, in nanoseconds of the monotonic clock.
     private var suspicion: (upper: Int64, since: UInt64)?
@@ -56,6 +58,7 @@ struct ListFiller {
         self.generation = generation
         followed = FollowedNumbers()
         (error, excludedBy, isOrderStale) = (nil, nil, false)
+        unfinished = UnfinishedSearches()
         progress = 0
         attempt { filler in try filler.fill(cancellation) }
         progress = nil
@@ -258,6 +261,7 @@ struct ListFiller {
             return list.filter
         }
         guard !changed.isEmpty else { return }
+        unfinished.forget(changed)
         let matches = Set(try reader.numbers(of: .numbers(changed), matching: filter))
         let hasChanged = change { list in
             changed.reduce(false) { list.set($1, isIn: matches.contains($1)) || $0 }
@@ -285,7 +289,7 @@ struct ListFiller {
 
     private mutating func attempt(_ body: (inout ListFiller) throws -> Void) {
         do {
-            try body(&self)
+            try UnfinishedSearches.$current.withValue(unfinished) { try body(&self) }
         } catch is CancellationError {
             return
         } catch {
@@ -311,6 +315,7 @@ struct ListFiller {
             progress: progress,
             excludedBy: progress == nil && total == 0 && error == nil ? excludedBy?.words : nil,
             error: error,
+            unfinished: unfinished.remark,
             sorts: sorts
         )
     }

@@ -48,6 +48,8 @@ package struct ListStatus: Hashable, Sendable {
     package var excludedBy: String?
     /// Why the list is incomplete, as text for the user.
     package var error: String?
+    /// Where the filter's expressions were given up, as text for the user.
+    package var unfinished: String?
     /// How often the list was sorted: rows change places without their number changing.
     package var sorts = 0
 }

@@ -86,9 +86,10 @@ extension ConsoleModel {
         case (.down, _), (.character("n"), .control): picker.selected = min(last, picker.selected + 1)
         case (.pageUp, _): picker.selected = max(0, picker.selected - 10)
         case (.pageDown, _): picker.selected = min(last, picker.selected + 10)
+        case (.tab, []) where picker.command == nil: picker.complete(words(in: picker))
         default:
             switch picker.line.take(key) {
-            case .changed: (picker.selected, picker.problem) = (0, "")
+            case .changed: (picker.selected, picker.problem, picker.candidates) = (0, "", [])
             case .moved: break
             case .ignored: return key.modifiers.contains(.control) ? run(key) : []
             }
@@ -105,13 +106,31 @@ extension ConsoleModel {
         let (effects, refusal) = closeTop { model in
             if let command = picker.command { return model.perform(command, item.value) }
             let (word, argument) = item.value.firstWord
-            return Command(rawValue: word).map { model.perform($0, argument) } ?? []
+            guard let command = Command(rawValue: word) else { return [] }
+            return model.askFirst(command, typed: picker.line.text) ?? model.perform(command, argument)
         }
         guard let refusal else { return effects }
         var picker = picker
-        picker.problem = refusal.text
+        (picker.problem, picker.candidates) = (refusal.text, [])
         replaceTop(by: .picker(picker))
         return []
+    }
+
+    /// Asks before a command that throws something away, where it was chosen by other letters than its own word; `nil`
+    /// where nothing is to be asked.
+    private mutating func askFirst(_ command: Command, typed: String) -> [Effect]? {
+        guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
+            typed.lowercased().filter({ $0 != " " }) != command.rawValue
+        else { return nil }
+        return confirm(question, [("y", "forget it", .performing(command)), ("n", "do not", nil)])
+    }
+
+    /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.
+    private func words(in palette: PickerState) -> [String] {
+        let typed = palette.line.characters.prefix(palette.line.cursor).drop { $0 == " " }
+        guard let end = typed.firstIndex(of: " "), let command = LinearOrder.command(typed: String(typed[..<end]))
+        else { return [] }
+        return completions(for: command)
     }
 
     /// Closes the uppermost overlay and does something; where that is refused, all stays as it was.
@@ -158,6 +177,7 @@ extension ConsoleModel {
         case .loadingProfile(let file): return [.loadProfile(file, discardsEdits: true)]
         case .export(let request): return export(request)
         case .replaceSession(let path): return [.saveSession(path: path, isForced: true)]
+        case .performing(let command): return perform(command, nil)
         case .overwriteRules:
             rules.endsWhenSaved = ends
             return [.saveRules(isForced: true)]
@@ -171,6 +191,20 @@ extension ConsoleModel {
             overlays.removeLast()
             return []
         }
+    }
+}
+
+extension PickerState {
+    /// Completes the word before the cursor, or shows what it may become.
+    fileprivate mutating func complete(_ words: [String]) {
+        guard !words.isEmpty else { return }
+        let completion = ValueCompletion.word(in: line.characters, at: line.cursor, of: words)
+        guard !completion.text.isEmpty || !completion.candidates.isEmpty else {
+            candidates = ["nothing fits"]
+            return
+        }
+        line.replace(from: completion.start, with: completion.text)
+        (selected, problem, candidates) = (0, "", completion.candidates)
     }
 }
 

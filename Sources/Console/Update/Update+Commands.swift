@@ -51,11 +51,22 @@ extension ConsoleModel {
     }
 
     mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
-    var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
+    var noExchange: String? { list.total == 0 && selectedID == nil ? nothingHere : nil }
+    /// That nothing is selected, as the tree is not there yet, nothing was recorded, or nothing fits.
+    var nothingHere: String {
+        if isTreeInUse, list.sessionTotal > 0, structure.levels[.root] == nil {
+            return "The tree is still read: press that key again once its rows are there."
+        }
+        return list.sessionTotal == 0 ? "There is no exchange yet." : "There is no exchange here."
+    }
+    /// Whether the list has no row and none is still looked for, so that nothing is selected that one could see.
+    private var isListEmpty: Bool {
+        list.total == 0 && list.progress == nil && (!isLinear || list.sessionTotal == 0)
+    }
     var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
     var noBranch: String? {
         if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table: down goes there." }
-        return isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
+        return isTreeInUse && structure.selectedRow == nil ? nothingHere : nil
     }
     var noMark: String? { selectedBranch == nil ? noRecord : nil }
     var noMarks: String? {
@@ -100,7 +111,7 @@ extension ConsoleModel {
     }
 
     /// On lines, the rule itself may follow.
-    var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil) }
+    var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
 
     /// Why no exchange is selected; `nil` where one is.
     /// A list that is just being filled may have something to open.
@@ -111,7 +122,7 @@ extension ConsoleModel {
         if isTimelineInUse, list.total > 0 {
             return "A time or a host is no exchange; \(way(to: .open)) shows its exchanges."
         }
-        guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
+        guard isTreeInUse, structure.selectedRow != nil else { return nothingHere }
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
@@ -156,6 +167,7 @@ extension ConsoleModel {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTimelineInUse { return nil }
         if isTreeInUse { return structure.selectedRow?.id }
+        if isListEmpty { return nil }
         // On lines, nobody would see another exchange take the row's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }

@@ -22,7 +22,7 @@ extension ConsoleModel {
             guard let id = selected(rest) else { return [] }
             return copy(.whole(form, [id]))
         }
-        guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? "There is no exchange yet.") }
+        guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? nothingHere) }
         return copy(.whole(form, ids))
     }
 
@@ -83,6 +83,7 @@ extension ConsoleModel {
         let text: String? =
             switch (form, line.copyable) {
             case (.page, _): all
+            case (.line, .command(let command)): command
             case (.line, _): (isFolded ? line.foldedSpans : line.spans).map(\.text).joined()
             case (.value, .field(_, let value)): value
             case (.value, .json(let place)): place.value

@@ -37,6 +37,7 @@ extension ConsoleModel {
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
         detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
+        detail.options.wayToTrust = way(to: .trust)
         detail.options.held = heldSide(id)
         detail.options.isLive = isLive
         detail.options.hasBars = !isLinear

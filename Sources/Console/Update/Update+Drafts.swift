@@ -12,7 +12,8 @@ extension ConsoleModel {
         var editor = editor
         let before = editor.area.lines
         let cursor = editor.area.cursor
-        guard let completion = ValueCompletion.rule(before[cursor.line], at: cursor.column, of: tool) else {
+        guard let completion = ValueCompletion.rule(before[cursor.line], at: cursor.column, of: tool, hosts: knownHosts)
+        else {
             editor.area.insert("  ")
             return changed(editor, from: before)
         }

@@ -43,7 +43,8 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies the line while it is typed.
+    /// Applies the line while it is typed. Where a term is wrong or not finished, the list is that of the terms before
+    /// it: on the way there it was taken for a word to look for, which may have emptied the list.
     mutating func filterChanged() -> [Effect] {
         do {
             let new = try Filter(filter.line.text)
@@ -51,7 +52,10 @@ extension ConsoleModel {
             return ask { $0.filter = new }
         } catch {
             filter.error = error
-            return []
+            let before = filter.line.characters.prefix(max(0, error.column - 1))
+            let terms = before.lastIndex(of: " ").map { String(before[..<$0]) } ?? ""
+            guard let kept = (try? Filter(terms)) ?? (try? Filter(filter.applied)) else { return [] }
+            return ask { $0.filter = kept }
         }
     }
 

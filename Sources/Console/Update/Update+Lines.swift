@@ -96,6 +96,7 @@ extension ConsoleModel {
         let isWhole = list.total == list.sessionTotal
         return [isWhole ? "\(total)." : "\(total) of \(list.sessionTotal)."]
             + (list.total == 0 ? list.excludedBy.map { ["'\($0)' excludes all of them."] } ?? [] : [])
+            + (list.unfinished.map { ["\($0.capitalizedFirst)."] } ?? [])
     }
 
     mutating func openStatus() -> [Effect] {

@@ -106,7 +106,7 @@ extension ConsoleModel {
     }
 
     /// The words that may stand in a command's argument; empty where they are not known.
-    private func completions(for command: Command) -> [String] {
+    func completions(for command: Command) -> [String] {
         guard let entry = CommandTable.entry(command) else { return [] }
         switch entry.argument.form {
         case .word(_, let words), .words(_, let words), .beginning(_, let words): return words
@@ -122,9 +122,10 @@ extension ConsoleModel {
     /// The columns of the list, chosen or those that fit.
     var shownColumns: [Column] { SequenceView.columns(self, width: Layout(self).list.width).map(\.column) }
 
-    /// The hosts of the rows that are known, and those that are focused on.
-    private var knownHosts: [String] {
-        Set(list.rows.values.map { $0.url.host }).union(list.query.focusedHosts).sorted()
+    /// The hosts of the session, as far as they were seen, and those that are focused on.
+    var knownHosts: [String] {
+        let seen = Set(list.rows.values.map { $0.url.host }).union(seen.values["host"] ?? [])
+        return seen.union(list.query.focusedHosts).filter { !$0.isEmpty }.sorted()
     }
 }
 

@@ -121,6 +121,11 @@ extension ConsoleModel {
             FilterWords.asTyped($0, in: filter.isEditing ? filter.line.text : filter.applied)
         }
         if let error = status.error { tell(error, .error) }
+        // More traffic makes more of them, and is no reason to say it again.
+        if let remark = status.unfinished, status.progress == nil, isFilled || list.unfinished == nil {
+            tell("\(remark.capitalizedFirst).", .error)
+        }
+        if status.progress == nil { list.unfinished = status.unfinished }
         take(progress: status.progress)
         // The visible rows move away from the end by as many rows as came.
         if grown > 0, !isSorted {
@@ -196,7 +201,7 @@ extension ConsoleModel {
         list.isLocated = list.isLocated && query == list.query
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
-        (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
+        (list.rows, list.sought, list.excludedBy, list.unfinished) = ([:], nil, nil, nil)
         (list.beginsAtTop, list.opensWhenFound, list.hiddenMarks) = (false, false, 0)
         list.isFollowing = list.isFollowing || kept == nil
         (structure.levels, structure.exchanges) = ([:], [:])

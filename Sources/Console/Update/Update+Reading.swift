@@ -173,7 +173,7 @@ extension ConsoleModel {
         let hadKeys = isDetailFocused
         let isNew = !detail.isOpen
         guard let id = isNew ? selectedID : detail.id else {
-            return refuse(noSelection ?? "There is no exchange yet.")
+            return refuse(noSelection ?? nothingHere)
         }
         openDetail()
         // Beside the list, what has the keys keeps them.

@@ -101,7 +101,9 @@ extension ConsoleModel {
         guard let rule else { return nil }
         let target = rule.id.index + by
         let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count
-        guard (0..<siblings).contains(target) else { return [] }
+        guard (0..<siblings).contains(target) else {
+            return refuse("That is the \(by < 0 ? "first" : "last") rule of its list already.")
+        }
         var moved = panel
         moved.selected += by
         replaceTop(by: .panel(moved))
@@ -273,7 +275,7 @@ extension ConsoleModel {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }
         guard let rest else {
-            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse("There is no exchange yet.")
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
         }
         if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
         let text = TextArea(rest.replacing("\\n", with: "\n"))

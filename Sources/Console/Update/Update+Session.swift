@@ -5,7 +5,7 @@ import Runner
 /// The session as something that one edits: deleting, commenting, colouring, recording or not, a copy of it.
 extension ConsoleModel {
     /// Why nothing of the session can be changed; `nil` where it can.
-    var noEditing: String? { noChange ?? (selection == nil && !isLinear ? "There is no exchange yet." : nil) }
+    var noEditing: String? { noChange ?? (selection == nil && !isLinear ? nothingHere : nil) }
     var noClearing: String? {
         noChange ?? (list.total == 0 && list.progress == nil ? "The list is empty already." : nil)
     }

@@ -96,7 +96,7 @@ extension ConsoleModel {
             if let branch = selectedBranch {
                 request.query = list.query.below(branch)
             } else {
-                guard let id = selectedID else { return refuse("There is no exchange yet.") }
+                guard let id = selectedID else { return refuse(nothingHere) }
                 request.ids = [id]
             }
         }

@@ -91,6 +91,10 @@ extension ConsoleModel {
                 notices[index].at = now
             }
         }
+        for index in notices.indices where notices[index].isPinned {
+            // One may be from before there was a time.
+            notices[index].isPinned = now - max(notices[index].at, openedAt) < Notice.shownPinned
+        }
         return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
@@ -128,6 +132,7 @@ extension ConsoleModel {
         for hold in holds where !known.contains(hold.id) {
             let ways = "\(way(to: .holds)) shows it, \(way(to: .executeAll)) executes all."
             tell(isLinear ? LinearSentence.text(hold) : "Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
+            notices[notices.count - 1].isNews = true
         }
         proxy.holds = holds
         updateHolds()

@@ -96,7 +96,7 @@ enum EmptyView {
 
     private static func emptyResult(_ model: ConsoleModel) -> [Block] {
         if model.filter.isEditing, model.filter.error != nil {
-            return [[line("The filter is not finished; the list stays as it was.", .faint)]]
+            return [[line("The filter is not finished; what comes before the mistake fits no exchange.", .faint)]]
         }
         var blocks: [Block] = [[line("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
         if let term = model.list.excludedBy {
@@ -104,6 +104,7 @@ enum EmptyView {
         } else if model.list.progress == nil, model.list.query.filter.conjuncts.count > 1 {
             blocks[0].append(line("Each term alone fits some; no exchange fits all of them."))
         }
+        if let remark = model.list.unfinished { blocks.append([line("\(remark.capitalizedFirst).", .warning)]) }
         let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
         let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]
         blocks.append([DetailLine(ways, indent: 2)])

@@ -105,7 +105,13 @@ package struct FirstSteps: Sendable, Hashable {
             guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
             let rows = ShellLines.rows(item.text, width: width - 4)
             let isFlush = rows.contains(where: \.isFlush)
-            return [title] + rows.map { DetailLine([Span($0.text, .string)], indent: isFlush ? 0 : 4, wraps: false) }
+            return [title]
+                + rows.map { row in
+                    var line = DetailLine([Span(row.text, .string)], indent: isFlush ? 0 : 4, wraps: false)
+                    // Whichever row the cursor is on, the command is copied whole.
+                    line.copyable = .command(item.text)
+                    return line
+                }
         }
     }
 
@@ -161,7 +167,7 @@ extension ConsoleModel {
         return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
     }
 
-    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed.
+    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
     mutating func tellOfTrust(_ record: ExchangeRecord) {
         guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
         let host = record.url.authority

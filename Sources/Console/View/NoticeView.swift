@@ -6,7 +6,8 @@ extension ConsoleModel {
     /// The notice that the status line shows now; a running job, and how to stop it, matters more than an older one.
     var shownNotice: Notice? {
         if let pinned = notices.last(where: \.isPinned) { return pinned }
-        guard let notice = notices.last else { return nil }
+        let answer = notices.last { !$0.isNews }.flatMap { now - $0.at < Notice.read ? $0 : nil }
+        guard let notice = answer ?? notices.last else { return nil }
         let running = jobs.last { now - $0.startedAt > 300_000 }
         let isOld = running.map { notice.at <= $0.startedAt } ?? false
         return now - notice.at < Notice.shown && !isOld ? notice : nil

@@ -103,13 +103,17 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete, also with the
-    /// client's process, where that became known meanwhile.
-    package mutating func effectsFinished(process: ClientProcess? = nil) {
-        // Most exchanges have it from their beginning.
-        if let process, record.extras.process == nil { record.extras.process = process }
-        sink.record(.finished(record, messages))
+    /// The client's process became known while the exchange runs: it is recorded at once, as one that is held or
+    /// streams may run for long.
+    package mutating func clientIdentified(_ process: ClientProcess) {
+        guard record.extras.process == nil else { return }
+        record.extras.process = process
+        // Before its head it is not recorded, and then with all of this.
+        if messages.requestHead != nil { unrecorded = .news }
     }
+
+    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete.
+    package mutating func effectsFinished() { sink.record(.finished(record, messages)) }
 
     mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
 

@@ -25,7 +25,10 @@ package struct FilterExpression: Sendable {
 
     /// Whether the text has a match. One that takes more work than the limits of matching allow counts as none, for a
     /// row in memory and in SQL alike.
-    package func matches(_ text: UnsafeRawBufferPointer) -> Bool { (try? expression.matches(text)) ?? false }
+    package func matches(_ text: UnsafeRawBufferPointer) -> Bool { isFound(in: text) ?? false }
+
+    /// Whether the text has a match; `nil` where the search was given up, as it takes more work than the limits allow.
+    package func isFound(in text: UnsafeRawBufferPointer) -> Bool? { try? expression.matches(text) }
 
     func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches(UnsafeRawBufferPointer($0)) } }
 }

@@ -95,7 +95,7 @@ extension Filter {
         /…/ in host:, path:, url:, query:, header:, body: and process: is a regular expression (PCRE2), found anywhere: \
         path:/^\\/v[12]\\//, header:server:/nginx|apache/, header:/x/ for any field. A / within is written \\/. Case counts \
         in path: and query: only; (?i) and (?-i) change that. A path such as /users or /users/ stays a path, and "/…/" in \
-        quotes is plain text.
+        quotes is plain text. Where an expression takes too long it is given up, which counts as no match and is said.
         """
 
     /// What `is:` takes, with a line on each.

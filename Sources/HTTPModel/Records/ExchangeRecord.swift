@@ -331,6 +331,9 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 
 /// Why an exchange failed.
 package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
+    /// What to do where a client does not trust the authority; a console has a shorter way to the same text.
+    package static let howToTrust = "Run `sluice ca export --format trust-help`."
+
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
     package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
         case dns, connect, timeout, reset, tls, aborted, stopped, loop

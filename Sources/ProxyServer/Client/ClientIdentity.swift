@@ -17,6 +17,8 @@ package protocol ClientProcessSource: Sendable {
 /// Who is at the other end of a client's connection, as far as that is known by now; only for its event loop.
 final class ClientIdentity {
     private(set) var process: ClientProcess?
+    /// The exchanges that run without knowing it, to be told.
+    private var unaware: [ObjectIdentifier: Exchange] = [:]
 
     /// Asks for the process; the answer comes later, if at all.
     func ask(_ source: any ClientProcessSource, for channel: any Channel) {
@@ -24,7 +26,21 @@ final class ClientIdentity {
         let eventLoop = channel.eventLoop
         let identity = NIOLoopBound(self, eventLoop: eventLoop)
         source.find(client: client, proxy: proxy) { process in
-            eventLoop.execute { identity.value.process = process }
+            eventLoop.execute { identity.value.take(process) }
         }
+    }
+
+    /// An exchange begins whose record has what is known by now.
+    func began(_ exchange: Exchange) {
+        if process == nil { unaware[ObjectIdentifier(exchange)] = exchange }
+    }
+
+    func ended(_ exchange: Exchange) { unaware[ObjectIdentifier(exchange)] = nil }
+
+    private func take(_ process: ClientProcess) {
+        self.process = process
+        let exchanges = unaware
+        unaware = [:]
+        for exchange in exchanges.values { exchange.clientIdentified(process) }
     }
 }

@@ -94,10 +94,10 @@ struct BodySearch {
         return isFound
     }
 
-    /// Whether the body as a whole is a match, after its last piece.
-    mutating func findsAtEnd() -> Bool {
+    /// Whether the body of an exchange is a match as a whole, after its last piece.
+    mutating func findsAtEnd(of exchange: Int64) -> Bool {
         guard case .expression(let expression) = question else { return false }
-        return whole.withUnsafeBytes { expression.matches($0) }
+        return whole.withUnsafeBytes { UnfinishedSearches.finds(expression, in: $0, of: exchange) }
     }
 
     private mutating func search(_ piece: UnsafeRawBufferPointer) -> Bool {

@@ -127,9 +127,9 @@ private struct FilterCompiler {
         case .body(let side, let glob):
             glob.shape == .infix ? body(side, SearchedText(glob, bodyText: BodyText(glob))) : "TRUE"
         case .expression(.text(let field), let expression):
-            "sluice_matches(\(argument(.search(SearchedText(expression)))), \(field.column))"
+            "sluice_matches(\(argument(.search(SearchedText(expression)))), \(field.column), e.id)"
         case .expression(.url, let expression):
-            "sluice_has_url(\(argument(.search(SearchedText(expression)))), e.scheme, e.host, e.port, e.path, e.query)"
+            "sluice_has_url(\(argument(.search(SearchedText(expression)))), e.scheme, e.host, e.port, e.path, e.query, e.id)"
         case .expression(.field(let side, let name), let expression):
             field(side, SearchedText(expression, name: name))
         case .expression(.body(let side), let expression): body(side, SearchedText(expression))
@@ -197,7 +197,7 @@ private struct FilterCompiler {
             return "substr(\(column), 1, \(literal.unicodeScalars.count)) = \(argument(.text(literal)))"
         case (.infix, false): return "\(dialect.position)(\(column), \(argument(.text(literal)))) > 0"
         case (.suffix, false), (.general, _):
-            return "sluice_matches(\(argument(.search(SearchedText(glob)))), \(column))"
+            return "sluice_matches(\(argument(.search(SearchedText(glob)))), \(column), e.id)"
         }
     }
 
@@ -216,7 +216,7 @@ private struct FilterCompiler {
     private mutating func url(_ glob: Glob) -> String {
         func closer(_ compiler: inout FilterCompiler) -> String {
             let search = compiler.argument(.search(SearchedText(glob)))
-            return "sluice_has_url(\(search), e.scheme, e.host, e.port, e.path, e.query)"
+            return "sluice_has_url(\(search), e.scheme, e.host, e.port, e.path, e.query, e.id)"
         }
         if glob.matchesEverything { return "TRUE" }
         let part = Self.longestPart(of: glob)
@@ -253,7 +253,7 @@ private struct FilterCompiler {
     private mutating func field(_ side: FilterTest.Side, _ search: SearchedText) -> String {
         let place = argument(.search(search))
         let conditions = ["request", "response"].enumerated().filter { Self.isOf($1, side) }.map { section, message in
-            "sluice_has_field(\(place), \(section), p.\(message)_head, p.\(message)_head_sent, p.\(message)_trailers)"
+            "sluice_has_field(\(place), \(section), p.\(message)_head, p.\(message)_head_sent, p.\(message)_trailers, e.id)"
         }
         return joined(conditions, "OR")
     }

@@ -13,16 +13,16 @@ enum FilterFunctions {
     private typealias Function = @convention(c) (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     static func register(on connection: OpaquePointer) {
-        add("sluice_matches", 2, to: connection) { context, count, values in
+        add("sluice_matches", 3, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
-            arguments.answer(arguments.search(0)?.matches(arguments.text(1)) ?? false)
+            arguments.answer(arguments.search(0)?.matches(arguments.text(1), of: arguments.number(2)) ?? false)
         }
         add("sluice_has_part", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
             let part = String(decoding: arguments.text(1), as: UTF8.self)
             arguments.answer(FilterTest.hasPart(arguments.text(0), part))
         }
-        add("sluice_has_url", 6, to: connection) { context, count, values in
+        add("sluice_has_url", 7, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
             let url = RequestURL(
                 scheme: arguments.string(1),
@@ -31,15 +31,18 @@ enum FilterFunctions {
                 path: arguments.string(4),
                 query: arguments.isNull(5) ? nil : arguments.string(5)
             )
+            let exchange = arguments.number(6)
             var text = url.description
-            arguments.answer(arguments.search(0).map { search in text.withUTF8 { search.matches($0) } } ?? false)
+            arguments.answer(
+                arguments.search(0).map { search in text.withUTF8 { search.matches($0, of: exchange) } } ?? false
+            )
         }
         add("sluice_has_address", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
             guard let search = arguments.search(0), !arguments.isNull(1) else { return arguments.answer(false) }
             arguments.answer(FilterTest.matchesAddress(arguments.string(1), search.glob))
         }
-        add("sluice_has_field", 5, to: connection) { context, count, values in
+        add("sluice_has_field", 6, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
             let head: StoredSection = arguments.number(1) == 0 ? .request : .response
             let isFound = [head, head, .trailers].enumerated().contains { offset, section in
@@ -115,7 +118,9 @@ private struct FunctionArguments {
         return fields?.contains { field in
             guard name.matches(field.nameBytes) else { return false }
             if let expression = search.expression {
-                return Array(field.valueBytes).withUnsafeBytes { expression.matches($0) }
+                return Array(field.valueBytes).withUnsafeBytes {
+                    UnfinishedSearches.finds(expression, in: $0, of: number(5))
+                }
             }
             return value?.matches(field.valueBytes) ?? true
         } ?? false
@@ -135,7 +140,7 @@ private struct FunctionArguments {
             if isFound { return answer(true) }
         } else {
             var search = BodySearch(text, coding: coding)
-            if search.finds(bytes(4)) || search.findsAtEnd() { return answer(true) }
+            if search.finds(bytes(4)) || search.findsAtEnd(of: number(1)) { return answer(true) }
         }
         guard let sent = BodySide(rawValue: received.rawValue + 1), number(7) != 0 || !isNull(6) else {
             return answer(false)
@@ -145,7 +150,7 @@ private struct FunctionArguments {
             if let isFound = searchChunks(of: sent, text, sentCoding) { answer(isFound) }
         } else {
             var search = BodySearch(text, coding: sentCoding)
-            answer(search.finds(bytes(6)) || search.findsAtEnd())
+            answer(search.finds(bytes(6)) || search.findsAtEnd(of: number(1)))
         }
     }
 
@@ -175,9 +180,9 @@ private struct FunctionArguments {
             if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 1), count: count)) {
                 return true
             }
-            if search.end >= FilterFunctions.searchLimit { return search.findsAtEnd() }
+            if search.end >= FilterFunctions.searchLimit { return search.findsAtEnd(of: number(1)) }
         }
-        if code == SQLITE_DONE || code == SQLITE_ROW { return search.findsAtEnd() }
+        if code == SQLITE_DONE || code == SQLITE_ROW { return search.findsAtEnd(of: number(1)) }
         sqlite3_result_error_code(context, code)
         return nil
     }

@@ -42,8 +42,10 @@ package final class SearchedText: Sendable, Hashable {
         self.init(name ?? Glob(literal: ""), expression: expression)
     }
 
-    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        expression?.matches(UnsafeRawBufferPointer(text)) ?? glob.matches(text)
+    /// Whether a text of an exchange is what is looked for.
+    func matches(_ text: UnsafeBufferPointer<UInt8>, of exchange: Int64) -> Bool {
+        guard let expression else { return glob.matches(text) }
+        return UnfinishedSearches.finds(expression, in: UnsafeRawBufferPointer(text), of: exchange)
     }
 
     package static func == (left: SearchedText, right: SearchedText) -> Bool {

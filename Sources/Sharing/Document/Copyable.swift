@@ -4,6 +4,8 @@ import Content
 package enum Copyable: Sendable, Hashable {
     case field(name: String, value: String)
     case json(JSONPlace)
+    /// A command that the line, or several lines together, show.
+    case command(String)
 }
 
 /// A value of a JSON text that a line shows.

@@ -22,6 +22,8 @@ package struct DetailLine: Sendable, Hashable {
     package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
     package var wraps: Bool
+    /// Whether a word that has room in a row is never broken, however long it is.
+    package var keepsWords = false
     /// What can be copied of it other than its text.
     package var copyable: Copyable?
     /// What the line is the heading of, for example a section or a message: by it a reader's place and folds are found

@@ -56,6 +56,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var bodyText: String?
     /// Whether the console that asks has sent the request itself.
     package var isSentFromHere = false
+    /// How the reader gets to the help on trusting the certificate; `nil` for the command that prints it.
+    package var wayToTrust: String?
     /// The message that waits at a breakpoint; `nil` where none does.
     package var held: HeldSide?
     /// Whether there are so few rows that headers are folded and nothing is left empty.

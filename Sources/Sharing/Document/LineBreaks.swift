@@ -20,6 +20,7 @@ package struct LineBreaks {
     /// How far back a space is looked for, so that a row does not end within a word.
     private static let longestWord = 24
 
+    private let longestWord: Int
     private let indent: Int
     private let width: Int
     private var rows: [Range<TextMark>] = []
@@ -49,9 +50,19 @@ package struct LineBreaks {
     }
 
     /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at which a row
-    /// ends is in none; a character that is wider than all rows has a row of its own.
-    package static func rows(of spans: [Span], indent: Int, width: Int) -> [Range<TextMark>] {
-        var breaks = LineBreaks(indent: indent, width: width)
+    /// ends is in none; a character that is wider than all rows has a row of its own. A word of more than 24 characters
+    /// is broken where the row ends; where words are kept, only one that has no room in a row of its own.
+    package static func rows(
+        of spans: [Span],
+        indent: Int,
+        width: Int,
+        keepsWords: Bool = false
+    ) -> [Range<TextMark>] {
+        var breaks = LineBreaks(
+            indent: indent,
+            width: width,
+            longestWord: keepsWords ? max(longestWord, width - indent) : longestWord
+        )
         for (number, span) in spans.enumerated() { breaks.take(span.text, number) }
         let end = TextMark(span: spans.count, offset: 0)
         if breaks.start != nil || breaks.rows.isEmpty {
@@ -60,7 +71,8 @@ package struct LineBreaks {
         return breaks.rows
     }
 
-    private init(indent: Int, width: Int) {
+    private init(indent: Int, width: Int, longestWord: Int) {
+        self.longestWord = longestWord
         self.indent = indent
         self.width = width
         column = indent
@@ -109,13 +121,13 @@ package struct LineBreaks {
         guard let tail = piece.tail else {
             var word = piece.characters
             for byte in bytes[place...] where byte & 0xC0 != 0x80 {
-                if byte == 0x20 || word > LineBreaks.longestWord { break }
+                if byte == 0x20 || word > longestWord { break }
                 word += 1
             }
-            let isBroken = isAtStart || word > LineBreaks.longestWord
+            let isBroken = isAtStart || word > longestWord
             return isBroken ? (place, column, 0) : (piece.offset, piece.column, piece.characters)
         }
-        guard tail <= LineBreaks.longestWord, let space = piece.space else { return (place, column, 0) }
+        guard tail <= longestWord, let space = piece.space else { return (place, column, 0) }
         return (space.offset, space.column, tail)
     }
 }

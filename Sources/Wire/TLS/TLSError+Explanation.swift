@@ -1,4 +1,5 @@
 internal import COpenSSL
+import HTTPModel
 
 extension TLSError: CustomStringConvertible {
     package var description: String { explanation }
@@ -16,10 +17,10 @@ extension TLSError: CustomStringConvertible {
         case .peerAlert(let name) where clientRefusedCertificate:
             let reason = name == "unknown_ca" ? "it does not trust the Sluice CA" : "it may not trust the Sluice CA"
             return "The client refused Sluice's certificate (alert \(name)): \(reason). "
-                + "Run `sluice ca export --format trust-help`."
+                + ExchangeFailure.howToTrust
         case .closedDuringHandshake where clientRefusedCertificate:
             return "The client closed the connection after it saw Sluice's certificate, most likely because it does "
-                + "not trust the Sluice CA or pins certificates. Run `sluice ca export --format trust-help`."
+                + "not trust the Sluice CA or pins certificates. \(ExchangeFailure.howToTrust)"
         case .peerAlert(let name):
             return "The client ended the handshake with the alert \(name)."
         case .closedDuringHandshake:

@@ -110,7 +110,7 @@ struct Attach: AsyncParsableCommand {
                 )
             }
             services.authorityPath = authority
-            services.trustText = TrustHelp.text(path: authority)
+            services.trustHelp = TrustHelp.lines(path: authority)
             return services
         }
     }
@@ -273,7 +273,7 @@ enum LiveServices {
         }
         services.revision = { running.revision }
         services.authorityPath = running.authorityPath
-        services.trustText = TrustHelp.text(path: running.authorityPath)
+        services.trustHelp = TrustHelp.lines(path: running.authorityPath)
         services.remarks = remarks
         return services
     }

@@ -109,6 +109,7 @@ struct Export: ParsableCommand {
         try file.finish()
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
         if let summary { StandardStreams.error("sluice: \(summary)\n") }
+        if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
         if let remark = export.remark { StandardStreams.error("sluice: \(remark)\n") }
         if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"

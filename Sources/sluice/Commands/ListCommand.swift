@@ -34,5 +34,6 @@ struct List: ParsableCommand {
             }
         }
         try output.write(text)
+        if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
     }
 }

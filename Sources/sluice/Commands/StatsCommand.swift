@@ -38,6 +38,7 @@ struct Stats: ParsableCommand {
         }
         let report = StatisticsReport(statistics, by: by)
         let output = try OutputFile(nil)
+        if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
         guard !json else {
             let mask = try secrets ? nil : RecordMask(SessionMask.rules(of: query.reader))
             return try output.write(try report.json(mask))

@@ -106,6 +106,17 @@ struct ResultListTests {
         #expect(try fixture.ask("id:>=2990").total == 11)
     }
 
+    @Test("says in how many exchanges the filter's expression was given up")
+    func unfinished() throws {
+        var records = QuerySamples.records(1...5)
+        for index in 1...3 { records[index].url.path = "/" + String(repeating: "a", count: 40) + "!" }
+        let fixture = try QueryFixture(records)
+        let status = try fixture.ask("path:/^\\/(a+)+$/")
+        #expect(status.total == 0)
+        #expect(status.unfinished?.hasPrefix("the search was given up for 3 exchanges") == true)
+        #expect(try fixture.ask("path:/^\\/b/").unfinished == nil)
+    }
+
     @Test("says which term of a filter lets nothing pass")
     func excluded() throws {
         let fixture = try QueryFixture(QuerySamples.records(1...5))

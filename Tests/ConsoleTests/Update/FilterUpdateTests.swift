@@ -1,4 +1,5 @@
 import HTTPModel
+import Support
 import Terminal
 import Testing
 
@@ -43,6 +44,52 @@ struct FilterUpdateTests {
         #expect(model.filter.error == nil)
         model.press("enter")
         #expect(!model.filter.isEditing)
+    }
+
+    @Test func `a word that becomes a wrong term leaves the list as the terms before it have it`() {
+        var model = list()
+        model.press("/")
+        model.type("host:api stauts")
+        #expect(model.list.query.filter.description == "host:api stauts")
+        // What was a word to look for is a key that there is not.
+        model.type(":4")
+        #expect(model.filter.error != nil)
+        #expect(model.list.query.filter.description == "host:api")
+        model.press("ctrl-u")
+        model.type("stauts:4")
+        #expect(model.list.query.filter.matchesEverything)
+        model.press("esc")
+        _ = model.perform(.filter, "status:200")
+        model.press("/", "ctrl-u")
+        // Nothing that can be read comes before the mistake.
+        model.type("(host:a or stauts:4")
+        #expect(model.list.query.filter.description == "status:200")
+        model.press("esc")
+        #expect(model.list.query.filter.description == "status:200")
+    }
+
+    @Test func `a search that was given up is told once the list is filled`() {
+        var model = list()
+        _ = model.perform(.filter, "path:/(a+)+$/")
+        let generation = model.list.generation
+        func status(_ count: Int, progress: Double?) -> ListStatus {
+            ListStatus(
+                generation: generation,
+                total: 0,
+                sessionTotal: 10,
+                progress: progress,
+                unfinished: "the search was given up for \(count) exchanges"
+            )
+        }
+        _ = model.update(.query(.list(status(1, progress: 0.5))))
+        #expect(model.notices.isEmpty)
+        _ = model.update(.query(.list(status(2, progress: nil))))
+        #expect(model.told == "The search was given up for 2 exchanges.")
+        #expect(ConsoleView.draw(model).text.contains("The search was given up for 2 exchanges."))
+        // More of them are no news.
+        let count = model.noticeCount
+        _ = model.update(.query(.list(status(3, progress: nil))))
+        #expect(model.noticeCount == count)
     }
 
     @Test func `what was in force before is found again`() {

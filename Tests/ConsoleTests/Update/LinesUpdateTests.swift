@@ -110,6 +110,8 @@ struct LinesUpdateTests {
         let moved = try #require(applied(model.update(.command(.moveRule, "block 2 up"))))
         #expect(moved.split(separator: "trackers")[0].contains("ads.example.com"))
         _ = model.update(.written)
+        #expect(says(&model, .moveRule, "block 1 up") == [])
+        #expect(model.told == "That is the first rule of its list already.")
         #expect(says(&model, .moveRule, "block 2") == [])
         #expect(model.told.hasPrefix("move-rule takes a tool"))
         #expect(says(&model, .switchRule) == [])

@@ -129,6 +129,35 @@ struct PromptUpdateTests {
         #expect(ValueCompletion.rule("  ad", at: 4, of: .rewrite)?.text == "add: ")
     }
 
+    @Test func `tab in the place of a rule completes a host of the session`() {
+        let hosts = ["localhost", "api.example.com", "api.example.org"]
+        let lines = [
+            ("at: loc", "at: localhost"), ("- at: loc", "- at: localhost"), ("at: http://loc", "at: http://localhost"),
+            ("at: [\"other.net/x\", \"loc", "at: [\"other.net/x\", \"localhost"), ("at: ap", "at: api.example."),
+            ("except: loc", "except: localhost"), ("at: nowhere", ""),
+        ]
+        for (line, wanted) in lines {
+            let completion = ValueCompletion.rule(line, at: line.count, of: .blockList, hosts: hosts)
+            let text = completion.map { $0.text.isEmpty ? "" : String(line.prefix($0.start)) + $0.text }
+            #expect(text == wanted, "\(line)")
+        }
+        // A path is no host.
+        #expect(ValueCompletion.rule("at: api.example.com/lo", at: 22, of: .blockList, hosts: hosts) == nil)
+        var model = console()
+        model.press("a", "b")
+        let rule = EditorState(purpose: .rule(.blockList, replaces: nil), title: "New", area: TextArea("at: "))
+        _ = model.update(.editor(rule))
+        let host = model.list.rows.values.first?.url.host ?? ""
+        model.press("end")
+        model.type(String(host.prefix(3)))
+        model.press("tab")
+        guard case .editor(let editor)? = model.overlays.last else {
+            Issue.record("no editor")
+            return
+        }
+        #expect(!host.isEmpty && editor.area.text.hasPrefix("at: \(host)"), "\(editor.area.text)")
+    }
+
     @Test func `what is pasted beside a text field never means commands`() {
         var model = console()
         #expect(model.update(.input(.paste("q X p i"))).isEmpty)

@@ -144,4 +144,82 @@ struct SessionUpdateTests {
         model.proxy.session = nil
         #expect(model.press("Z").isEmpty && model.told == "Nothing is recorded here.")
     }
+
+    @Test func `after all is cleared, commands for an exchange say that there is none`() {
+        for keys in [["p"], ["C"], ["y"], ["a", "b"], ["P"], ["d"]] {
+            var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+            model.proxy.session = "a.sluice"
+            var result = SessionEditResult()
+            (result.changed, result.mark) = (3, 1)
+            let request = EditRequest.clear(model.list.query)
+            _ = model.update(.sessionEdited(request, result, ExchangeNumbers(ranges: [1...3])))
+            let generation = model.list.generation
+            _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 0))))
+            model.notices = []
+            for key in keys { #expect(model.press(key).isEmpty, "\(keys)") }
+            #expect(model.overlays.isEmpty && model.told == "There is no exchange yet.", "\(keys): \(model.told)")
+        }
+    }
+
+    @Test func `a filter that fits nothing leaves nothing selected`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        _ = model.perform(.filter, "host:nowhere")
+        let generation = model.list.generation
+        _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 3))))
+        #expect(model.press("p").isEmpty)
+        #expect(model.told == "There is no exchange here.")
+    }
+
+    @Test func `a command on the tree says where its rows are not there yet`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.proxy.session = "a.sluice"
+        model.press("tab")
+        #expect(model.press("d").isEmpty)
+        #expect(model.told.hasPrefix("The tree is still read"), "\(model.told)")
+    }
+
+    @Test func `the page of an exchange names this console's way to the help on trust`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.press("enter")
+        #expect(model.detail.options.wayToTrust == "!")
+        model.isLinear = true
+        _ = model.loadDetail()
+        #expect(model.detail.options.wayToTrust == "trust")
+    }
+
+    @Test func `a notice that waits for a key gives the status line back after two minutes`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        model.pin("Read this.")
+        let start = model.now
+        _ = model.update(.tick(start + 119_000_000))
+        #expect(model.shownNotice?.text == "Read this." && model.needsClock)
+        _ = model.update(.tick(start + 121_000_000))
+        #expect(model.shownNotice == nil)
+        #expect(model.notices.last?.text == "Read this.")
+        // One that was told before there was a time has its two minutes too.
+        var early = ConsoleModel(source: .live, size: Size(width: 80, height: 24), look: Look())
+        early.pin("Read this.")
+        _ = early.update(.tick(start))
+        _ = early.update(.tick(start + 119_000_000))
+        #expect(early.shownNotice?.text == "Read this.")
+        _ = early.update(.tick(start + 121_000_000))
+        #expect(early.shownNotice == nil)
+        model.pin("Again.")
+        model.press("j")
+        _ = model.update(.tick(model.now + 7_000_000))
+        #expect(model.shownNotice == nil)
+    }
+
+    @Test func `news of a held message let the answer to a key be read first`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
+        let start = model.now
+        _ = model.update(.said("The message is executed.", .info))
+        _ = model.update(.proxy(ModelFixture.status(), ["9.2"].compactMap { ModelFixture.hold($0) }))
+        #expect(model.shownNotice?.text == "The message is executed.")
+        _ = model.update(.tick(start + 2_000_000))
+        #expect(model.shownNotice?.text.hasPrefix("Held: ") == true)
+        // An answer that is newer takes its place at once.
+        _ = model.update(.said("The message is aborted.", .info))
+        #expect(model.shownNotice?.text == "The message is aborted.")
+    }
 }

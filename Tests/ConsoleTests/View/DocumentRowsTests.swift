@@ -211,6 +211,10 @@ struct DocumentRowsTests {
         #expect(rows(1, "日本") == ["日", "本"])
         #expect(rows(5, "") == [""])
         #expect(rows(3, "abc ", "def") == ["abc", "def"])
+        let path = "/" + String(repeating: "x", count: 30)
+        let spans = [Span("cp \(path) \(path)\(path) to")]
+        let kept = LineBreaks.rows(of: spans, indent: 0, width: 32, keepsWords: true).map { Self.text($0, spans) }
+        #expect(kept.prefix(2) == ["cp ", "\(path) "] && kept[2] == (path + path).prefix(32))
     }
 
     // MARK: - In the console

@@ -77,6 +77,52 @@ struct FirstStepsTests {
     }
 
     @Test(arguments: paths)
+    func `commands of the help on trust are broken between words, and copied whole from any row`(_ path: String) throws
+    {
+        let help = TrustHelp.lines(path: path)
+        #expect(help.compactMap(\.command).count > 10)
+        #expect(TrustHelp.text(path: path).contains("\n  curl      curl --cacert '\(path)' …\n"))
+        let document = DetailDocument(lines: help.map { DetailLine($0) })
+        for width in [60, 76, 118] {
+            let rows = DocumentRows(document, [], width: width)
+            for (number, line) in document.lines.enumerated() where line.keepsWords {
+                let text = Array(line.spans.map(\.text).joined().utf8)
+                let parts = rows.rows(number)
+                for (row, next) in zip(parts, parts.dropFirst()) {
+                    let place = next.lowerBound.offset
+                    let isBetween = row.upperBound < next.lowerBound || text[place - 1] == 0x20
+                    let before = text[..<place].reversed().prefix { $0 != 0x20 }
+                    let word = before.count + text[place...].prefix { $0 != 0x20 }.count
+                    #expect(isBetween || word > width - line.indent, "\(width): \(line.plain)")
+                }
+            }
+        }
+        var model = Self.model(80, path)
+        _ = model.update(.report(title: FirstSteps.title, document))
+        let sudo = try #require(document.lines.firstIndex { $0.plain.contains("sudo cp") && $0.plain.contains(".crt") })
+        for _ in 0..<document.lines.count * 3 where Self.cursor(model) != sudo { model.press("down") }
+        let copied = model.perform(.copy, "line")
+        let wanted = "sudo cp '\(path)' /usr/local/share/ca-certificates/sluice.crt && sudo update-ca-certificates"
+        #expect(copied.words == ["copy text \(wanted)"])
+    }
+
+    private static func cursor(_ model: ConsoleModel) -> Int? {
+        if case .report(let report)? = model.overlays.last { report.reading.cursor.line } else { nil }
+    }
+
+    @Test func `a row of a command that goes on copies all of it`() throws {
+        var model = Self.model(60, Self.paths[0])
+        let document = DetailDocument(lines: FirstSteps(model).lines(width: 56))
+        let row = try #require(document.lines.firstIndex { $0.plain.contains("curl --proxy") })
+        #expect(document.lines[row].plain.hasSuffix("\\"))
+        _ = model.update(.report(title: FirstSteps.title, document))
+        for _ in 0..<document.lines.count * 3 where Self.cursor(model) != row { model.press("down") }
+        let copied = model.perform(.copy, "line")
+        let wanted = FirstSteps(model).items[0].text
+        #expect(copied.words == ["copy text \(wanted)"])
+    }
+
+    @Test(arguments: paths)
     func `the page of the first steps has the same commands, and the address first`(_ path: String) throws {
         for width in stride(from: 20, through: 200, by: 9) {
             let steps = FirstSteps(Self.model(width, path))

@@ -1,5 +1,6 @@
 import HTTPModel
 import Rules
+import Support
 import Terminal
 import Testing
 import Text
@@ -133,7 +134,6 @@ struct HelpTests {
         #expect(model.filter.applied == "status:404" && model.overlays.isEmpty)
         #expect(palette(console(), "filter the").first?.value == "filter")
         #expect(palette(console(), "copy as curl").first?.value == "copy-curl")
-        #expect(palette(console(), "sort nothing").first?.value != "sort nothing")
         var wrong = console()
         wrong.press(":")
         wrong.type("filter stauts:4")
@@ -143,5 +143,111 @@ struct HelpTests {
             return
         }
         #expect(picker.problem.hasPrefix("Filter: "))
+    }
+
+    @Test(
+        "What begins with a command's word stays that command's, which gives its reason",
+        arguments: [
+            ("columns id st", "There is no column 'st'; there are id, start, method"),
+            ("columns id statsu path", "There is no column 'statsu' (did you mean 'status'?)."),
+            ("colu id statsu", "There is no column 'statsu' (did you mean 'status'?)."),
+            ("sort nothing", "There is no column 'nothing'"), ("theme pink", "There is no theme 'pink'"),
+        ]
+    )
+    func wrongArgument(typed: String, reason: String) {
+        var model = console()
+        model.list.columns = [.id, .path]
+        model.press(":")
+        model.type(typed)
+        model.press("enter")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("the palette is gone")
+            return
+        }
+        #expect(picker.matches.count == 1)
+        #expect(picker.line.text == typed)
+        #expect(picker.problem.hasPrefix(reason), "\(picker.problem)")
+        #expect(model.list.columns == [.id, .path])
+    }
+
+    @Test("Letters of a title still find what begins like no command")
+    func fewLetters() {
+        // `b` begins `body`, and the rest is no form of one.
+        #expect(palette(console(), "b list").contains { $0.title.hasPrefix("Block list") })
+        #expect(palette(console(), "copy as curl").first?.value == "copy-curl")
+    }
+
+    @Test("What throws away what was set up is asked for, unless its own word was typed")
+    func forgetting() {
+        var model = console()
+        model.list.columns = [.id, .path]
+        model.press(":")
+        model.type("forget col")
+        #expect(model.press("enter").isEmpty)
+        guard case .confirm(let question)? = model.overlays.last else {
+            Issue.record("nothing was asked")
+            return
+        }
+        #expect(question.question.hasPrefix("Forget columns, order, theme"))
+        #expect(question.choices.map(\.key) == ["y", "n"])
+        model.press("n")
+        #expect(model.overlays.isEmpty && model.list.columns == [.id, .path])
+        model.press(":")
+        model.type("forget col")
+        model.press("enter")
+        _ = model.update(.tick(model.now + 1_000_000))
+        model.press("y")
+        #expect(model.overlays.isEmpty && model.list.columns.isEmpty)
+        model.list.columns = [.id, .path]
+        model.press(":")
+        model.type("reset-view")
+        model.press("enter")
+        #expect(model.overlays.isEmpty && model.list.columns.isEmpty)
+    }
+
+    @Test("Tab completes the names of columns behind their command's word")
+    func completion() {
+        var model = console()
+        model.press(":")
+        model.type("columns id +met")
+        model.press("tab")
+        model.type("pr")
+        model.press("tab")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("the palette is gone")
+            return
+        }
+        #expect(picker.line.text == "columns id +method process ")
+        var several = console()
+        several.press(":")
+        several.type("columns id s")
+        several.press("tab")
+        guard case .picker(let open)? = several.overlays.last else {
+            Issue.record("the palette is gone")
+            return
+        }
+        let begun = Column.allCases.map(\.rawValue).filter { $0.hasPrefix("s") }
+        #expect(begun.count > 1 && open.candidates == begun)
+        #expect(ConsoleView.draw(several).text.contains(begun.joined(separator: "  ")))
+        several.type("zz")
+        several.press("tab")
+        guard case .picker(let wrong)? = several.overlays.last else { return }
+        #expect(wrong.line.text == "columns id szz" && wrong.candidates == ["nothing fits"])
+    }
+
+    @Test("A row whose title begins with what was typed comes first")
+    func beginning() {
+        var model = console()
+        model.press("enter")
+        model.press("c")
+        model.type("line under")
+        guard case .picker(let copy)? = model.overlays.last else {
+            Issue.record("no choice of what to copy")
+            return
+        }
+        #expect(copy.matches.first?.title.hasPrefix("Line under the cursor") == true, "\(copy.matches)")
+        #expect(copy.matches.contains { $0.title.hasPrefix("Header line under") })
+        #expect(palette(console(), "filter the").first?.title == "Filter the list")
+        #expect(palette(console(), "mark").first?.title.hasPrefix("Mark") == true)
     }
 }

@@ -41,6 +41,22 @@ extension EndToEnd.Consoles {
             #expect(try await nginx.requests(2).count == 2)
         }
 
+        @Test("What process the client is, is known while its message waits", .timeLimit(.minutes(2)))
+        func process() async throws {
+            let (_, console, url) = try await start()
+            let screen = console.screen
+            try await console.addRule("k", "at: \(url)\non: request")
+            async let pending = console.answer(url)
+            try await screen.row(containing: "HELD", "request GET")
+            // In the session, then in the list and on the page.
+            try await screen.send("/process:curl id:2" + Keys.enter, waitFor: "1 of 2")
+            try await screen.send("Oprocess" + Keys.enter)
+            try await screen.row(containing: "2", "curl", "/held")
+            try await screen.send(Keys.enter + "1" + "G", waitFor: "curl, number")
+            try await screen.send(Keys.control("e"))
+            #expect(try await pending.status == 200)
+        }
+
         @Test("A message that waits is aborted, and never gets there", .timeLimit(.minutes(2)))
         func abort() async throws {
             let (nginx, console, url) = try await start()

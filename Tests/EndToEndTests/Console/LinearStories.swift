@@ -114,6 +114,18 @@ extension EndToEnd {
                 let (status, text) = try await says(line)
                 #expect(status == 1 && text.contains(words), "\(line): \(text)")
             }
+            // A name of one character is one.
+            let folder = sluice.scratch.path("here")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let short = try await Program.run(
+                try SluiceProcess.executable(),
+                ["open", "--linear", sluice.session],
+                environment: SluiceProcess.environment(sluice.scratch).merging(["HOME": sluice.scratch.path]) { $1 },
+                input: Array("save-body 2 z\nexport har x\nexport json 1\nsave-body 2 é\n".utf8),
+                directory: folder
+            )
+            #expect(short.status == 0, "\(short.errors)")
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == ["z", "x", "1", "é"])
             let name = sluice.scratch.path("the body")
             #expect(try await says("save-body 1 \"\(name)\"").status == 0)
             #expect(FileManager.default.fileExists(atPath: name))

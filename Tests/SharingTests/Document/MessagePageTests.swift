@@ -212,6 +212,41 @@ struct MessagePageTests {
         #expect(lines.contains(#"      "n": 3"#))
     }
 
+    @Test func `a GraphQL query on one line has a line for each field`() {
+        let source = BodySource()
+        let query =
+            "query Q($id: ID!, $n: Int = 3) { user(id: $id, n: $n) { name small: picture(size: 1) posts(first: 3) "
+            + "@include(if: $n) { id ... on Draft @skip(if: $x) { note } ...Rest title, tags type } } }"
+        source.set(.requestReceived, #"{"query":"\#(query)"}"#.utf8)
+        let exchange = Example.exchange(
+            request: "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\r\n"
+        )
+        let lines = Example.lines(.request, exchange, source)
+        let wanted = [
+            "    query Q($id: ID!, $n: Int = 3) {", "      user(id: $id, n: $n) {", "        name",
+            "        small: picture(size: 1)", "        posts(first: 3) @include(if: $n) {", "          id",
+            "          ... on Draft @skip(if: $x) {", "            note", "          }", "          ...Rest",
+            "          title,", "          tags", "          type", "        }", "      }", "    }",
+        ]
+        let start = lines.firstIndex(of: wanted[0]) ?? 0
+        #expect(Array(lines[start...].prefix(wanted.count)) == wanted, "\(lines)")
+    }
+
+    @Test func `a failed handshake names the reader's own way to the help on trust`() {
+        var exchange = Example.exchange(request: "")
+        exchange.record.state = .failed
+        exchange.record.failure = ExchangeFailure(
+            .clientTLS,
+            "The client refused Sluice's certificate. \(ExchangeFailure.howToTrust)"
+        )
+        let source = BodySource()
+        let printed = Example.lines(.overview, exchange, source).joined(separator: "\n")
+        #expect(printed.contains("Run `sluice ca export --format trust-help`."))
+        let shown = Example.lines(.overview, exchange, source) { $0.wayToTrust = "!" }.joined(separator: "\n")
+        #expect(shown.contains("certificate. ! has the command for each client."))
+        #expect(!shown.contains("trust-help"))
+    }
+
     @Test func `raw text shows what cannot be seen, and hex every byte`() {
         let source = BodySource()
         source.set(.responseReceived, "a\u{1B}[31mb\r\nc\u{202E}d\te".utf8)

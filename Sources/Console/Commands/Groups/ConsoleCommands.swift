@@ -19,7 +19,8 @@ extension CommandTable {
         Row(.openSession, "Open another session here", ["Y"], .session, do: .asking { $0.openSession($1) }),
         Row(.backToLive, "Back from an opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
         Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
-        Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() }).onScreen,
+        Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() })
+            .asks("Forget columns, order, theme, focus, highlights and all else that you set up here?").onScreen,
         Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.redraw] })
             .at(Set(Context.allCases)).onScreen,
         Row(.suspend, "Suspend to the shell, and the proxy with it", ["ctrl-z"], do: .plain { _ in [.suspend] })

@@ -68,7 +68,17 @@ enum OverlayView {
 
     /// The place of a picker's rows.
     static func pickerRows(_ picker: PickerState, _ size: Size) -> Rect {
-        place(width: 72, height: min(22, picker.items.count + 1), size).inside.splitTop(1).rest
+        let below = pickerLines(picker, size).count
+        let inside = place(width: 72, height: min(22, picker.items.count + 1) + below, size).inside
+        let body = inside.splitTop(1).rest
+        return body.splitBottom(min(below, max(0, body.height - 1))).rest
+    }
+
+    /// What stands below a picker's rows: why the choice was refused, or what may follow what was typed.
+    private static func pickerLines(_ picker: PickerState, _ size: Size) -> [String] {
+        let width = place(width: 72, height: 4, size).inside.width
+        let text = picker.problem.isEmpty ? picker.candidates.joined(separator: "  ") : picker.problem
+        return text.isEmpty ? [] : TextWidth.wrap(text, to: max(1, width)).map { String($0) }
     }
 
     /// The place of a question's choices.
@@ -84,16 +94,15 @@ enum OverlayView {
     private static func drawPicker(_ picker: PickerState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let matches = picker.matches
-        let width = place(width: 72, height: 4, model.size).inside.width
-        let problem = picker.problem.isEmpty ? [] : TextWidth.wrap(picker.problem, to: max(1, width))
-        let height = min(22, picker.items.count + 1) + problem.count
+        let below = pickerLines(picker, model.size)
+        let height = min(22, picker.items.count + 1) + below.count
         let inner = frame(picker.title, width: 72, height: height, model, on: &screen)
         let (top, body) = inner.splitTop(1)
         let used = screen.write("> ", x: top.x, y: top.y, style: theme.key)
         FieldView.draw(picker.line, theme, in: top.splitLeft(used).rest, on: &screen)
-        let (list, bottom) = body.splitBottom(min(problem.count, body.height - 1))
-        for (row, line) in problem.prefix(bottom.height).enumerated() {
-            let style = theme.style(.failure)
+        let (list, bottom) = body.splitBottom(min(below.count, max(0, body.height - 1)))
+        let style = theme.style(picker.problem.isEmpty ? .faint : .failure)
+        for (row, line) in below.prefix(bottom.height).enumerated() {
             screen.write(line, x: bottom.x, y: bottom.y + row, style: style, limit: bottom.width)
         }
         if matches.isEmpty { screen.write("nothing fits", x: list.x, y: list.y, style: theme.faint) }

@@ -23,7 +23,7 @@ struct ScriptLayout {
         // One line alone was hardly written so either, unless it is short.
         let isOneLine = rows.count == 1 && bytes.count > ScriptLayout.shortLine
         let isDense = isOneLine || rows.contains { $0.count > ScriptLayout.longestLine }
-        var lines = ScriptLines(bytes)
+        var lines = ScriptLines(bytes, hasFields: language == .graphQL)
         var reader = ScriptReader(bytes, language)
         while let token = reader.next(), writer.takesMore() {
             lines.add(token, isDense: isDense, longest: ScriptLayout.comfortableLine, &writer)
@@ -47,10 +47,17 @@ private struct ScriptLines {
     private var wantsBreak = false
     /// Braces that the line being put together closes: the line that opens them, and this line.
     private var closing: [(open: Int, close: Int)] = []
+    /// What is within braces, where those are fields side by side; `nil` for a language that has none.
+    private var fields: FieldBoundary?
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], hasFields: Bool) {
+        self.bytes = bytes
+        fields = hasFields ? FieldBoundary() : nil
+    }
 
     mutating func add(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
+        let beginsField = fields?.takes(token, bytes) ?? false
+        if beginsField, isDense, !braces.isEmpty, groups[groups.count - 1] <= 0 { end(&writer, isDense: true) }
         switch token.kind {
         case .lineBreak: if isDense { space() } else { end(&writer, isDense: false, keepsEmpty: true) }
         case .space:
@@ -109,7 +116,10 @@ private struct ScriptLines {
 
     private mutating func end(_ writer: inout DetailWriter, isDense: Bool, keepsEmpty: Bool = false) {
         wantsBreak = false
-        if isDense, let last = spans.last, last.text == " " { spans.removeLast() }
+        if isDense, let last = spans.last, last.text.last == " " {
+            spans.removeLast()
+            if last.text != " " { spans.append(Span(String(last.text.dropLast()), last.role)) }
+        }
         let line = writer.place
         if !spans.isEmpty || keepsEmpty { writer.add(spans, indent: isDense ? indent : 0) }
         for brace in closing where brace.close == line && brace.open < line {
@@ -153,6 +163,36 @@ private struct ScriptLines {
             spans[spans.count - 1].text += text
         } else {
             spans.append(Span(text, role))
+        }
+    }
+}
+
+/// Tells where the next field of a GraphQL selection begins: fields stand side by side there, with nothing but a space
+/// between (GraphQL, section 2.4).
+private struct FieldBoundary {
+    /// Whether what came last goes on: a colon, a directive's or a spread's sign, and the like.
+    private var isOpen = true
+    /// Whether that is a spread, whose `on` and type belong to it.
+    private var isSpread = false
+
+    /// Takes a token; returns whether a field, or a spread, begins with it.
+    mutating func takes(_ token: ScriptReader.Token, _ bytes: [UInt8]) -> Bool {
+        switch token.kind {
+        case .space, .lineBreak, .comment: return false
+        case .sign:
+            let sign = bytes[token.range.lowerBound]
+            let isDot = sign == UInt8(ascii: ".")
+            defer {
+                isOpen = ":=|&{([.".utf8.contains(sign)
+                isSpread = isDot
+            }
+            return isDot && !isSpread && !isOpen
+        case .word, .keyword, .literal, .number, .string, .expression:
+            // A directive belongs to what it stands behind.
+            let isDirective = bytes[token.range.lowerBound] == UInt8(ascii: "@")
+            let isType = isSpread && bytes[token.range].elementsEqual("on".utf8)
+            defer { (isOpen, isSpread) = (isType, false) }
+            return !isOpen && !isDirective
         }
     }
 }

@@ -49,7 +49,10 @@ struct OverviewPage {
         let state = state(writer.options)
         writer.fact("state", [Span(state.text, state.role)])
         if let failure = record.failure {
-            writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(failure.message)")])
+            let message = writer.options.wayToTrust.map { way in
+                failure.message.replacing(ExchangeFailure.howToTrust, with: "\(way) has the command for each client.")
+            }
+            writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(message ?? failure.message)")])
             if !failure.hint.isEmpty { writer.fact("what to try", failure.hint, .warning) }
         }
         if let grpc = record.grpc { self.grpc(grpc, &writer) }

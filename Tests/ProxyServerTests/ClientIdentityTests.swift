@@ -1,0 +1,71 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Support
+import Synchronization
+import Testing
+
+@Suite("The process of a client")
+struct ClientIdentityTests {
+    /// Knows the process when the test says so.
+    private final class LateSource: ClientProcessSource {
+        private let waiting = Mutex<[@Sendable (ClientProcess) -> Void]>([])
+
+        func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess) -> Void) {
+            waiting.withLock { $0.append(deliver) }
+        }
+
+        func deliver(_ process: ClientProcess) {
+            for deliver in waiting.withLock({ $0 }) { deliver(process) }
+        }
+    }
+
+    private let origin: LoopbackOrigin
+    private let source = LateSource()
+    private let process = ClientProcess(id: 77, name: "curl")
+
+    init() async throws { origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" } }
+
+    @Test("It is recorded of an exchange that is held, as soon as it is known")
+    func held() async throws {
+        let stage = ScriptedStage.on(.breakpoints) { $0.onRequestHead = { _, _ in .pause(.decision(nil)) } }
+        try await LoopbackProxy.run(rules: ProxyRules(chain: StageChain([stage])), processes: source) { proxy in
+            let client = try await proxy.ask(origin)
+            try await eventually("a message is held") { !proxy.server.holds.all.isEmpty }
+            #expect(proxy.recorder.processesInFlight.allSatisfy { $0 == nil })
+            source.deliver(process)
+            try await eventually("it is recorded") { proxy.recorder.processesInFlight.last == process }
+            #expect(proxy.recorder.finished.isEmpty)
+            let held = try #require(proxy.server.holds.all.first)
+            #expect(proxy.server.holds.resolve(held.id, .cancel))
+            try await client.receives("ok")
+        }
+    }
+
+    @Test("It is recorded of an exchange whose response has begun, and of the connection's next one from its beginning")
+    func streaming() async throws {
+        let slow = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome" }
+        try await LoopbackProxy.run(processes: source) { proxy in
+            let client = try await proxy.ask(slow)
+            try await client.receives("some")
+            source.deliver(process)
+            try await eventually("it is recorded") { proxy.recorder.processesInFlight.last == process }
+            #expect(proxy.recorder.finished.isEmpty)
+        }
+        let later = LateSource()
+        try await LoopbackProxy.run(processes: later) { proxy in
+            let client = try await proxy.ask(origin)
+            try await client.receives("ok")
+            try await eventually("it is over") { proxy.recorder.finished.count == 1 }
+            later.deliver(process)
+            let request = "GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n"
+            // The answer of the look-up is on its way to the connection's loop.
+            try await eventually("the next exchange has it") {
+                try? await client.send(request)
+                return proxy.recorder.finished.last?.record.extras.process == process
+            }
+            #expect(proxy.recorder.finished.first?.record.extras.process == nil)
+        }
+    }
+}
