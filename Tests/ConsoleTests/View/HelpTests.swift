@@ -211,13 +211,13 @@ struct HelpTests {
         model.press(":")
         model.type("columns id +met")
         model.press("tab")
-        model.type("pr")
+        model.type("-pr")
         model.press("tab")
         guard case .picker(let picker)? = model.overlays.last else {
             Issue.record("the palette is gone")
             return
         }
-        #expect(picker.line.text == "columns id +method process ")
+        #expect(picker.line.text == "columns id +method -process ")
         var several = console()
         several.press(":")
         several.type("columns id s")
