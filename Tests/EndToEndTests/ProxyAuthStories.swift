@@ -131,11 +131,9 @@ extension EndToEnd {
                 #expect(sluice.scratch.bytes("session.sluice").firstRange(of: Array(secret.utf8)) == nil)
             }
             for mode in ["transparent@0", "reverse:tcp://127.0.0.1:1@0"] {
-                let scratch = try Scratch()
-                let users = try scratch.write("users", Array("ana:x\n".utf8))
                 let outcome = try await SluiceProcess.run(
-                    ["run", "--no-session", "--proxy-auth", users, "--mode", mode],
-                    scratch: scratch
+                    ["run", "--no-session", "--proxy-auth", sluice.scratch.path("users"), "--mode", mode],
+                    scratch: sluice.scratch
                 )
                 #expect([1, 2].contains(outcome.status), "\(mode)")
                 #expect(outcome.errors.contains("--proxy-auth"), "\(mode): \(outcome.errors)")
