@@ -1,5 +1,6 @@
 import HTTPModel
 import Support
+import Synchronization
 import Testing
 
 @testable import Recording
@@ -81,6 +82,37 @@ struct StatisticsTests {
         let some = try reader.statistics(matching: try Filter("host:a.example status:404"))
         #expect(some.hosts.keys.sorted() == ["a.example"])
         #expect(some.all.count == Int64(records.filter { $0.url.host == "a.example" && $0.status == 404 }.count))
+    }
+
+    @Test("are the same by several threads, with more hosts than have rows, too; what ends one ends all")
+    func threads() throws {
+        let (reader, _, feed) = try recorded(3_000)
+        defer { feed.recorder.close() }
+        for filter in [Filter.everything, try Filter("status:404")] {
+            let one = try reader.statistics(matching: filter, countsEndpoints: true, shortestPart: 1 << 40)
+            let progress = Mutex((blocks: 0, counted: Int64(0), part: 0.0))
+            let several = try reader.statistics(matching: filter, countsEndpoints: true, shortestPart: 100) {
+                counted,
+                part in
+                progress.withLock { $0 = ($0.blocks + 1, max($0.counted, counted), max($0.part, part)) }
+            }
+            #expect(several == one)
+            let end = progress.withLock { $0 }
+            #expect(end.blocks > 1 && end.counted == one.all.count && end.part == 1)
+        }
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try reader.statistics(matching: .everything, shortestPart: 100) { _, _ in throw Stop() }
+        }
+        for number in Int64(3_001)...5_500 {
+            var record = Samples.record(number)
+            record.url.host = "h\(number * 7 % 1_250).example"
+            feed(.opened(record, ExchangeMessages()))
+        }
+        feed.recorder.flush()
+        let one = try reader.statistics(matching: .everything, shortestPart: 1 << 40)
+        #expect(one.others.count > 0)
+        #expect(try reader.statistics(matching: .everything, shortestPart: 100) == one)
     }
 
     @Test("count by endpoint where that is asked for: what differs in identifiers alone is one, in bounded memory")

@@ -48,7 +48,7 @@ package struct StructureGroup: Sendable, Hashable {
 }
 
 /// A `SELECT` of exchanges.
-private struct ExchangeStatement {
+struct ExchangeStatement {
     var sql: String
     var arguments: [SQLArgument]
 
@@ -213,41 +213,7 @@ extension SessionReader {
         return groups
     }
 
-    /// Adds exchanges to statistics: those in flight, the others, or with `nil` both. Throws `CancellationError` where the
-    /// watch ends it, else ``SessionError``.
-    package func add(
-        _ rows: ExchangeRows,
-        matching filter: Filter,
-        inFlight isInFlight: Bool? = nil,
-        to statistics: inout SessionStatistics,
-        watch: StatementWatch? = nil
-    ) throws {
-        let state = isInFlight.map { "AND e.state \($0 ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)" } ?? ""
-        let hasEndpoint = statistics.countsEndpoints
-        let columns = SessionStatistics.Entry.columns(hasEndpoint: hasEndpoint)
-        let statement = ExchangeStatement(columns, rows, filter, state)
-        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0, hasEndpoint: hasEndpoint)) }
-    }
-
-    /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
-    /// `onBlock` is called now and then with how many were counted, and the part of the session that was gone through,
-    /// from 0 to 1; what it throws ends the pass. Throws ``SessionError``.
-    package func statistics(
-        matching filter: Filter,
-        countsEndpoints: Bool = false,
-        onBlock: (_ counted: Int64, _ part: Double) throws -> Void = { _, _ in }
-    ) throws -> SessionStatistics {
-        var statistics = SessionStatistics(countsEndpoints: countsEndpoints)
-        guard let bounds = try bounds() else { return statistics }
-        try forEachBlock(of: bounds, for: filter) { block in
-            try add(.range(block), matching: filter, to: &statistics)
-            try onBlock(statistics.all.count, bounds.part(upTo: block.upperBound))
-            return true
-        }
-        return statistics
-    }
-
-    private func run(
+    func run(
         _ statement: ExchangeStatement,
         _ watch: StatementWatch?,
         _ body: (inout RowReader) throws -> Void

@@ -1,0 +1,105 @@
+import Dispatch
+import Foundation
+package import HTTPModel
+import Synchronization
+
+extension SessionReader {
+    /// Adds exchanges to statistics: those in flight, the others, or with `nil` both. Throws `CancellationError` where the
+    /// watch ends it, else ``SessionError``.
+    package func add(
+        _ rows: ExchangeRows,
+        matching filter: Filter,
+        inFlight isInFlight: Bool? = nil,
+        to statistics: inout SessionStatistics,
+        watch: StatementWatch? = nil
+    ) throws {
+        let state = isInFlight.map { "AND e.state \($0 ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)" } ?? ""
+        let hasEndpoint = statistics.countsEndpoints
+        let columns = SessionStatistics.Entry.columns(hasEndpoint: hasEndpoint)
+        let statement = ExchangeStatement(columns, rows, filter, state)
+        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0, hasEndpoint: hasEndpoint)) }
+    }
+
+    /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
+    /// `onBlock` is called now and then with how many were counted, and the part of the session that was gone through,
+    /// from 0 to 1, on any thread; what it throws ends the pass. Throws ``SessionError``.
+    ///
+    /// - Parameter shortestPart: how many numbers are worth a thread of their own.
+    package func statistics(
+        matching filter: Filter,
+        countsEndpoints: Bool = false,
+        shortestPart: Int64 = 50_000,
+        onBlock: @escaping @Sendable (_ counted: Int64, _ part: Double) throws -> Void = { _, _ in }
+    ) throws -> SessionStatistics {
+        guard let bounds = try bounds() else { return SessionStatistics(countsEndpoints: countsEndpoints) }
+        let threads = filter.needs == .record ? min(8, ProcessInfo.processInfo.activeProcessorCount) : 1
+        let parts = bounds.parts(threads, shortest: shortestPart)
+        if parts.count > 1 {
+            let statistics = try statistics(of: parts, matching: filter, countsEndpoints: countsEndpoints, onBlock)
+            // A part with more hosts or endpoints than have a row leaves out others than a single pass does.
+            if statistics.others.count == 0, statistics.otherEndpoints.count == 0 { return statistics }
+        }
+        return try statistics(in: bounds, matching: filter, countsEndpoints: countsEndpoints, onBlock)
+    }
+
+    private func statistics(
+        in bounds: ClosedRange<Int64>,
+        matching filter: Filter,
+        countsEndpoints: Bool,
+        _ onBlock: (_ counted: Int64, _ part: Double) throws -> Void
+    ) throws -> SessionStatistics {
+        var statistics = SessionStatistics(countsEndpoints: countsEndpoints)
+        try forEachBlock(of: bounds, for: filter) { block in
+            try add(.range(block), matching: filter, to: &statistics)
+            try onBlock(statistics.all.count, bounds.part(upTo: block.upperBound))
+            return true
+        }
+        return statistics
+    }
+
+    /// Goes through several ranges at once, each with a reader of its own.
+    private func statistics(
+        of ranges: [ClosedRange<Int64>],
+        matching filter: Filter,
+        countsEndpoints: Bool,
+        _ onBlock: @escaping @Sendable (_ counted: Int64, _ part: Double) throws -> Void
+    ) throws -> SessionStatistics {
+        let progress = Mutex(ranges.map { _ in (counted: Int64(0), part: 0.0) })
+        let outcomes = Mutex([Result<SessionStatistics, any Error>?](repeating: nil, count: ranges.count))
+        let hasFailed = Atomic(false)
+        DispatchQueue.concurrentPerform(iterations: ranges.count) { index in
+            let outcome = Result {
+                let reader = index == 0 ? self : another() ?? self
+                return try reader.statistics(in: ranges[index], matching: filter, countsEndpoints: countsEndpoints) {
+                    counted,
+                    part in
+                    if hasFailed.load(ordering: .relaxed) { throw CancellationError() }
+                    let now = progress.withLock { progress in
+                        progress[index] = (counted, part)
+                        return (progress.reduce(0) { $0 + $1.counted }, progress.reduce(0) { $0 + $1.part })
+                    }
+                    try onBlock(now.0, now.1 / Double(ranges.count))
+                }
+            }
+            if case .failure = outcome { hasFailed.store(true, ordering: .relaxed) }
+            outcomes.withLock { $0[index] = outcome }
+        }
+        let found = outcomes.withLock { $0.compactMap(\.self) }
+        // What ended the others is told, not that they were ended.
+        for case .failure(let error) in found where !(error is CancellationError) { throw error }
+        return try found.reduce(into: SessionStatistics(countsEndpoints: countsEndpoints)) { $0.add(try $1.get()) }
+    }
+}
+
+extension ClosedRange<Int64> {
+    /// The range in parts of about the same length, at most some; one where it is not worth it.
+    fileprivate func parts(_ most: Int, shortest: Int64) -> [ClosedRange<Int64>] {
+        let length = upperBound - lowerBound
+        let count = Swift.max(1, Swift.min(Int64(most), length / shortest))
+        let step = length / count
+        return (0..<count).map { index in
+            let start = lowerBound + index * step + (index == 0 ? 0 : 1)
+            return start...(index == count - 1 ? upperBound : lowerBound + (index + 1) * step)
+        }
+    }
+}
