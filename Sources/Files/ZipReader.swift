@@ -240,7 +240,9 @@ package final class ZipReader {
                 if got == 0 { return }
                 count += UInt64(got)
                 unpacked += Int(got)
-                guard count <= entry.size else { throw failure("unpacks to more than it says; it may be a trap") }
+                guard count <= entry.size else {
+                    throw failure("unpacks to more than it says: it is damaged, or a trap")
+                }
                 try body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(got)]))
             }
         }
