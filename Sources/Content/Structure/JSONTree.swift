@@ -8,7 +8,8 @@ package struct JSONTree: Sendable {
         package var range: Range<Int>
         /// The nodes of its members or elements, in order.
         package var children: [Int] = []
-        /// The same for values that mean the same: the order of members does not count, the spelling of scalars does.
+        /// The same for values that mean the same: neither the order of members nor the spelling of numbers and strings
+        /// counts.
         package var hash = 0
     }
 
@@ -37,7 +38,7 @@ package struct JSONTree: Sendable {
                     if let parent = open.last { nodes[parent].children.append(index) }
                     open.append(index)
                 } else {
-                    node.hash = hash(of: token.range)
+                    node.hash = hash(of: token)
                     if let parent = open.last { nodes[parent].children.append(index) }
                 }
                 nodes.append(node)
@@ -112,10 +113,31 @@ package struct JSONTree: Sendable {
         return String(decoding: units, as: UTF8.self)
     }
 
-    private func hash(of range: Range<Int>) -> Int {
+    private func hash(of token: JSONToken) -> Int {
         var hasher = Hasher()
-        bytes.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) }
+        switch token.kind {
+        case .string: combine(token.range, into: &hasher)
+        case .number where bytes[token.range].contains { [0x2E, 0x45, 0x65].contains($0) } || isMinusZero(token.range):
+            let text = String(decoding: bytes[token.range], as: UTF8.self)
+            Array(JSONNumber.spelling(of: text).utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
+        default:
+            bytes.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[token.range])) }
+        }
         return hasher.finalize()
+    }
+
+    private func isMinusZero(_ range: Range<Int>) -> Bool {
+        bytes[range].elementsEqual([UInt8(ascii: "-"), UInt8(ascii: "0")])
+    }
+
+    /// A string or a name by what it says; with its quotes, so that it is no number.
+    private func combine(_ quoted: Range<Int>, into hasher: inout Hasher) {
+        if bytes[quoted].contains(UInt8(ascii: "\\")) {
+            let text = Array("\"\(JSONTree.unescaped(bytes[quoted]))\"".utf8)
+            text.withUnsafeBytes { hasher.combine(bytes: $0) }
+        } else {
+            bytes.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[quoted])) }
+        }
     }
 
     private func combinedHash(_ node: Int) -> Int {
@@ -127,7 +149,7 @@ package struct JSONTree: Sendable {
         for child in nodes[node].children {
             if isObject, let name = nodes[child].name {
                 var member = Hasher()
-                bytes.withUnsafeBytes { member.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[name])) }
+                combine(name, into: &member)
                 member.combine(nodes[child].hash)
                 sum &+= member.finalize()
             } else {

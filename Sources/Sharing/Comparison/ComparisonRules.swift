@@ -20,7 +20,7 @@ package struct ComparisonRules: Sendable, Hashable {
         "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", "cf-ray", "x-runtime", "x-response-time",
         "server-timing", "x-served-by", "x-timer", "x-amz-request-id", "x-amz-id-2", "x-cache", "x-cache-hits", "via",
         "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "etag",
-        "if-none-match", "if-modified-since", "alt-svc", "nel", "report-to",
+        "if-none-match", "if-modified-since", "alt-svc", "nel", "report-to", "x-sluice-mark",
     ]
 
     /// Names of fields, parameters and JSON members, in lower case.
