@@ -6,7 +6,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json, html, bundle, httpie, fetch, python, csv, chlsj, raw, openapi
+    case curl, har, json, jsonl, html, bundle, httpie, fetch, python, csv, chlsj, raw, openapi
 
     /// What a list of formats calls it.
     package var title: String {
@@ -14,6 +14,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl: "cURL script"
         case .har: "HAR"
         case .json: "JSON"
+        case .jsonl: "JSON lines"
         case .html: "page (HTML)"
         case .bundle: "bundle (zip)"
         case .httpie: "HTTPie script"
@@ -33,7 +34,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .python: "py"
         case .bundle, .raw: "zip"
         case .openapi: "json"
-        case .har, .json, .html, .csv, .chlsj: rawValue
+        case .har, .json, .jsonl, .html, .csv, .chlsj: rawValue
         }
     }
 
@@ -52,6 +53,10 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har: return HARExport(source: source, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
+        case .jsonl:
+            var options = JSONEntries.Options()
+            options.lines = true
+            return JSONExport(source: source, options: options, sink: sink)
         case .html:
             let facts = SessionFacts(reader, masked: source as? MaskedSource)
             return PageExport(source: source, facts: facts, sink: sink)
