@@ -15,14 +15,38 @@ struct Base64Content {
     /// `nil` for what is no base64.
     init?(_ digits: some Sequence<UInt8>) {
         guard let decoded = Base64Text.decode(digits) else { return nil }
-        if var wide = WideText(nil, decoded) {
-            let narrow = decoded.withUnsafeBytes { wide.narrowed($0) }
-            if Base64Content.isText(narrow) {
-                (bytes, isText) = (narrow, true)
-                return
-            }
+        if let narrow = Base64Content.narrowed(decoded) {
+            (bytes, isText) = (narrow, true)
+            return
         }
         (bytes, isText) = (decoded, Base64Content.isText(decoded))
+    }
+
+    /// Text in UTF-16 as UTF-8; `nil` for what is none. Without a mark it is told by its ASCII, of which each character has a
+    /// zero on one side.
+    private static func narrowed(_ decoded: [UInt8]) -> [UInt8]? {
+        guard decoded.count >= 4 else { return nil }
+        let isBigEndian: Bool
+        var start = 2
+        switch (decoded[0], decoded[1]) {
+        case (0xFF, 0xFE): isBigEndian = false
+        case (0xFE, 0xFF): isBigEndian = true
+        default:
+            start = 0
+            let beginning = decoded.prefix(512)
+            var zeros = (even: 0, odd: 0)
+            for (place, byte) in beginning.enumerated() where byte == 0 {
+                if place.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
+            }
+            guard min(zeros.even, zeros.odd) == 0, max(zeros.even, zeros.odd) * 16 >= beginning.count else {
+                return nil
+            }
+            isBigEndian = zeros.odd == 0
+        }
+        var wide = WideText(isBigEndian: isBigEndian)
+        let narrow = decoded.withUnsafeBytes { wide.narrowed(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        let controls = narrow.prefix(256).count { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) || $0 == 0x7F }
+        return controls * 10 <= min(256, narrow.count) ? narrow : nil
     }
 
     private static func isText(_ bytes: [UInt8]) -> Bool {

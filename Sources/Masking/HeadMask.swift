@@ -20,7 +20,8 @@ struct HeadMask {
 
     let mask: TextMask
 
-    /// A stored head with its values masked, a start line's target too; and how many there were.
+    /// A stored head with its values masked, a start line's target too; and how many there were. What follows the head of a
+    /// request, as in one that is malformed, is masked as a body is.
     func masked(_ head: ByteBuffer, isRequest: Bool, hasStartLine: Bool = true) -> (ByteBuffer, count: Int) {
         head.withUnsafeReadableBytes { bytes in
             var marks: [Mark] = []
@@ -40,6 +41,14 @@ struct HeadMask {
                 } else if end > place {
                     let whole = place..<end
                     marks += mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[whole])) { line(bytes, whole) }
+                } else if isRequest {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[next...])
+                    let syntax = BodySyntax.of(nil, Array(rest.prefix(4_096))).0
+                    marks += mask.marks(in: rest, syntax).map { mark in
+                        let range = mark.range.lowerBound + next..<mark.range.upperBound + next
+                        return Mark(range, mark.placeholder, isNumber: mark.isNumber)
+                    }
+                    break
                 } else {
                     // Interim heads stand one after the other.
                     isStartLine = hasStartLine

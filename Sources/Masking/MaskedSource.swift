@@ -177,10 +177,12 @@ package final class MaskedSource: ExchangeSource {
         mask.part = "messages"
         var masked = message
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
-            let marks = mask.marks(in: bytes, message.isText ? .text : nil)
+            // Many programs send their texts as binary messages.
+            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(nil, Array(bytes.prefix(4_096)))
+            let marks = mask.marks(in: bytes, syntax)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
-            return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: !message.isText, mask.book))
+            return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: isBinary, mask.book))
         }
         masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
         if case .webSocket(var details) = message.kind, let close = details.close,

@@ -22,6 +22,8 @@ struct WideText {
         }
     }
 
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
     mutating func narrowed(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
         rest += piece
         var units: [UInt16] = []

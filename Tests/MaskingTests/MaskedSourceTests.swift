@@ -183,6 +183,28 @@ struct MaskedSourceTests {
             #expect(masked == Array("\(name) sluice-token-1\(isText ? "" : "--")".utf8))
         }
         try memory.add("", [])
+        func message(_ text: String) -> StreamedMessage {
+            let payload = ByteBuffer(string: text)
+            let size = Int64(payload.readableBytes)
+            return StreamedMessage(
+                number: 1,
+                direction: .fromClient,
+                kind: .line,
+                range: 0..<size,
+                size: size,
+                payload: payload,
+                isText: false,
+                isWhole: true,
+                notes: []
+            )
+        }
+        let source = MaskedSource(memory, mask)
+        let named = source.masked(message(#"{"password": "binPW-77aaBBcc!!"}"#), of: memory.exchanges[0])
+        #expect(String(buffer: named.payload) == #"{"password": "sluice-password-0"}"#)
+        let form = source.masked(message("password=binFORM-12345xyz&a=b"), of: memory.exchanges[0])
+        #expect(String(buffer: form.payload).hasSuffix("&a=b") && !String(buffer: form.payload).contains("binFORM"))
+        let bytes = source.masked(message("\0\u{1}\u{2}\u{3}\u{4}\u{5} \(chance)"), of: memory.exchanges[0])
+        #expect(bytes.payload.readableBytes == bytes.size && !String(buffer: bytes.payload).contains(chance))
         var exchange = memory.exchanges[0]
         exchange.record.extras.annotation.comment = "with \(chance)"
         let masked = MaskedSource(memory, mask).masked(exchange)

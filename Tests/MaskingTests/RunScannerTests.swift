@@ -123,8 +123,10 @@ struct RunScannerTests {
             return Data(bytes).base64EncodedString()
         }
         for hasMark in [false, true] {
-            let known = digits("a log with \(chance) in it", hasMark: hasMark)
-            #expect(Masked.text("x \(known) y", knowing: [chance]) == "x sluice-token-1 y")
+            for text in ["a log with \(chance) in it", chance, "журнал с \(chance) внутри", "日 \(chance)"] {
+                let known = digits(text, hasMark: hasMark)
+                #expect(Masked.text("x \(known) y", knowing: [chance]) == "x sluice-token-1 y", "\(text)")
+            }
             let own = digits(#"{"password": "hunter2hunter2"}"#, hasMark: hasMark)
             #expect(!Masked.text("x \(own) y").contains(own.prefix(20)))
             let mask = TextMask()

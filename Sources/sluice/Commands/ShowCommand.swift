@@ -75,15 +75,13 @@ struct Show: ParsableCommand {
         if follow { return try self.follow(exchange, reader, descriptors, output) }
         if let message { return try show(message, of: exchange, reader, descriptors, output) }
         guard let body else {
-            var (shown, source): (RecordedExchange, any ExchangeSource) = (exchange, reader)
-            if mask {
-                let masked = try SessionMask.source(reader, SessionMask.rules(of: reader)) { try $0(exchange) }
-                (shown, source) = (masked.masked(exchange), masked)
+            func report(_ exchange: RecordedExchange, _ reader: SessionReader) -> String {
+                ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
+                    ToolRegistry.standard[key: $0]?.change
+                }
             }
-            let report = ExchangeReport.text(shown, source: source, descriptors: descriptors) {
-                ToolRegistry.standard[key: $0]?.change
-            }
-            return try output.write(report)
+            let text = mask ? try SessionMask.withCopy(of: exchange, in: reader, report) : report(exchange, reader)
+            return try output.write(text)
         }
         try refuseBinary(exchange, body, reader)
         var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil

@@ -346,6 +346,10 @@ har, whole_har = run("export", session, "--format", "har"), run("export", sessio
 rows, whole_rows = run("export", session, "--format", "json"), run("export", session, "--format", "json", "--secrets")
 check("har", har, True)
 check("json", rows, True)
+lines_of_json = run("export", session, "--format", "jsonl")
+check("jsonl", lines_of_json, True)
+if [json.loads(line) for line in lines_of_json.splitlines()] != json.loads(rows):
+    wrong("the lines of jsonl are not the objects of json")
 check("list", run("list", session, "--json"))
 script = run("export", session, "--format", "curl")
 check("curl", script)
@@ -413,6 +417,19 @@ for row, whole_row in zip(row_list, whole_row_list):
         wrong(f"/json: masked are {row['masked']}")
     if row["sizes"] != whole_row["sizes"]:
         wrong(f"{row['url']}: sizes are {row['sizes']}, recorded {whole_row['sizes']}")
+# What is shown of one exchange: the content of its bodies, and messages as they came, with their times.
+for number, row in enumerate(row_list, 1):
+    name = urllib.parse.urlsplit(row["url"]).path
+    if name not in ("/headers", "/gzip", "/utf16", "/events", "/socket", "/packed-socket"):
+        continue
+    shown, whole_shown = run("show", session, str(number), "--mask"), run("show", session, str(number))
+    # It alone is read, and what is a token elsewhere is an ordinary text in it.
+    check(f"show {name} --mask", shown.replace(packed.encode(), b"") if name == "/packed-socket" else shown)
+    if b"sluice-" not in shown or b"cannot be read" in shown or b"Not decoded" in shown:
+        wrong(f"show {name} --mask: {shown.decode()}")
+    times = [re.findall(rb"(?m)^ +([0-9.]+ s) +\xe2\x86[\x90\x92]", text) for text in (shown, whole_shown)]
+    if times[0] != times[1] or (len(times[0]) > 1) != ("socket" in name or name == "/events"):
+        wrong(f"show {name} --mask has other messages, {times}: {shown.decode()}")
 
 # The script: refuses to run without its variables, and with them sends what was sent.
 values = {}
