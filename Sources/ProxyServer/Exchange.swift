@@ -96,6 +96,9 @@ final class Exchange {
     func requestPart(_ part: ByteBuffer) { run { $0.requestPartReceived(part, now: now) } }
 
     func requestEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool = true) {
+        var trailers = trailers
+        // No trailer tells who one is (RFC 9110 §6.5.1), and what is meant for this proxy is neither recorded nor sent on.
+        if loop.configuration.authentication != nil { trailers?.removeAll(.proxyAuthorization) }
         run { $0.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now) }
     }
 

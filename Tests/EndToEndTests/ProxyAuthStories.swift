@@ -78,11 +78,14 @@ extension EndToEnd {
                 "A: b\nProxy-Authorization: Basic \(Self.value)",
                 "A: b\rProxy-Authorization: Basic \(Self.value)", "Proxy-Authorization: Basic\r\(Self.value)",
                 " Proxy-Authorization: Basic \(Self.value)", "\u{1}Proxy-Authorization: Basic \(Self.value)",
+                "\u{ef}Proxy-Authorization: Basic \(Self.value)", "\"Proxy-Authorization\": \"Basic \(Self.value)\"",
+                "Proxy-\r\n Authorization: Basic \(Self.value)", "Authorization: Basic \(Self.value)",
             ]
             let heads =
                 [
                     "GET http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
                     "GET / HTTP/1.1\r\nproxy-AUTHORIZATION:Basic \(Self.value)\r\nHost: x\r\nBad Name: x\r\n\r\n",
+                    "GET Proxy-Authorization: Basic \(Self.value) HTTP/1.1\r\n\r\n",
                     "CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n",
                 ] + forms.map { "GET /form HTTP/1.1\r\nBad Name: x\r\n\($0)\r\nHost: after.example\r\n\r\n" }
             for head in heads {
@@ -98,6 +101,32 @@ extension EndToEnd {
             let first = try sluice.records().map(\.id.number).min() ?? 0
             let shown = try await SluiceProcess.run(["show", sluice.session, "\(first)"], scratch: sluice.scratch)
             #expect(shown.text.contains(/Proxy-Authorization:? +\*{5}/), "\(shown.text)")
+        }
+
+        @Test("A trailer with the value is neither sent on nor recorded; others are")
+        func trailer() async throws {
+            let origin = try Origin { origin, socket in
+                _ = try origin.head(socket)
+                let body = try socket.read(until: "\r\n\r\n")
+                try socket.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body)
+            }
+            let sluice = try await Self.proxy()
+            let echoed = try await blocking {
+                let socket = try sluice.connect()
+                try socket.send(
+                    "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"
+                        + "Proxy-Authorization: Basic \(Self.value)\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
+                        + "X-Sum: 7\r\nProxy-Authorization: Basic \(Self.value)\r\n\r\n"
+                )
+                let head = try socket.readHead()
+                return try head + socket.read(until: "\r\n\r\n")
+            }
+            #expect(echoed.contains("X-Sum: 7"), "\(echoed)")
+            #expect(!echoed.contains(Self.value), "\(echoed)")
+            _ = try await sluice.stop()
+            let trailers = try await SluiceProcess.run(["show", sluice.session, "1"], scratch: sluice.scratch)
+            #expect(trailers.text.contains("X-Sum"), "\(trailers.text)")
+            #expect(sluice.scratch.bytes("session.sluice").firstRange(of: Array(Self.value.utf8)) == nil)
         }
 
         @Test("Clients of SOCKS and of a listener in place of a server are asked, too; one that cannot ask is refused")

@@ -105,25 +105,23 @@ package final class ProxyAuthentication: Sendable {
 }
 
 extension ByteBuffer {
-    /// Overwrites with asterisks what follows each name `Proxy-Authorization` at the beginning of a line, in bytes that are
-    /// no request: with or without a colon, to the end of the line, and the lines after it that begin with a space or a tab.
-    mutating func obliterateProxyAuthorization() {
-        let name = "proxy-authorization".utf8
+    /// Overwrites with asterisks what follows each word `Authorization` in bytes that are no request, whatever stands before
+    /// it: with or without a colon, to the end of the line, and the lines after it that begin with a space or a tab.
+    mutating func obliterateAuthorization() {
+        let word = Array("authorization".utf8)
         var bytes = Array(readableBytesView)
-        var lineStart = 0
-        while lineStart < bytes.count {
-            // What no name can begin with does not hide one.
-            let start = bytes[lineStart...].firstIndex { $0 > 0x20 } ?? bytes.count
-            let beginning = bytes[start...].prefix(name.count)
-            if beginning.elementsEqual(name, by: { $0 | 0x20 == $1 | 0x20 }) {
-                let valueEnd = ByteBuffer.endOfFoldedLine(bytes, from: beginning.endIndex)
-                let value = bytes[beginning.endIndex..<valueEnd]
-                let first = value.firstIndex { ![0x20, 0x09, UInt8(ascii: ":")].contains($0) } ?? valueEnd
-                for place in first..<valueEnd { bytes[place] = UInt8(ascii: "*") }
-                lineStart = valueEnd
+        var place = 0
+        while place + word.count <= bytes.count {
+            guard bytes[place..<place + word.count].elementsEqual(word, by: { $0 | 0x20 == $1 }) else {
+                place += 1
+                continue
             }
-            let lineEnd = bytes[lineStart...].firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-            lineStart = (lineEnd ?? bytes.count) + 1
+            let end = place + word.count
+            let valueEnd = ByteBuffer.endOfFoldedLine(bytes, from: end)
+            let value = bytes[end..<valueEnd]
+            let first = value.firstIndex { ![0x20, 0x09, UInt8(ascii: ":")].contains($0) } ?? valueEnd
+            for place in first..<valueEnd { bytes[place] = UInt8(ascii: "*") }
+            place = valueEnd
         }
         setBytes(bytes, at: readerIndex)
     }

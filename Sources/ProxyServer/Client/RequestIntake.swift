@@ -201,7 +201,7 @@ struct RequestIntake {
     /// Records a request that is none, answered with `status`.
     func recordMalformed(_ text: String, status: Int, method: String, head: ByteBuffer?) {
         var head = head
-        if loop.configuration.authentication != nil { head?.obliterateProxyAuthorization() }
+        if loop.configuration.authentication != nil { head?.obliterateAuthorization() }
         var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
             url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
