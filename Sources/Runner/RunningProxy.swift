@@ -49,14 +49,15 @@ package final class RunningProxy: Sendable {
     /// Starts everything that the settings ask for; `files` are those that they name, where they were read already.
     ///
     /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `report` errors that are not of
-    /// one exchange. Throws `StartError`, `SessionError`, `CertificateError` or `ProfileError`, each with a text
+    /// one exchange, and with `reportsRefusals` each host that is passed undecrypted as a client refused it. Throws `StartError`, `SessionError`, `CertificateError` or `ProfileError`, each with a text
     /// for the user.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
         print: @escaping @Sendable (String) -> Void = StandardStreams.out,
-        report: @escaping @Sendable (String) -> Void = StandardStreams.error
+        report: @escaping @Sendable (String) -> Void = StandardStreams.error,
+        reportsRefusals: Bool = true
     ) async throws -> RunningProxy {
         let files = try files ?? StartFiles(settings)
         try checkAccess(settings, files.profile)
@@ -92,7 +93,14 @@ package final class RunningProxy: Sendable {
             }
         )
         do {
-            let running = try await RunningProxy(settings, files, recorder, problem, report)
+            let running = try await RunningProxy(
+                settings,
+                files,
+                recorder,
+                problem,
+                report,
+                reportsRefusals ? .notice : .warning
+            )
             await running.beginControl()
             await running.watchProfile()
             return running
@@ -110,7 +118,8 @@ package final class RunningProxy: Sendable {
         _ files: StartFiles,
         _ recorder: Recorder,
         _ recordingProblem: RecordingProblem,
-        _ report: @escaping @Sendable (String) -> Void
+        _ report: @escaping @Sendable (String) -> Void,
+        _ logLevel: Logger.Level
     ) async throws {
         (self.settings, self.recorder) = (settings, recorder)
         (self.recordingProblem, self.report) = (recordingProblem, report)
@@ -125,7 +134,7 @@ package final class RunningProxy: Sendable {
             try RunningProxy.configuration(settings, files, recorder),
             rules: try RulesInForce.rules(profile, access: files.access),
             makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
-            logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report) }
+            logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report, logLevel: logLevel) }
         )
         address = server.address
         listening = server.listening
@@ -396,8 +405,8 @@ extension SocketAddress {
 /// Passes messages and their metadata on to the user.
 private struct StandardErrorLogHandler: LogHandler {
     let report: @Sendable (String) -> Void
+    var logLevel: Logger.Level
     var metadata = Logger.Metadata()
-    var logLevel = Logger.Level.notice
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

@@ -31,6 +31,8 @@ package struct DetailState: Sendable {
     /// What was last searched for, as it was typed.
     package var sought = ""
     package var pattern: SoughtText?
+    /// The exchange that had the keys when the layout was turned to the list.
+    var keysBefore: ExchangeID?
     /// Whether bodies were searched since, so that what is open is opened anew, at its hit.
     var isSearchedAnew = false
     /// Where that is in the document.

@@ -40,6 +40,8 @@ package struct ListState: Sendable {
     var hiddenMarks = 0
     /// Whether the newest exchange stays selected.
     package var isFollowing = true
+    /// What was selected before the list had nothing: it is again when the list has it.
+    var lastSelected: ExchangeID?
     /// Whether the first row is selected once the list is sorted.
     var beginsAtTop = false
     /// In their order; empty for those that fit.

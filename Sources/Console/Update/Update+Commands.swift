@@ -102,7 +102,9 @@ extension ConsoleModel {
     var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
 
     var noSequence: String? {
-        view != .sequence ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
+        guard view != .sequence else { return nil }
+        let times = view == .structure && !isLinear ? ", pressed twice," : ""
+        return "Rows stand in the sequence; \(way(to: .switchView))\(times) shows it."
     }
 
     var noSending: String? {

@@ -38,6 +38,7 @@ extension ConsoleModel {
         detail.options.isUnicode = look.isUnicode
         detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
         detail.options.wayToTrust = way(to: .trust)
+        detail.options.wayToWhole = isLinear ? nil : "\(way(to: .findInDetail, in: .detail)) and . show all"
         detail.options.held = heldSide(id)
         detail.options.isLive = isLive
         detail.options.hasBars = !isLinear

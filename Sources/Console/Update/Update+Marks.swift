@@ -81,8 +81,22 @@ extension ConsoleModel {
 
     /// Adds the selected host to those that are shown alone, or takes it from them.
     mutating func focusHost(_ argument: String?) -> [Effect] {
-        guard let host = argument?.lowercased() ?? selectedAuthority else { return [] }
-        let hosts = list.query.focusedHosts.symmetricDifference([host])
+        let chosen: Set<String>
+        if let argument {
+            chosen = Set(argument.lowercased().split { $0 == " " || $0 == "," }.map { String($0) })
+        } else if view == .sequence, marks.count > 1 {
+            let marked = Set(marks)
+            let records = list.rows.values.filter { marked.contains($0.id) }
+            guard records.count == marked.count else {
+                let rest = "\(marked.count - records.count) of the marked exchanges"
+                return refuse("\(rest) are not on this part of the list; focus takes names, too.")
+            }
+            chosen = Set(records.map(\.url.authority))
+        } else {
+            chosen = Set([selectedAuthority].compactMap(\.self))
+        }
+        guard !chosen.isEmpty else { return [] }
+        let hosts = list.query.focusedHosts.symmetricDifference(chosen)
         let names = hosts.sorted().joined(separator: ", ")
         let ways = "\(way(to: .focusHost)) on one takes it back, \(way(to: .clearFilter)) all."
         tell(hosts.isEmpty ? "All hosts are shown." : "Only \(names); \(ways)")

@@ -72,6 +72,7 @@ extension ConsoleModel {
             }
             // What is being read stays open, though the list does not show it; else the nearest one is selected.
             let isRead = detail.isOpen && detail.id == id && (isDetailFocused || isLinear)
+            if nearest == nil, !list.isFollowing { list.lastSelected = list.selectedID ?? list.lastSelected }
             if !isRead { list.selectedID = nil }
             guard let nearest else { return [] }
             index = nearest
@@ -197,7 +198,8 @@ extension ConsoleModel {
 
     mutating func ask(_ query: ListQuery) -> [Effect] {
         generation += 1
-        let kept = list.isFollowing ? nil : list.selectedID
+        let kept = list.isFollowing ? nil : list.selectedID ?? list.lastSelected
+        (list.selectedID, list.lastSelected) = (kept ?? list.selectedID, nil)
         list.isLocated = list.isLocated && query == list.query
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)

@@ -165,18 +165,19 @@ extension ConsoleModel {
         var next = word.flatMap { ReadingLayout(rawValue: $0.lowercased()) } ?? now.next
         if word == nil, next == .split, !canSplit { next = .detail }
         guard next != .list else {
+            detail.keysBefore = isDetailFocused ? detail.id : nil
             (detail.isOpen, isDetailFocused) = (false, false)
             reveal()
             return loadRows()
         }
         layout = next
-        let hadKeys = isDetailFocused
         let isNew = !detail.isOpen
+        let hadKeys = isDetailFocused || isNew && detail.keysBefore != nil && detail.keysBefore == selectedID
         guard let id = isNew ? selectedID : detail.id else {
             return refuse(noSelection ?? nothingHere)
         }
         openDetail()
-        // Beside the list, what has the keys keeps them.
+        // Beside the list, what has the keys keeps them, once round too.
         isDetailFocused = next == .detail || hadKeys
         revealAll()
         return loadRows() + loadDetail(of: id)

@@ -25,7 +25,8 @@ extension ConsoleModel {
     /// Keeps the text of a request that is sent.
     mutating func remember(_ editor: EditorState) {
         let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
-        guard request.text.utf8.count <= SentRequest.longest else { return }
+        // A text without a first line is refused.
+        guard request.text.utf8.count <= SentRequest.longest, !request.title.allSatisfy(\.isWhitespace) else { return }
         sentRequests.removeAll { $0.text == request.text }
         sentRequests.append(request)
         if sentRequests.count > SentRequest.most { sentRequests.removeFirst() }

@@ -174,14 +174,14 @@ extension ConsoleModel {
         let isRefused = record.kind == .tunnel && record.flags.contains(.certificateRefused)
         guard isRefused || record.kind == .failedHandshake && record.failure?.code == .clientTLS else { return }
         guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
-        let client = record.clientAddress.map { "client (\($0))" } ?? "client"
-        let trust = "\(way(to: .trust)) has the command for each client (curl: --cacert)"
+        // Two rows of 80 columns, as a full list leaves no more.
+        let trust = "\(way(to: .trust)) has the command for each client"
         let words =
             isRefused
-            ? "\(host) passes undecrypted, as its \(client) refused Sluice's certificate: \(trust); "
+            ? "\(host) passes undecrypted, as its client refused Sluice's certificate: \(trust); "
                 + "\(way(to: .decrypt)) on that row decrypts it again."
-            : "\(host): its \(client) does not trust Sluice's certificate yet: \(trust). Try again then; "
-                + "\(way(to: .decrypt)) decrypts where a row says 'refused'."
+            : "\(host): its client does not trust Sluice's certificate yet. \(trust); then try again. "
+                + "\(way(to: .decrypt)) decrypts a 'refused' row."
         tell(words, .error)
         notices[notices.count - 1].isPinned = true
     }

@@ -58,6 +58,9 @@ package struct DetailOptions: Sendable, Hashable {
     package var isSentFromHere = false
     /// How the reader gets to the help on trusting the certificate; `nil` for the command that prints it.
     package var wayToTrust: String?
+    /// How the reader gets from what fits ``jsonPath`` to the whole page, which is shown where nothing fits; `nil` where the
+    /// page is only what fits.
+    package var wayToWhole: String?
     /// The message that waits at a breakpoint; `nil` where none does.
     package var held: HeldSide?
     /// Whether there are so few rows that headers are folded and nothing is left empty.

@@ -240,7 +240,13 @@ enum LiveServices {
             remarks.add("\(rules) is in this folder and not in force: U loads it, --profile \(rules) starts with it.")
         }
         let report: @Sendable (String) -> Void = { remarks.add($0) }
-        let running = try await RunningProxy.start(settings, files: files, print: { _ in }, report: report)
+        let running = try await RunningProxy.start(
+            settings,
+            files: files,
+            print: { _ in },
+            report: report,
+            reportsRefusals: false
+        )
         await stopping.add(running)
         return (running, services(running, remarks))
     }
@@ -255,7 +261,12 @@ enum LiveServices {
         var (settings, _) = try Demo.settings(for: origin, session: session)
         settings.output = .quiet
         let remarks = DeferredOutput()
-        let running = try await RunningProxy.start(settings, print: { _ in }, report: { remarks.add($0) })
+        let running = try await RunningProxy.start(
+            settings,
+            print: { _ in },
+            report: { remarks.add($0) },
+            reportsRefusals: false
+        )
         await stopping.add(running)
         var services = services(running, remarks)
         services.background = {

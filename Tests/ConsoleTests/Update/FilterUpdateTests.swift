@@ -31,6 +31,25 @@ struct FilterUpdateTests {
         #expect(model.filter.applied == "status:200")
     }
 
+    @Test func `esc goes back to the exchange that was selected, though nothing fitted on the way`() {
+        var model = list()
+        model.press("k", "k")
+        let chosen = model.list.selectedID
+        #expect(chosen == ExchangeID(8) && !model.list.isFollowing)
+        model.press("/")
+        for letter in ["z", "q"] {
+            #expect(model.type(letter).words.contains { $0.hasPrefix("locate 8 ") })
+            ModelFixture.answer(&model, [])
+            _ = model.update(
+                .query(.position(generation: model.list.generation, id: ExchangeID(8), .nowhere(nearest: nil)))
+            )
+            #expect(model.selectedID == nil)
+        }
+        #expect(model.press("esc").words.contains { $0.hasPrefix("locate 8 ") })
+        ModelFixture.answer(&model, ModelFixture.plain(10))
+        #expect(model.list.selectedID == chosen && !model.list.isFollowing)
+    }
+
     @Test func `a mistake is told at its column, and cannot be kept`() {
         var model = list()
         model.press("/")

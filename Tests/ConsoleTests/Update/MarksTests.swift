@@ -77,6 +77,22 @@ struct MarksTests {
         #expect(model.list.query.focusedHosts == ["localhost:3000"])
         model.press("\\")
         #expect(model.list.query.focusedHosts.isEmpty)
+        _ = model.perform(.focusHost, "localhost:3000, API.example.com")
+        #expect(model.list.query.focusedHosts == ["api.example.com", "localhost:3000"])
+    }
+
+    @Test func `hosts of marked exchanges are focused together`() {
+        var model = list()
+        model.list.rows[0]?.url.host = "other.example.com"
+        let hosts = Set(model.list.rows.values.map(\.url.authority))
+        #expect(hosts.count == 2)
+        model.marks = model.list.rows.values.map(\.id)
+        model.press("i")
+        #expect(model.list.query.focusedHosts == hosts)
+        model = list()
+        model.marks = model.list.rows.values.map(\.id) + [ExchangeID(9_999)]
+        model.press("i")
+        #expect(model.list.query.focusedHosts.isEmpty && model.told.hasPrefix("1 of the marked exchanges"))
     }
 
     @Test func `an ignored host stays ignored when the filter is taken away, and is shown again by name`() {

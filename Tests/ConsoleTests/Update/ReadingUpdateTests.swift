@@ -191,6 +191,13 @@ struct ReadingUpdateTests {
         #expect(parts() == [true, false])
         _ = model.perform(.layout, "split")
         #expect(parts() == [true, true])
+        // Once round, the keys are where they were, unless another exchange was selected.
+        model.press("enter")
+        #expect(model.context == .detail)
+        model.press("-", "-", "-")
+        #expect(parts() == [true, true] && model.context == .detail)
+        model.press("-", "-", "k", "-")
+        #expect(parts() == [true, true] && model.context == .list)
         // Where there is no room for both, that is left out.
         var small = list(5, Size(width: 40, height: 10))
         small.press("-")

@@ -149,7 +149,7 @@ struct StructureUpdateTests {
         for command in [Command.goTo, .next, .previous, .follow, .jumpKind] {
             var model = Self.model(at: "items")
             #expect(model.perform(command, "3").isEmpty)
-            #expect(model.told == "Rows stand in the sequence; tab shows it.")
+            #expect(model.told == "Rows stand in the sequence; tab, pressed twice, shows it.")
             #expect(model.overlays.isEmpty)
         }
     }

@@ -225,8 +225,8 @@ struct FirstStepsTests {
             _ = model.update(.tick(ModelFixture.now + passed))
             let rows = (0..<24).map { ConsoleView.draw(model).row($0) }
             let text = rows.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-            #expect(text.contains("localhost:17443: its client does not trust Sluice's certificate yet: ! has the"))
-            #expect(text.contains("\(decrypt) decrypts where a row says 'refused'."))
+            #expect(text.contains("localhost:17443: its client does not trust Sluice's certificate yet. ! has the"))
+            #expect(text.contains("\(decrypt) decrypts a 'refused' row."))
         }
         _ = model.update(.said("Something else.", .info))
         #expect(ConsoleView.draw(model).text.contains("does not trust"))

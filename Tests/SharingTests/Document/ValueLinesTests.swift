@@ -91,6 +91,17 @@ struct ValueLinesTests {
         #expect(
             show(".items[].idd") == [".items[].idd  nothing fits: of the 2 values of .items[] none has member 'idd'"]
         )
+        // The console says how all is shown again, and shows it where nothing fits.
+        let console = { (path: String) in
+            Example.lines(.response, Example.exchange(), source) {
+                ($0.jsonPath, $0.wayToWhole) = (path, "f and . show all")
+            }
+        }
+        #expect(console(".items[].id").first == ".items[].id  2 values fit; f and . show all")
+        #expect(console(".items[].id").count == 4 + 1)
+        let whole = console(".items[].idd")
+        #expect(whole.first?.hasSuffix("none has member 'idd'; f and . show all") == true)
+        #expect(whole.contains { $0.contains("Content-Type") } && whole.contains { $0.contains(#""other": true"#) })
         #expect(show(".items[") == [".items[: the '[' has no ']', at character 7."])
         source.set(.responseReceived, "no json".utf8)
         #expect(show(".a")[0].hasPrefix(".a  nothing fits: the body is no JSON: line 1"))

@@ -30,7 +30,8 @@ struct MessagePage {
             isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived
         if !writer.options.jsonPath.isEmpty {
             let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
-            return JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
+            let hasFound = JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
+            guard !hasFound, writer.options.wayToWhole != nil else { return }
         }
         if writer.options.isShort {
             startLine(head, &writer)

@@ -6,20 +6,19 @@ struct JSONMatches {
     let path: String
     let body: LoadedBody
 
-    func write(into writer: inout DetailWriter) {
+    /// Returns whether something fits.
+    func write(into writer: inout DetailWriter) -> Bool {
         let path: JSONPath
         do {
             path = try JSONPath(self.path)
         } catch {
             writer.add("\(VisibleText.of(self.path)): \(error), at character \(error.offset + 1).", .failure)
-            return
+            return false
         }
         guard let (text, _) = body.text, !body.isEmpty else {
-            writer.add(
-                "The body is \(body.isEmpty ? "empty" : "no text"), so the path '\(path.text)' leads nowhere.",
-                .warning
-            )
-            return
+            let words = "The body is \(body.isEmpty ? "empty" : "no text"), so the path '\(path.text)' leads nowhere"
+            writer.add("\(words)\(way(writer)).", .warning)
+            return false
         }
         // JSON lines are a text each.
         let isLines = body.mediaType.flatMap { StreamCounter.Format(mediaType: $0.essence) } == .jsonLines
@@ -43,8 +42,14 @@ struct JSONMatches {
             }
         }
         let words = count > 0 ? count.of("value") + " \(count == 1 ? "fits" : "fit")" : "nothing fits: \(miss)"
-        writer.replace(heading, [Span(path.text, .heading), Span("  \(words)", count > 0 ? .faint : .warning)])
+        writer.replace(
+            heading,
+            [Span(path.text, .heading), Span("  \(words)\(way(writer))", count > 0 ? .faint : .warning)]
+        )
+        return count > 0
     }
+
+    private func way(_ writer: DetailWriter) -> String { writer.options.wayToWhole.map { "; \($0)" } ?? "" }
 
     private func write(_ nodes: [Int], of tree: JSONTree, line: Int?, _ writer: inout DetailWriter) {
         for (node, path) in zip(nodes, tree.paths(to: nodes)) where writer.takesMore() {
