@@ -228,6 +228,22 @@ extension EndToEnd {
                 }
                 #expect(runs[0] == runs[1])
             },
+            "office-proxy.yaml": { bench in
+                let (http, socks) = (try await Tinyproxy(), try await Microsocks())
+                let sluice = try await bench.start(replacing: [
+                    "proxy.corp.example:3128": "127.0.0.1:\(http.port)",
+                    "socks.corp.example:1080": "127.0.0.1:\(socks.port)",
+                ])
+                let ways = [
+                    "www.example.com": "http://127.0.0.1:\(http.port)",
+                    "a.lab.example": "socks5://127.0.0.1:\(socks.port)",
+                    "intranet.corp.example": nil, "a.near.example": nil,
+                ]
+                for (host, proxy) in ways {
+                    #expect(try await sluice.answer(bench.url(host)).status == 200, "\(host)")
+                    #expect(try await sluice.exchange { $0.url.host == host }.upstream?.proxy == proxy, "\(host)")
+                }
+            },
             "offline.yaml": { bench in
                 let sluice = try await bench.start()
                 let url = bench.url("www.example.com")
