@@ -103,6 +103,7 @@ struct ReverseListenerTests {
                 try await client.send(request)
                 try await client.receives("stands in for http://127.0.0.1:\(origin.port)")
                 #expect(client.text.hasPrefix("HTTP/1.1 400 "))
+                try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
                 let (record, _) = try #require(proxy.recorder.finished.first)
                 #expect(record.kind == .malformed && record.url.port == origin.port)
             }
