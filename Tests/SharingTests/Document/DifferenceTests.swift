@@ -24,15 +24,29 @@ struct DifferenceTests {
         #expect(
             try json(
                 #"{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"gone":true,"n":1.0}"#,
-                #"{"items":[{"id":0},{"id":1,"name":"a"},{"id":2,"name":"c"}],"n":1.00,"a b":null}"#
+                #"{"items":[{"id":0},{"id":1,"name":"a"},{"id":2,"name":"c"}],"n":1.5,"a b":null}"#
             ) == [
                 "+ $.items[0]: {\"id\":0}",
                 "~ $.items[2].name: \"b\" → \"c\"",
                 "− $.gone: true",
-                "~ $.n: 1.0 → 1.00",
+                "~ $.n: 1.0 → 1.5",
                 "+ $[\"a b\"]: null",
             ]
         )
+    }
+
+    @Test(arguments: [
+        (#"{"n":1.0}"#, #"{"n":1.00}"#, true), (#"[100]"#, #"[1e2]"#, true), (#"[2.5]"#, #"[25E-1]"#, true),
+        (#"[-0]"#, #"[0]"#, true), (#"{"v":"\u00e9\/"}"#, #"{"v":"é/"}"#, true), (#"{"\u0061":1}"#, #"{"a":1}"#, true),
+        (#"[1]"#, #"["1"]"#, false), (#"["1.0"]"#, #"["1"]"#, false), (#"[0.1]"#, #"[0.10000000000000000001]"#, false),
+        (#"[12345678901234567890]"#, #"[12345678901234567891]"#, false), (#"["\\u00e9"]"#, #"["é"]"#, false),
+    ])
+    func `the spelling of numbers and strings is no difference, their value is`(
+        _ old: String,
+        _ new: String,
+        isSame: Bool
+    ) throws {
+        #expect((try json(old, new) == ["The JSON means the same."]) == isSame, "\(old) \(new)")
     }
 
     @Test func `duplicate members are compared one by one`() throws {
