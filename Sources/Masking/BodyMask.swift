@@ -150,6 +150,13 @@ final class BodyMask {
 
 /// How a body's names and values are written, by its media type and its beginning.
 enum BodySyntax {
+    private static let lookedAt = 4_096
+
+    /// Of bytes without a type.
+    static func of(_ bytes: UnsafeRawBufferPointer) -> (ScanSyntax?, isBinary: Bool) {
+        of(nil, Array(bytes.prefix(lookedAt)))
+    }
+
     static func of(_ mediaType: MediaType?, _ beginning: [UInt8]) -> (ScanSyntax?, isBinary: Bool) {
         let essence = mediaType?.essence ?? ""
         if essence == "application/x-www-form-urlencoded" { return (.form, false) }
@@ -160,7 +167,7 @@ enum BodySyntax {
         if essence.hasSuffix("html") || essence.hasSuffix("xml") || essence.hasSuffix("+xml") {
             return (.markup, false)
         }
-        let isText = mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning.prefix(4_096)))
+        let isText = mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning.prefix(lookedAt)))
         return isText ? (.text, false) : (nil, true)
     }
 }

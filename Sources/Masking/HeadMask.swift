@@ -42,9 +42,10 @@ struct HeadMask {
                     let whole = place..<end
                     marks += mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[whole])) { line(bytes, whole) }
                 } else if isRequest {
+                    // Nearly always there is nothing.
+                    guard next < bytes.count else { break }
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[next...])
-                    let syntax = BodySyntax.of(nil, Array(rest.prefix(4_096))).0
-                    marks += mask.marks(in: rest, syntax).map { mark in
+                    marks += mask.marks(in: rest, BodySyntax.of(rest).0).map { mark in
                         let range = mark.range.lowerBound + next..<mark.range.upperBound + next
                         return Mark(range, mark.placeholder, isNumber: mark.isNumber)
                     }

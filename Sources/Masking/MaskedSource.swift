@@ -178,7 +178,7 @@ package final class MaskedSource: ExchangeSource {
         var masked = message
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
             // Many programs send their texts as binary messages.
-            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(nil, Array(bytes.prefix(4_096)))
+            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
             let marks = mask.marks(in: bytes, syntax)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
