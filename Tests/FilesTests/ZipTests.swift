@@ -206,12 +206,17 @@ struct ZipTests {
         for file in [zeros, path, path + ".2"] { try FileManager.default.removeItem(atPath: file) }
     }
 
+    /// A zip with an entry `zeros` of so many of them.
+    private func zip(ofZeros count: Int) throws -> String {
+        let (zeros, path) = (directory + "/zeros", directory + "/zeros.zip")
+        try Data(count: count).write(to: URL(filePath: zeros))
+        try ZipWriter.write([ZipWriter.Member("zeros", file: zeros)], to: path)
+        return path
+    }
+
     @Test("What compresses well opens within its limits, and where there is no room for it nothing is written")
     func room() throws {
-        let zeros = directory + "/few-zeros"
-        try Data(count: 4 << 20).write(to: URL(filePath: zeros))
-        let path = directory + "/few.zip"
-        try ZipWriter.write([ZipWriter.Member("zeros", file: zeros)], to: path)
+        let path = try zip(ofZeros: 4 << 20)
         let reader = try ZipReader(path)
         let entry = try #require(reader["zeros"])
         #expect(entry.size == 4 << 20)
@@ -229,10 +234,7 @@ struct ZipTests {
 
     @Test("An entry that unpacks to more than it says is given up there")
     func understated() throws {
-        let zeros = directory + "/said-zeros"
-        try Data(count: 8 << 20).write(to: URL(filePath: zeros))
-        let path = directory + "/said.zip"
-        try ZipWriter.write([ZipWriter.Member("zeros", file: zeros)], to: path)
+        let path = try zip(ofZeros: 8 << 20)
         var bytes = Array(try Data(contentsOf: URL(filePath: path)))
         // The size stands in the list of entries, and perhaps before the entry itself (APPNOTE.TXT 4.3.7, 4.3.12).
         let size: [UInt8] = [0, 0, 0x80, 0]

@@ -168,6 +168,27 @@ struct MaskedSourceTests {
         #expect(String(buffer: head) == "HTTP/1.1 200 OK\r\nX: sluice-token-1\r\n\r\n")
     }
 
+    @Test("What follows the head of a malformed request is masked as a body is, and the head as ever")
+    func malformed() throws {
+        try memory.add("", [])
+        var exchange = memory.exchanges[0]
+        let head = "POST / HTTP/1.1\r\nBad Name: x\r\nX-Api-Key: \(chance)\r\n\r\n"
+        for (rest, masked) in [
+            (#"{"password":"ZZmalJSON1234567","a":1}"#, #"{"password":"sluice-password-0","a":1}"#),
+            ("user=a&password=ZZmalFORM1234567", "user=a&password=sluice-password-0"), ("", ""),
+        ] {
+            exchange.messages.requestHead = ByteBuffer(string: head + rest)
+            let mask = TextMask()
+            mask.endCollecting()
+            let found = try #require(MaskedSource(memory, mask).masked(exchange).messages.requestHead)
+            #expect(
+                String(buffer: found)
+                    == "POST / HTTP/1.1\r\nBad Name: x\r\nX-Api-Key: sluice-key-0\r\n\r\n\(masked)",
+                "\(rest)"
+            )
+        }
+    }
+
     @Test("A message of a WebSocket, its close reason, and a trace")
     func messages() throws {
         let mask = TextMask()

@@ -241,6 +241,10 @@ struct SessionFileTests {
         try SessionCopy.write(session: scratch.session, to: copy, overwrites: false)
         #expect(try sqlite(copy, "PRAGMA user_version") == "5")
         #expect(try SessionReader(path: copy).count() == 2)
+        let rest = scratch.path + "/rest.sluice"
+        _ = try SessionTrim(removed: try Filter("id:1")).copy(scratch.session, to: rest)
+        #expect(try SessionReader(path: rest).count() == 1)
+        #expect(try sqlite(scratch.session, "PRAGMA user_version") == "4")
         let next = try Feed(path: scratch.session)
         (way.id, way.proxy) = (ConnectionID(5), "http://127.0.0.1:3")
         next(.connection(way))
