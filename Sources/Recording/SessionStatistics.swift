@@ -1,4 +1,5 @@
 package import HTTPModel
+import Synchronization
 
 /// What a set of exchanges amounts to: in all, by host, by endpoint where that is asked for, and over time. Its memory does
 /// not grow with the exchanges.
@@ -113,10 +114,11 @@ extension SessionStatistics {
         }
     }
 
-    package mutating func add(_ entry: Entry) {
+    /// - Parameter rows: decides, where several threads count, which hosts and endpoints have a row of their own.
+    package mutating func add(_ entry: Entry, rows: StatisticsRows? = nil) {
         all.add(entry)
         if hosts[entry.host]?.add(entry) == nil {
-            if hosts.count < Self.mostHosts {
+            if rows?.have(host: entry.host) ?? (hosts.count < Self.mostHosts) {
                 hosts[entry.host] = Totals()
                 hosts[entry.host]?.add(entry)
             } else {
@@ -125,7 +127,7 @@ extension SessionStatistics {
         }
         if countsEndpoints, let endpoint = entry.endpoint {
             if endpoints[endpoint]?.add(entry) == nil {
-                if endpoints.count < Self.mostEndpoints {
+                if rows?.have(endpoint) ?? (endpoints.count < Self.mostEndpoints) {
                     endpoints[endpoint] = Totals()
                     endpoints[endpoint]?.add(entry)
                 } else {
@@ -155,6 +157,30 @@ extension SessionStatistics {
             }
         }
         timeline.add(other.timeline)
+    }
+}
+
+/// Which hosts and endpoints have a row of their own where several threads count parts of one session: those that any of
+/// them meets first. So each row has all exchanges of its host or endpoint.
+package final class StatisticsRows: Sendable {
+    private let hosts = Mutex(Set<String>())
+    private let endpoints = Mutex(Set<SessionStatistics.Endpoint>())
+
+    package init() {}
+
+    func have(host: String) -> Bool { hosts.withLock { $0.take(host, most: SessionStatistics.mostHosts) } }
+
+    func have(_ endpoint: SessionStatistics.Endpoint) -> Bool {
+        endpoints.withLock { $0.take(endpoint, most: SessionStatistics.mostEndpoints) }
+    }
+}
+
+extension Set {
+    /// Whether the element is in the set, into which it is put while there is room.
+    fileprivate mutating func take(_ element: Element, most: Int) -> Bool {
+        guard count < most else { return contains(element) }
+        insert(element)
+        return true
     }
 }
 

@@ -11,18 +11,22 @@ extension SessionReader {
         matching filter: Filter,
         inFlight isInFlight: Bool? = nil,
         to statistics: inout SessionStatistics,
+        rows shared: StatisticsRows? = nil,
         watch: StatementWatch? = nil
     ) throws {
         let state = isInFlight.map { "AND e.state \($0 ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)" } ?? ""
         let hasEndpoint = statistics.countsEndpoints
         let columns = SessionStatistics.Entry.columns(hasEndpoint: hasEndpoint)
         let statement = ExchangeStatement(columns, rows, filter, state)
-        try run(statement, watch) { statistics.add(try SessionStatistics.Entry(&$0, hasEndpoint: hasEndpoint)) }
+        try run(statement, watch) {
+            statistics.add(try SessionStatistics.Entry(&$0, hasEndpoint: hasEndpoint), rows: shared)
+        }
     }
 
     /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
     /// `onBlock` is called now and then with how many were counted, and the part of the session that was gone through,
-    /// from 0 to 1, on any thread; what it throws ends the pass. Throws ``SessionError``.
+    /// from 0 to 1, on any thread; what it throws ends the pass. Of more hosts and endpoints than have a row, those that are
+    /// met first have one, which may be others the next time. Throws ``SessionError``.
     ///
     /// - Parameter shortestPart: how many numbers are worth a thread of their own.
     package func statistics(
@@ -35,9 +39,7 @@ extension SessionReader {
         let threads = filter.needs == .record ? min(8, ProcessInfo.processInfo.activeProcessorCount) : 1
         let parts = bounds.parts(threads, shortest: shortestPart)
         if parts.count > 1 {
-            let statistics = try statistics(of: parts, matching: filter, countsEndpoints: countsEndpoints, onBlock)
-            // A part with more hosts or endpoints than have a row leaves out others than a single pass does.
-            if statistics.others.count == 0, statistics.otherEndpoints.count == 0 { return statistics }
+            return try statistics(of: parts, matching: filter, countsEndpoints: countsEndpoints, onBlock)
         }
         return try statistics(in: bounds, matching: filter, countsEndpoints: countsEndpoints, onBlock)
     }
@@ -46,11 +48,12 @@ extension SessionReader {
         in bounds: ClosedRange<Int64>,
         matching filter: Filter,
         countsEndpoints: Bool,
+        rows: StatisticsRows? = nil,
         _ onBlock: (_ counted: Int64, _ part: Double) throws -> Void
     ) throws -> SessionStatistics {
         var statistics = SessionStatistics(countsEndpoints: countsEndpoints)
         try forEachBlock(of: bounds, for: filter) { block in
-            try add(.range(block), matching: filter, to: &statistics)
+            try add(.range(block), matching: filter, to: &statistics, rows: rows)
             try onBlock(statistics.all.count, bounds.part(upTo: block.upperBound))
             return true
         }
@@ -67,10 +70,12 @@ extension SessionReader {
         let progress = Mutex(ranges.map { _ in (counted: Int64(0), part: 0.0) })
         let outcomes = Mutex([Result<SessionStatistics, any Error>?](repeating: nil, count: ranges.count))
         let hasFailed = Atomic(false)
+        let rows = StatisticsRows()
         DispatchQueue.concurrentPerform(iterations: ranges.count) { index in
             let outcome = Result {
-                let reader = index == 0 ? self : another() ?? self
-                return try reader.statistics(in: ranges[index], matching: filter, countsEndpoints: countsEndpoints) {
+                let (range, reader) = (ranges[index], index == 0 ? self : another() ?? self)
+                return try reader.statistics(in: range, matching: filter, countsEndpoints: countsEndpoints, rows: rows)
+                {
                     counted,
                     part in
                     if hasFailed.load(ordering: .relaxed) { throw CancellationError() }
