@@ -103,7 +103,7 @@ final class ConnectAttempt {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let box = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop.eventLoop)
         bootstrap
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connectTimeout(loop.configuration.timeouts.connect)
             .channelInitializer { channel in

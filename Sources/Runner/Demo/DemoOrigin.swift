@@ -104,7 +104,7 @@ package final class DemoOrigin: Sendable {
 
     private static func listen(as identity: Identity?) async throws -> Listener {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let identity { try channel.pipeline.syncOperations.addHandler(identity.makeHandler()) }

@@ -28,7 +28,7 @@ package final class DirectRoute: ProbeRoute {
     package func connect(within limit: Duration) async throws -> ProbeStream {
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(TimeAmount(limit))
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         let initializer: @Sendable (any Channel) -> EventLoopFuture<ProbeStream> = { channel in
             channel.eventLoop.makeCompletedFuture { try ProbeStream(wrappingChannelSynchronously: channel) }
         }

@@ -24,7 +24,7 @@ package final class ProxiedRoute: ProbeRoute {
         do {
             channel = try await ClientBootstrap(group: group)
                 .connectTimeout(TimeAmount(limit))
-                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .channelInitializer { [self] channel in
                     channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel, opened) }
                 }
