@@ -160,7 +160,8 @@ final class Exchange {
     func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
 
     func enforceTimeout(now: NIODeadline) {
-        let limit = loop.configuration.timeouts.idle
+        let ownLimit = machine.awaitsResponse ? loop.configuration.timeouts.response : nil
+        let limit = ownLimit ?? loop.configuration.timeouts.idle
         // A message that somebody holds, or that is paced, is not a sign of a silent peer; nor is a quiet tunnel or
         // stream.
         let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
@@ -171,7 +172,8 @@ final class Exchange {
             machine.isRequestComplete
             ? (.timeout, "the server \(machine.record.url.authority)") : (.clientTimeout, "the rest of the request")
         let text = "Nothing happened for \(limit.inSeconds) seconds while waiting for \(what)."
-        interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with --idle-timeout."))
+        let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
+        interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
     }
 
     private var now: NIODeadline {

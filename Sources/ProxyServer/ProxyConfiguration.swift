@@ -65,9 +65,11 @@ package struct ProxyConfiguration: Sendable {
         package var connect = TimeAmount.seconds(15)
         /// For the next byte of an exchange that waits for its server or its client.
         package var idle = TimeAmount.seconds(600)
+        /// For the beginning of a server's response, once it has the request; `nil` for ``idle``.
+        package var response: TimeAmount?
         /// For a request head, or a TLS handshake of a client, from its first byte on.
         package var requestHead = TimeAmount.seconds(60)
-        /// For the next request on a client's connection.
+        /// For the first byte of a client's connection, and for the next request on it.
         package var keepAlive = TimeAmount.seconds(300)
         /// For the next use of a server's connection.
         package var pooled = TimeAmount.seconds(60)

@@ -73,6 +73,23 @@ extension EndToEnd {
             #expect(try await sluice.exchange().record.status == 408)
         }
 
+        @Test("A client that says nothing, or nothing more, has --keep-alive-timeout, in every mode")
+        func nothing() async throws {
+            let modes = ["socks5", "reverse:http://127.0.0.1:9"]
+            let sluice = try await SluiceProcess.listening(
+                "socks5@0",
+                "reverse:http://127.0.0.1:9@0",
+                options: ["--keep-alive-timeout", "0.2"]
+            )
+            let ports = try [sluice.port] + modes.map { try sluice.port(of: $0) }
+            try await blocking {
+                for port in ports { #expect(try Socket(port: port).readToEnd().isEmpty) }
+                let socket = try Socket(port: sluice.port)
+                try socket.send("GET / HTTP/1.1\r\nHost: sluice.proxy\r\n\r\n")
+                #expect(latin1(try socket.readToEnd()).hasPrefix("HTTP/1.1 200 "))
+            }
+        }
+
         @Test("A TLS hello that is none, on the proxy's own port, ends the connection and nothing else")
         func badHello() async throws {
             let bytes: [UInt8] = [0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0xFF] + noise(500)

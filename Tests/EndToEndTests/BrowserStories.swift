@@ -106,6 +106,34 @@ extension EndToEnd {
             _ = try await sluice.stop()
         }
 
+        #if os(Linux)
+        @Test("A browser goes on when its Sluice is killed, and ends when the next one starts")
+        func orphan() async throws {
+            let scratch = try Scratch()
+            let environment = try environment(scratch)
+            let waiting = try scratch.write("chromium-waits", "#!/bin/sh\nwhile sleep 0.2; do :; done\n", mode: 0o755)
+            /// Processes that run with a profile in the scratch directory.
+            func browsers() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc").count { name in
+                    let line = Int(name) == nil ? nil : FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
+                    return String(decoding: line ?? Data(), as: UTF8.self)
+                        .contains("--user-data-dir=\(scratch.path("tmp"))/")
+                }
+            }
+            let arguments = ["browser", "--browser", waiting, "--plain", "--session", scratch.path("b.sluice")]
+            let program = try Program(try SluiceProcess.executable(), arguments, environment: environment)
+            try await eventually("it runs: \(program.errors)") { try browsers() == 1 }
+            program.signal(SIGKILL)
+            _ = try await program.outcome(within: 60)
+            #expect(try browsers() == 1)
+            let next = ["run", "--listen", "127.0.0.1:0", "--no-session", "--", "true"]
+            let outcome = try await Program.run(try SluiceProcess.executable(), next, environment: environment)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try browsers() == 0)
+            #expect(try leftovers(scratch) == [])
+        }
+        #endif
+
         @Test(
             "What a killed Sluice left is removed by the next; a wrong name, a wrong URL and a missing browser say so"
         )

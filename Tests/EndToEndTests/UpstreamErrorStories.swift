@@ -218,6 +218,36 @@ extension EndToEnd {
             )
         }
 
+        @Test("A server that does not begin to answer ends at --response-timeout; one that has begun has its time")
+        func responseTimeout() async throws {
+            let silent = try Origin { _, socket in while try !socket.receive(patience: 120_000).isEmpty {} }
+            try await check(
+                "http://127.0.0.1:\(silent.port)/",
+                status: 504,
+                .timeout,
+                says: ["127.0.0.1:\(silent.port)", "--response-timeout"],
+                options: ["--response-timeout", "1"]
+            )
+            let (asked, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let origin = try Origin { _, socket in
+                guard try socket.readHead().contains("/slow") else {
+                    while try !socket.receive(patience: 120_000).isEmpty {}
+                    return
+                }
+                try socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")
+                asked.signal()
+                mayEnd.wait()
+                try socket.send("k")
+            }
+            let sluice = try await SluiceProcess(["--response-timeout", "0.5"])
+            async let slow = sluice.get("http://127.0.0.1:\(origin.port)/slow")
+            try await blocking { asked.wait() }
+            // What was asked for later and never began has ended, and the other one has not.
+            #expect(try await sluice.get("http://127.0.0.1:\(origin.port)/silent").contains("for 0.5 seconds"))
+            mayEnd.signal()
+            #expect(try await slow == "ok")
+        }
+
         @Test("A browser gets the explanation as a page")
         func html() async throws {
             let sluice = try await SluiceProcess()

@@ -44,7 +44,11 @@ struct ClientCountTests {
     @Test("A client of another machine has a number of its own; one of this machine has none")
     func foreign() throws {
         let limits = ConnectionLimits(inAll: 10)
-        #expect(limits.perClient(try SocketAddress(ipAddress: "192.0.2.1", port: 1)) == 1_000)
+        // Others have room beside it, however few there may be in all.
+        for (inAll, number) in [(10, 5), (1, 1), (480, 240), (2_000, 1_000), (100_000, 1_000)] {
+            let limits = ConnectionLimits(inAll: inAll)
+            #expect(limits.perClient(try SocketAddress(ipAddress: "192.0.2.1", port: 1)) == number)
+        }
         #expect(limits.perClient(try SocketAddress(ipAddress: "127.0.0.1", port: 1)) == .max)
         #expect(ConnectionLimits(perClient: 7).perClient(try SocketAddress(ipAddress: "::1", port: 1)) == 7)
         #expect(ConnectionLimits.half >= 16)

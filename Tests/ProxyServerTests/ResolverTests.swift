@@ -117,4 +117,13 @@ struct ResolverTests {
         #expect(names.finished("c").sorted() == ["4", "6"])
         #expect(names.next() == nil)
     }
+
+    @Test("A name in letters outside ASCII is asked for as the name system has it")
+    func letters() async throws {
+        let server = NameServer()
+        let inquiry = Resolver(lookUp: server.lookUp).resolve("bücher.example", .v4, on: eventLoop)
+        server.answer("xn--bcher-kva.example")
+        _ = try await inquiry.addresses.get()
+        #expect(server.log == ["xn--bcher-kva.example"])
+    }
 }

@@ -30,6 +30,35 @@ struct TemporaryDirectoryTests {
         #expect(FileManager.default.fileExists(atPath: used.path + "/archive.sluice"))
     }
 
+    #if os(Linux)
+    @Test("A browser whose Sluice was killed is ended before its profile is removed; what only names the folder is not")
+    func orphans() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        func start(_ arguments: String...) throws -> Process {
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "while sleep 0.1; do :; done", "browser"] + arguments
+            try process.run()
+            return process
+        }
+        let (left, used) = (scratch.path + "/sluice-browser.left", try TemporaryDirectory("browser", in: scratch.path))
+        try scratch.makeDirectory("sluice-browser.left/profile")
+        let chromium = try start("--user-data-dir=\(left)/profile", "--proxy-server=x")
+        let firefox = try start("--no-remote", "--profile", left)
+        let others = [try start("--user-data-dir=\(used.path)/profile"), try start("rm", "-r", left)]
+        defer { for process in others { process.terminate() } }
+        TemporaryDirectory.sweep(scratch.path)
+        for process in [chromium, firefox] {
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+        }
+        #expect(!FileManager.default.fileExists(atPath: left))
+        #expect(others.allSatisfy { $0.isRunning })
+        used.remove()
+    }
+    #endif
+
     @Test("A key log is not waited for, and goes into no file of another user")
     func keyLog() throws {
         let scratch = try Scratch()

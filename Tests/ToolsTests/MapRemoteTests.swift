@@ -32,6 +32,14 @@ struct MapRemoteTests {
                 "{ from: 'https://qiita.com/*', to: 'http://localhost:3000/' }", "https://qiita.com/api/v2?x=1",
                 "http://localhost:3000/api/v2?x=1"
             ),
+            (
+                "{ from: 'a.example', to: 'http://bücher.example' }", "http://a.example/",
+                "http://xn--bcher-kva.example/"
+            ),
+            (
+                "{ from: 'a.example', to: { host: bücher.example } }", "http://a.example/",
+                "http://xn--bcher-kva.example/"
+            ),
             ("{ from: 'a.example/path/*', to: '/path2/' }", "http://a.example/path/x/y", "http://a.example/path2/x/y"),
             (
                 "{ from: '*', to: 'b.example/openweathermap/' }", "http://a.example/data/2.5/f",

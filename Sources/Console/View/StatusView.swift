@@ -118,7 +118,7 @@ enum StatusView {
         let mode = listeners.count == 1 && listeners[0].isForward == false ? " \(listeners[0].mode)" : ""
         let address =
             mode.isEmpty
-            ? Item(8, model.proxy.address + more, port + more)
+            ? Item(8, places(model.proxy), model.proxy.address + more, port + more)
             : Item(8, model.proxy.address + mode, model.proxy.address, port)
         if let problem = model.proxy.recordingProblem {
             return [address, Item(1, "NOT RECORDING"), Item(11, problem)]
@@ -128,6 +128,19 @@ enum StatusView {
             return [address, Item(1, "NOT RECORDING"), Item(7, "\(recording.passed) passed")]
         }
         return [address, Item(10, "recording", "rec")]
+    }
+
+    /// All listeners: the first with its address, the others with their ports where the host is the same; and their modes,
+    /// but for the forward proxy that stands first.
+    private static func places(_ proxy: ProxyState) -> String {
+        let host = proxy.address.lastIndex(of: ":").map { proxy.address[..<$0] } ?? ""
+        let others = proxy.listeners.filter { $0.address != proxy.address }
+        let first = proxy.listeners.first { $0.address == proxy.address && !$0.isForward }
+        let places = others.map { other in
+            let isBeside = !host.isEmpty && other.address.hasPrefix("\(host):")
+            return "\(isBeside ? other.address.dropFirst(host.count) : other.address[...]) \(other.mode)"
+        }
+        return ([proxy.address + (first.map { " \($0.mode)" } ?? "")] + places).joined(separator: ", ")
     }
 
     private static func workItems(_ model: ConsoleModel) -> [Item] {

@@ -128,6 +128,12 @@ package struct ExchangeMachine: ~Copyable {
         if case .over = state { true } else { false }
     }
 
+    /// Whether a server has been sent the whole request, and has not begun its response.
+    package var awaitsResponse: Bool {
+        guard case .relaying(.asked) = state else { return false }
+        return marks.requestSent != nil
+    }
+
     /// Whether the client has sent its request whole.
     package var isRequestComplete: Bool {
         switch requestState {

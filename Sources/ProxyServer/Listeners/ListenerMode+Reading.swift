@@ -1,4 +1,5 @@
 import HTTPModel
+import Wire
 
 extension Listener {
     /// Reads `MODE[@[HOST:]PORT]`, as mitmproxy writes it: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
@@ -131,6 +132,6 @@ extension ReverseTarget {
                 "\(scheme)://\(rest) has no port, and \(scheme) has none of its own: \(scheme)://\(rest):PORT."
             )
         }
-        self.init(transport, host: host, port: port)
+        self.init(transport, host: HostName.inASCII(host), port: port)
     }
 }

@@ -47,7 +47,7 @@ package struct ReverseTarget: Sendable, Hashable {
     }
 
     package var transport: Transport
-    /// A name in lower case or an address without brackets.
+    /// A name in lower case and in ASCII, or an address without brackets.
     package var host: String
     package var port: Int
 

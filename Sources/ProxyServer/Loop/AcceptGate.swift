@@ -30,12 +30,12 @@ final class AcceptGate: ChannelInboundHandler {
             context.fireErrorCaught(error)
             return
         }
-        rest(context.channel, "\(error)")
+        rest(context.channel, "\(error); ulimit -n sets how many there may be")
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         context.fireChannelRead(data)
-        if counts.isFull { rest(context.channel, "there are as many as --max-connections allows") }
+        if counts.isFull { rest(context.channel, "there are \(counts.most), and --max-connections allows no more") }
     }
 
     private func rest(_ channel: any Channel, _ reason: String) {
@@ -65,7 +65,7 @@ final class AcceptGate: ChannelInboundHandler {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now
         logger.warning(
-            "further clients have to wait: idle connections are closed for them; ulimit -n sets how many there may be",
+            "further clients have to wait: idle connections are closed for them",
             metadata: ["reason": "\(reason)"]
         )
     }

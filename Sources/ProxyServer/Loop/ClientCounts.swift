@@ -13,7 +13,7 @@ package struct ConnectionLimits: Sendable, Hashable {
     package static let range = 1...1_000_000
 
     /// By default half of the descriptors that the process may have, as each client may need a server; and any number for one
-    /// client of this machine, else 1,000.
+    /// client of this machine, else 1,000, but never more than half of all, so that others have room beside it.
     package init(inAll: Int = ConnectionLimits.half, perClient: Int = 0) {
         self.inAll = inAll
         self.perClient = perClient
@@ -26,12 +26,12 @@ package struct ConnectionLimits: Sendable, Hashable {
         return max(16, (Int(clamping: min(limit.rlim_cur, 2_000_000)) - 64) / 2)
     }
 
-    /// What one client of another machine may have where the user says nothing.
-    static let perForeignClient = 1_000
+    /// The most that one client of another machine may have where the user says nothing.
+    private static let perForeignClient = 1_000
 
     func perClient(_ address: SocketAddress) -> Int {
         if perClient > 0 { return perClient }
-        return AccessRules().allows(address) ? .max : ConnectionLimits.perForeignClient
+        return AccessRules().allows(address) ? .max : min(ConnectionLimits.perForeignClient, max(1, inAll / 2))
     }
 }
 
@@ -89,6 +89,9 @@ final class ClientCounts: Sendable {
             state.byClient[client] = count > 0 ? count : nil
         }
     }
+
+    /// How many connections all clients together may have.
+    var most: Int { limits.inAll }
 
     /// Whether further clients have to wait.
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Synchronization
+import Wire
 
 /// Which addresses of a name are asked for.
 enum AddressFamily: Sendable, Hashable {
@@ -67,7 +68,7 @@ final class Resolver: Sendable {
     private func startNext() {
         while let question = names.withLock({ $0.next() }) {
             Thread.detachNewThread { [self] in
-                let result = Result { try lookUp(question.host, question.family) }
+                let result = Result { try lookUp(HostName.inASCII(question.host), question.family) }
                 for waiter in names.withLock({ $0.finished(question) }) { waiter.completeWith(result) }
                 startNext()
             }

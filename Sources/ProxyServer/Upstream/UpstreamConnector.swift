@@ -213,7 +213,8 @@ final class UpstreamConnector {
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
             let text = "The name \(host) was not resolved within \(amount.inSeconds) seconds."
-            failed(ExchangeFailure(.timeout, text, hint: "\(Resolver.unanswered) --connect-timeout sets the limit."))
+            let hint = "\(Resolver.unanswered) --connect-timeout sets the limit."
+            failed(ofRoute(ExchangeFailure(.timeout, text, hint: hint)))
         }
         work = .resolving(search, limit: limit)
         search.start { [self] outcome in
@@ -227,9 +228,17 @@ final class UpstreamConnector {
             case (.failure, .connecting(let attempt, _)): attempt.add([], areAll: true)
             case (.failure(let failure), .resolving):
                 stop()
-                failed(failure)
+                failed(ofRoute(failure))
             }
         }
+    }
+
+    /// A failed look-up as that of the proxy, where it was the proxy's name that was looked up.
+    private func ofRoute(_ failure: ExchangeFailure) -> ExchangeFailure {
+        guard let proxy = route.proxy else { return failure }
+        let code = failure.code == .dns ? ExchangeFailure.Code.upstreamProxy : failure.code
+        let text = "The upstream proxy \(proxy) was not found. \(failure.message)"
+        return ExchangeFailure(code, text, hint: failure.hint)
     }
 
     private var port: Int { route.proxy?.port ?? destination.port }

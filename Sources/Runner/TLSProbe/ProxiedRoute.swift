@@ -2,6 +2,7 @@ package import HTTPModel
 import NIOCore
 import NIOPosix
 import ProxyServer
+import Text
 package import Wire
 
 /// Connects by way of another proxy, which looks up the server's name.
@@ -55,7 +56,7 @@ package final class ProxiedRoute: ProbeRoute {
             let session = try TLSClientContext(trust: trust).makeSession(host: way.host)
             try pipeline.addHandler(TLSChannelHandler(session: session))
         }
-        let handshake = way.handshake(host: target.host, port: target.port)
+        let handshake = way.handshake(host: HostForms(target.host)?.ascii ?? target.host, port: target.port)
         try pipeline.addHandler(ProxyHandshakeHandler(way, to: target.authority, handshake: handshake))
         try pipeline.addHandler(WayOpened(opened))
     }

@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import Rules
+import Text
 
 /// Where a map-remote rule sends requests: parts of a URL, in which `$1` stands for a capture.
 struct RemoteTarget: Sendable {
@@ -102,7 +103,7 @@ struct RemoteParts: Sendable, Hashable {
             guard let (host, port) = RequestURL.splitAuthority(authority) else {
                 throw TargetError(message: "'\(authority.prefix(80))' is no host, nor a host and a port")
             }
-            self.host = host
+            self.host = HostForms(host)?.ascii ?? host
             self.port = port ?? self.port
         } else if scheme != nil {
             throw TargetError(
@@ -136,7 +137,7 @@ struct RemoteParts: Sendable, Hashable {
                 let hint = RequestURL.splitAuthority(text)?.port == nil ? "" : "; the port has a key of its own"
                 throw TargetError(message: "'\(text.prefix(80))' is no host\(hint)")
             }
-            self.host = host
+            self.host = HostForms(host)?.ascii ?? host
         case .port:
             guard let number = Int(text), (1...65_535).contains(number) else {
                 throw TargetError(message: "'\(text.prefix(20))' is no port")

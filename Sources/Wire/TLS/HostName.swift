@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Text
 
 /// A host as a certificate names it: an address in binary form, or a DNS name in ASCII.
-enum HostName: Hashable {
+package enum HostName: Hashable, Sendable {
     case address([UInt8])
     case dns(String)
 
@@ -45,6 +45,10 @@ enum HostName: Hashable {
     }
 
     private static func isHexLetter(_ byte: UInt8) -> Bool { (0x61...0x66).contains(byte | 0x20) }
+
+    /// A host as it is looked up and named on the wire: letters outside ASCII in their `xn--` form (RFC 3492), all else as
+    /// it is.
+    package static func inASCII(_ host: String) -> String { HostForms(host)?.ascii ?? host }
 
     private static func ascii(_ label: String) -> String? {
         if label.utf8.allSatisfy({ $0 < 0x80 }) { return label }

@@ -90,9 +90,20 @@ struct UpstreamOptions: ParsableArguments {
 
     @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
 
+    @Option(
+        help: .value(
+            "seconds",
+            "How long a server may take to begin its response once it has the request. (default: as --idle-timeout)"
+        )
+    )
+    var responseTimeout: Double?
+
     @OptionGroup var proxy: UpstreamProxyOptions
 
-    func validate() throws { try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout) }
+    func validate() throws {
+        try UpstreamOptions.checkTimeout("connect-timeout", connectTimeout)
+        if let responseTimeout { try UpstreamOptions.checkTimeout("response-timeout", responseTimeout) }
+    }
 
     static func checkTimeout(_ name: String, _ value: Double) throws {
         guard (0.001...1_000_000).contains(value) else { throw ValidationError("--\(name) takes seconds above 0.") }
@@ -106,6 +117,7 @@ struct UpstreamOptions: ParsableArguments {
         settings.http2 = http2.legs
         settings.upstreamProxy = proxy.option
         settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
+        settings.timeouts.response = responseTimeout.map { .milliseconds(Int64($0 * 1_000)) }
     }
 }
 
@@ -170,6 +182,14 @@ struct ListenerOptions: ParsableArguments {
 
     @Option(
         help: .value(
+            "seconds",
+            "How long a client's connection may wait for its first byte, and between two requests."
+        )
+    )
+    var keepAliveTimeout = 300.0
+
+    @Option(
+        help: .value(
             "number",
             "How many connections clients may have open in all; further ones wait. (default: half of 'ulimit -n')"
         )
@@ -179,7 +199,7 @@ struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "number",
-            "How many connections one client may have open; further ones are closed. (default: 1000 for other machines)"
+            "How many connections one client may have open; further ones are closed. (default: 1000 for other machines, at the most half of all)"
         )
     )
     var maxClientConnections: Int?
@@ -189,6 +209,7 @@ struct ListenerOptions: ParsableArguments {
     func validate() throws {
         try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
         try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
+        try UpstreamOptions.checkTimeout("keep-alive-timeout", keepAliveTimeout)
         for (name, number) in [
             ("max-connections", maxConnections), ("max-client-connections", maxClientConnections),
         ] {
@@ -213,6 +234,7 @@ struct ListenerOptions: ParsableArguments {
         if let maxConnections { settings.connections.inAll = maxConnections }
         if let maxClientConnections { settings.connections.perClient = maxClientConnections }
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
+        settings.timeouts.keepAlive = .milliseconds(Int64(keepAliveTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))
         return settings

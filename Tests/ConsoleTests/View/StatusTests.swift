@@ -62,12 +62,20 @@ struct StatusTests {
         #expect(line(model).contains("42 %, ctrl-g stops"), "\(line(model))")
     }
 
-    @Test func `several listeners are counted, and one that is no forward proxy says what it is`() {
-        var model = model(200)
+    @Test func `listeners say what they are, and are counted where there is no room`() {
+        var model = model(260)
         let regular = ListenerState(mode: "regular", address: "127.0.0.1:17800")
         let reverse = ListenerState(mode: "reverse:https://api.example.com", address: "127.0.0.1:8443")
         model.proxy.listeners = [regular, reverse, ListenerState(mode: "socks5", address: "127.0.0.1:1080")]
-        #expect(line(model).contains("127.0.0.1:17800 +2 · recording"), "\(line(model))")
+        let all = "127.0.0.1:17800, :8443 reverse:https://api.example.com, :1080 socks5 · recording"
+        #expect(line(model).contains(all), "\(line(model))")
+        model.proxy.listeners[2].address = "[::1]:1080"
+        #expect(line(model).contains("com, [::1]:1080 socks5 · "), "\(line(model))")
+        model.proxy.listeners.removeFirst()
+        model.proxy.address = reverse.address
+        let none = "127.0.0.1:8443 reverse:https://api.example.com, [::1]:1080 socks5 · recording"
+        #expect(line(model).contains(none), "\(line(model))")
+        (model.proxy.address, model.proxy.listeners) = (regular.address, [regular] + model.proxy.listeners)
         _ = model.update(.resized(Size(width: 80, height: 24)))
         #expect(line(model).contains(":17800 +2"), "\(line(model))")
         _ = model.update(.resized(Size(width: 200, height: 24)))

@@ -219,7 +219,34 @@ extension EndToEnd {
                     "-out", scratch.path("old.pem"),
                 ]
             )
+            try scratch.write("index", "")
+            try scratch.write("serial", "01\n")
+            let configuration = try scratch.write(
+                "ca.cnf",
+                """
+                [ca]
+                default_ca = own
+                [own]
+                database = \(scratch.path("index"))
+                serial = \(scratch.path("serial"))
+                new_certs_dir = \(scratch.path)
+                default_md = sha256
+                policy = any
+                [any]
+                commonName = supplied
+
+                """
+            )
+            try await Program.require(
+                "openssl",
+                [
+                    "ca", "-batch", "-selfsign", "-notext", "-config", configuration, "-in", scratch.path("old.csr"),
+                    "-keyfile", scratch.path("old.key"), "-startdate", "20990101000000Z", "-enddate", "21000101000000Z",
+                    "-out", scratch.path("new.pem"),
+                ]
+            )
             let cases = [
+                ("certificate: new.pem, key: old.key", "is valid only from 2099-01-01"),
                 ("file: c.p12, password-file: pass", "the password is wrong"),
                 ("file: c.p12", "needs a password. Put it into the first line of a file"),
                 ("certificate: \(client.file), key: \(rsa.key)", "does not belong to the certificate"),

@@ -247,6 +247,19 @@ extension EndToEnd {
             #expect(page.hasSuffix("504"))
         }
 
+        @Test("A proxy whose name is not known is what fails, not the server's name")
+        func unknown() async throws {
+            let sluice = try await sluice("http://nowhere.invalid:3128")
+            let page = try await sluice.curl(["-w", "%{http_code}", "http://a.example/"]).text
+            #expect(
+                page.contains("The upstream proxy http://nowhere.invalid:3128 was not found. The name nowhere.invalid"),
+                "\(page)"
+            )
+            #expect(page.hasSuffix("502"))
+            let record = try await sluice.exchange("it is recorded") { $0.failure != nil }.record
+            #expect(record.failure?.code == .upstreamProxy)
+        }
+
         @Test("A proxy that is Sluice itself is refused, by whatever name")
         func loop() async throws {
             let port = try unusedPort()

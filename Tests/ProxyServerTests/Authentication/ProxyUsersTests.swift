@@ -113,4 +113,25 @@ struct ProxyAuthenticationTests {
         #expect(authentication.verify(wrong, client: client, now: start + .seconds(6)) == .wrong)
         #expect(authentication.verify(wrong, client: client, now: start + .seconds(7)) == .tooMany(seconds: 5))
     }
+
+    @Test("The right password is no attempt; the addresses whose attempts are longest ago are forgotten")
+    func forgotten() throws {
+        let authentication = try Self.authentication()
+        let (wrong, client) = (Self.credentials("ana", "wrong"), try Self.client("192.0.2.1"))
+        let start = NIODeadline.now()
+        for _ in 1...9 { #expect(authentication.verify(wrong, client: client, now: start) == .wrong) }
+        let right = Self.credentials("ana", "right")
+        #expect(authentication.verify(right, client: client, now: start) == .accepted)
+        #expect(authentication.verify(wrong, client: client, now: start) == .wrong)
+        #expect(authentication.verify(wrong, client: client, now: start) == .tooMany(seconds: 6))
+        // Without users nothing is hashed, so that many can ask.
+        let nobody = ProxyAuthentication(ProxyUsers())
+        for _ in 1...10 { #expect(nobody.verify(wrong, client: client, now: start) == .wrong) }
+        #expect(nobody.verify(wrong, client: client, now: start) == .tooMany(seconds: 6))
+        let later = start + .milliseconds(1)
+        for number in 0..<10_000 {
+            _ = nobody.verify(wrong, client: try Self.client("10.0.\(number / 250).\(number % 250)"), now: later)
+        }
+        #expect(nobody.verify(wrong, client: client, now: later) == .wrong)
+    }
 }

@@ -26,6 +26,7 @@ struct ListenerModeTests {
             ("reverse:http://api.example.com.:8000@[::]:80", "reverse:http://api.example.com:8000 on [::]:80"),
             ("reverse:http://[2001:db8::1]:3000", "reverse:http://[2001:db8::1]:3000 on 127.0.0.1:8080"),
             ("reverse:http://[2001:db8::1]", "reverse:http://[2001:db8::1] on 127.0.0.1:8080"),
+            ("reverse:https://Bücher.example@8443", "reverse:https://xn--bcher-kva.example on 127.0.0.1:8443"),
             ("reverse:tcp://db.example:5432@5432", "reverse:tcp://db.example:5432 on 127.0.0.1:5432"),
             ("reverse:TLS://mail.example:993@0.0.0.0:1993", "reverse:tls://mail.example:993 on 0.0.0.0:1993"),
         ]
