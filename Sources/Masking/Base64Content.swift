@@ -49,13 +49,18 @@ struct Base64Content {
         return controls * 10 <= min(256, narrow.count) ? narrow : nil
     }
 
+    private static func plain(_ bytes: ByteBuffer) -> [UInt8] {
+        let bytes = Array(bytes.readableBytesView)
+        return narrowed(bytes) ?? bytes
+    }
+
     private static func isText(_ bytes: [UInt8]) -> Bool {
         let beginning = bytes.prefix(256)
         return beginning.count(where: { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) * 10
             >= beginning.count * 9
     }
 
-    /// What the bytes unpack to, of a ZIP file all its entries; `nil` where they are not compressed.
+    /// What the bytes unpack to, of a ZIP file all its entries, text in UTF-16 as UTF-8; `nil` where they are not compressed.
     var unpacked: [UInt8]? {
         guard !isText else { return nil }
         let packing = bytes.withUnsafeBytes { PackedBody.packing(of: $0, nil, FieldSection()) }
@@ -63,13 +68,13 @@ struct Base64Content {
         switch packing {
         case .coding(let coding)?:
             let content = ContentDecoder.decode(ByteBuffer(bytes: bytes), codings: [coding], limit: limit)
-            return Array(content.bytes.readableBytesView)
+            return Base64Content.plain(content.bytes)
         case .zip?:
             var entries = PackedEntries(ByteBuffer(bytes: bytes))
             var (unpacked, count): ([UInt8], Int) = ([], 0)
             while count < limit, let packed = entries.next() {
                 let content = ContentDecoder.decode(packed, codings: [.deflate], limit: limit - count)
-                unpacked += content.bytes.readableBytesView
+                unpacked += Base64Content.plain(content.bytes)
                 unpacked.append(UInt8(ascii: "\n"))
                 count += max(PackedBody.leastEntry, content.bytes.readableBytes)
             }

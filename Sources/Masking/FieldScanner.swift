@@ -64,7 +64,12 @@ struct FieldScanner {
             switch bytes[place] {
             case UInt8(ascii: ":"), UInt8(ascii: "="): next = separator(at: place, length: 1)
             case UInt8(ascii: ">") where syntax == .markup || syntax == .text: next = element(endingAt: place)
-            case UInt8(ascii: "%"): next = encodedSeparator(place).flatMap { separator(at: place, length: $0) }
+            case UInt8(ascii: "%"):
+                next =
+                    encodedSeparator(place).flatMap { separator(at: place, length: $0) }
+                    ?? (has("%20", endingAt: place + 3) ? credentials(after: place, 3) : nil)
+            case 0x20: next = credentials(after: place, 1)
+            case UInt8(ascii: "+") where syntax == .form: next = credentials(after: place, 1)
             default: next = nil
             }
             place = max(next ?? 0, place + 1)
@@ -283,7 +288,9 @@ struct FieldScanner {
                 return end - start >= (isNamed ? 1 : 3) ? Value(range: start..<end, isNumber: true) : nil
             }
             // A line as a head has them; in a sentence a colon means nothing.
-            guard syntax != .script, syntax != .field, isLineStart(name.lowerBound) else { return nil }
+            guard syntax != .script, syntax != .field else { return nil }
+            if let range = quotedLine(name, start, kind) { return Value(range: range) }
+            guard isLineStart(name.lowerBound) else { return nil }
             var end = start
             while end < bytes.count, !isLineEnd(end) { end += 1 }
             return Value(range: start..<end)
@@ -291,6 +298,11 @@ struct FieldScanner {
         guard syntax != .script else { return nil }
         var end = start
         while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
+        // Authorization=Bearer …
+        if kind == .credential, end + 1 < bytes.count, bytes[end] == 0x20, CredentialScheme.isOne(bytes[start..<end]) {
+            end += 1
+            while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
+        }
         return Value(range: start..<end)
     }
 
@@ -322,42 +334,10 @@ struct FieldScanner {
         }
     }
 
-    func openingQuote(at place: Int) -> (content: Int, Quote)? {
-        var place = place
-        var backslashes = 0
-        while place < bytes.count, bytes[place] == UInt8(ascii: "\\") {
-            (place, backslashes) = (place + 1, backslashes + 1)
-        }
-        guard place < bytes.count else { return nil }
-        switch bytes[place] {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): return (place + 1, .plain(bytes[place], backslashes: backslashes))
-        case UInt8(ascii: "%") where has("%22", endingAt: place + 3): return (place + 3, .percent)
-        case UInt8(ascii: "&") where has("&quot;", endingAt: place + 6): return (place + 6, .entity)
-        default: return nil
-        }
-    }
-
-    /// Where a quoted value ends: at its quote, or where the bytes end.
-    func end(of quote: Quote, from start: Int) -> Int {
-        var place = start
-        while place < bytes.count {
-            switch quote {
-            case .none: return place
-            case .percent: if has("%22", endingAt: place + 3) { return place }
-            case .entity: if has("&quot;", endingAt: place + 6) { return place }
-            case .plain(let sign, let depth):
-                guard bytes[place] == sign else { break }
-                var run = 0
-                while place - run > start, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
-                // An escaped quote has more backslashes than those around the value; `\\` before one is a backslash.
-                if depth == 0 ? run % 2 == 0 : run <= depth { return place - (depth == 0 ? 0 : run) }
-            }
-            place += 1
-        }
-        return bytes.count
-    }
-
     // MARK: Taking
+
+    /// Whether a place is in a value that stays.
+    func isExempt(_ place: Int) -> Bool { exempt.last?.contains(place) ?? false }
 
     mutating func add(_ secret: FoundSecret) { found.append(secret) }
 

@@ -6,9 +6,8 @@ extension MaskedSource {
 
     /// Reads an exchange for its secrets; where its bodies are long, its heads only.
     package func collectForNotice(_ exchange: RecordedExchange) throws {
-        let sizes = exchange.record.sizes
-        let (size, isOver) = sizes.requestBody.addingReportingOverflow(sizes.responseBody)
-        if isOver || size > MaskedSource.longestForNotice { _ = masked(exchange) } else { try collect(exchange) }
+        let isLong = exchange.record.sizes.bodies > MaskedSource.longestForNotice
+        if isLong { collectHeads(exchange) } else { try collect(exchange) }
     }
 
     /// Reads a text that was shown for its secrets.

@@ -38,6 +38,9 @@ package final class MaskedSource: ExchangeSource {
         }
     }
 
+    /// Reads the URLs, the heads and the trace of an exchange for its secrets.
+    package func collectHeads(_ exchange: RecordedExchange) { _ = masked(exchange) }
+
     private static func sides(of exchange: RecordedExchange) -> [BodySide] {
         let flags = exchange.record.flags
         var sides: [BodySide] = [.requestReceived, .responseReceived]
@@ -114,8 +117,24 @@ package final class MaskedSource: ExchangeSource {
     /// In how many places secrets were replaced.
     package var replacedCount: Int { count + (open?.count ?? 0) }
 
+    /// What a source on another thread has replaced.
+    package struct Replaced: Sendable {
+        fileprivate var count = 0
+        fileprivate var foundAgain: Set<Int32> = []
+    }
+
+    /// What was replaced since this was asked last, for the source that counts it; `nil` for nothing.
+    package func takeReplaced() -> Replaced? {
+        closeBody()
+        defer { count = 0 }
+        return count > 0 ? Replaced(count: count, foundAgain: mask.takeFoundAgain()) : nil
+    }
+
     /// Counts what another source has replaced of the same export.
-    package func add(replacedElsewhere count: Int) { self.count += count }
+    package func add(_ replaced: Replaced) {
+        count += replaced.count
+        mask.add(foundAgain: replaced.foundAgain)
+    }
 
     /// Counts anew, after a reading whose output nobody gets.
     package func restartCount() {

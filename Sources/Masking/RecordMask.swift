@@ -1,6 +1,7 @@
 package import HTTPModel
 
-/// Masks what a list shows of an exchange, as it comes: secrets are known by their names and their look.
+/// Masks what a list shows of an exchange, as it comes: secrets are known by their names and their look, and found again
+/// anywhere in what is shown of the same exchange and of later ones.
 package struct RecordMask {
     let mask: TextMask
 
@@ -13,8 +14,14 @@ package struct RecordMask {
     }
 
     package func masked(_ record: ExchangeRecord) -> ExchangeRecord {
+        mask.boundWhatIsSought()
         var masked = record
-        let parts = mask(&masked)
+        var parts = mask(&masked)
+        if !parts.isEmpty {
+            // A part may have a secret of one that comes after it.
+            masked = record
+            parts = mask(&masked)
+        }
         if !parts.isEmpty { masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts }
         return masked
     }

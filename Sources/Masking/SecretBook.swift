@@ -58,6 +58,12 @@ package final class SecretBook {
         isClosed = true
     }
 
+    /// How many secrets are looked for.
+    var soughtCount: Int { contents.sought.count }
+
+    /// Looks for no secret any more but those that are taken in from now on, and again.
+    func seekNothing() { (contents.needles, contents.sought) = (NeedleTable(), []) }
+
     /// Says that no more secrets are added.
     func close() { isClosed = true }
 

@@ -34,6 +34,7 @@ package final class TextMask {
     package let book: SecretBook
     /// Whether secrets are still being looked for: nothing is replaced before all are known.
     private(set) var isCollecting = true
+    private var isAtOnce = false
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
     private var settledLines: Set<Int> = []
@@ -46,6 +47,16 @@ package final class TextMask {
     private var findings: Findings?
     /// The digests of what was found for another mask, which does nothing with it again.
     private var known: Set<Int> = []
+    /// What stands in the exchanges that are exported, where others are read for secrets, too.
+    private var occurrences: Occurrences?
+    /// Whether the exchanges that are read now are not exported.
+    private var isAtOthers = false
+    /// How many secrets were found in what is exported; `nil` where no other exchanges were read.
+    private var ownCount: Int?
+    /// The secrets that only other exchanges show, and that stand in what is exported.
+    private var foundAgain: Set<Int32> = []
+    /// Of how many other exchanges the bodies were not read for secrets.
+    package private(set) var unreadCount = 0
 
     // Where the bytes are from that are looked at.
     var exchange = ExchangeID(0)
@@ -62,6 +73,7 @@ package final class TextMask {
     /// that was copied, by ``takeFindings()`` and ``add(_:)``. After that it replaces the same secrets as that mask.
     package init(_ copy: Copy) {
         (names, patterns, isCollecting) = (copy.names, copy.patterns, copy.isCollecting)
+        (occurrences, isAtOthers, ownCount) = (copy.occurrences, copy.isAtOthers, copy.ownCount)
         book = SecretBook(closed: copy.secrets)
         if isCollecting { findings = Findings() }
     }
@@ -72,21 +84,71 @@ package final class TextMask {
         fileprivate let patterns: Set<MaskRules.Pattern>
         fileprivate let isCollecting: Bool
         fileprivate let secrets: SecretBook.Contents
+        fileprivate let occurrences: Occurrences?
+        fileprivate let isAtOthers: Bool
+        fileprivate let ownCount: Int?
     }
 
     package var copy: Copy {
-        Copy(names: names, patterns: patterns, isCollecting: isCollecting, secrets: book.contents)
+        Copy(
+            names: names,
+            patterns: patterns,
+            isCollecting: isCollecting,
+            secrets: book.contents,
+            occurrences: occurrences,
+            isAtOthers: isAtOthers,
+            ownCount: ownCount
+        )
     }
+
+    /// Says that other exchanges will be read than those that are exported, which come first.
+    package func expectOthers() { occurrences = Occurrences() }
+
+    /// Says that a text is masked together with what is exported: the rules of the session in a bundle.
+    package func expect(_ text: String) {
+        var text = text
+        text.withUTF8 { remember(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Says that what is exported was read: of the exchanges that are read from now on only those secrets count that may
+    /// stand in it.
+    package func beginOthers() {
+        isAtOthers = true
+        ownCount = book.entries.count
+        settledLines = []
+    }
+
+    /// Counts other exchanges whose bodies are not read for secrets.
+    package func add(unread count: Int) { unreadCount += count }
 
     /// Says that every exchange was read: from now on secrets are replaced, and no others get a number.
     package func endCollecting() {
-        isCollecting = false
+        (isCollecting, isAtOthers, occurrences) = (false, false, nil)
         settledLines = []
         book.close()
     }
 
-    /// Has secrets replaced as they are found, where there is one reading only.
-    func replaceAtOnce() { isCollecting = false }
+    /// The secrets of what is exported, and those of other exchanges that stood in what was masked so far.
+    package var secrets: [SecretBook.Entry] {
+        guard let ownCount else { return book.entries }
+        return book.entries[..<ownCount] + foundAgain.sorted().map { book.entries[Int($0)] }
+    }
+
+    /// Which secrets of other exchanges were found again since this was asked last.
+    func takeFoundAgain() -> Set<Int32> {
+        defer { foundAgain = [] }
+        return foundAgain
+    }
+
+    func add(foundAgain found: Set<Int32>) { foundAgain.formUnion(found) }
+
+    /// Has secrets replaced as they are found, where there is one reading only, and looked for from then on.
+    func replaceAtOnce() { (isCollecting, isAtOnce) = (false, true) }
+
+    /// Forgets what is looked for where it is much; the secrets keep their placeholders.
+    func boundWhatIsSought() { if book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() } }
+
+    private static let mostSoughtAtOnce = 4_096
 
     /// What looks like a secret and is none that was found. Once all secrets are known, it is found out once.
     package var suspects: [Suspect] {
@@ -135,6 +197,7 @@ package final class TextMask {
         isContinued: Bool = false,
         cutRun: Int = 0
     ) -> [Mark] {
+        remember(bytes)
         var marks: [Mark] = []
         for found in secrets(in: bytes, syntax, depth: 0, isContinued: isContinued, cutRun: cutRun) {
             if cutRun == 0 || found.range.upperBound < bytes.count { note(found) }
@@ -149,14 +212,23 @@ package final class TextMask {
     /// Calls `body` with each place where a secret of the session stands, as it is or with escapes.
     private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder) -> Void) {
         guard !book.needles.isEmpty else { return }
-        book.needles.forEach(in: bytes) { range, entry in body(range, book.entries[Int(entry)].placeholder) }
+        func found(_ entry: Int32, _ range: Range<Int>) {
+            if let ownCount, entry >= ownCount { foundAgain.insert(entry) }
+            body(range, book.entries[Int(entry)].placeholder)
+        }
+        book.needles.forEach(in: bytes) { range, entry in found(entry, range) }
         UnescapedText.forEach(of: bytes) { text in
             text.bytes.withUnsafeBytes { plain in
-                book.needles.forEach(in: plain) { range, entry in
-                    body(text.source(of: range), book.entries[Int(entry)].placeholder)
-                }
+                book.needles.forEach(in: plain) { range, entry in found(entry, text.source(of: range)) }
             }
         }
+    }
+
+    /// Remembers what stands in the bytes of an exchange that is exported, as ``forEachKnown(in:_:)`` will look at them.
+    private func remember(_ bytes: UnsafeRawBufferPointer) {
+        guard let occurrences, isCollecting, !isAtOthers else { return }
+        occurrences.add(bytes)
+        UnescapedText.forEach(of: bytes) { $0.bytes.withUnsafeBytes { occurrences.add($0) } }
     }
 
     /// The placeholder of a secret, and of a text in base64 that of the secret inside.
@@ -185,12 +257,16 @@ package final class TextMask {
     }
 
     func note(_ found: FoundSecret) {
-        let isSought = isCollecting && found.isSought
+        let isSought = (isCollecting || isAtOnce) && found.isSought
+        guard !isAtOthers || isSought && found.secret.count >= SecretBook.shortestSought else { return }
         guard findings != nil else {
+            if isAtOthers, occurrences?.mayHold(found.secret) == false { return }
             return book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
         }
         let digest = NeedleTable.digest(found.secret)
-        if known.insert(isSought ? digest : ~digest).inserted { findings?.add(found, host, isSought) }
+        guard known.insert(isSought ? digest : ~digest).inserted else { return }
+        if isAtOthers, occurrences?.mayHold(found.secret) == false { return }
+        findings?.add(found, host, isSought)
     }
 
     private func secrets(
@@ -236,6 +312,7 @@ package final class TextMask {
     }
 
     private func holdsKnown(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        remember(bytes)
         guard !isCollecting else { return false }
         var isHit = false
         forEachKnown(in: bytes) { _, _ in isHit = true }
@@ -256,7 +333,7 @@ package final class TextMask {
     }
 
     private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        guard isCollecting, candidates.count < TextMask.mostSuspects else { return }
+        guard isCollecting, !isAtOthers, candidates.count < TextMask.mostSuspects else { return }
         let digest = NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[range]))
         guard candidateDigests.insert(digest).inserted else { return }
         let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
@@ -273,7 +350,8 @@ package final class TextMask {
     package func takeFindings() -> Findings {
         var taken = findings ?? Findings()
         taken.suspects = candidates
-        (findings, candidates) = (Findings(), [])
+        taken.unreadCount = unreadCount
+        (findings, candidates, unreadCount) = (Findings(), [], 0)
         if candidateDigests.count > TextMask.mostRemembered { candidateDigests = [] }
         if known.count > TextMask.mostRemembered { known = [] }
         return taken
@@ -281,6 +359,7 @@ package final class TextMask {
 
     /// Takes over what a copy of this mask has found, as though it had found it here.
     package func add(_ findings: Findings) {
+        unreadCount += findings.unreadCount
         for secret in findings.secrets {
             book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
         }
@@ -304,6 +383,7 @@ package final class TextMask {
 
         fileprivate var secrets: [Secret] = []
         fileprivate var suspects: [Candidate] = []
+        fileprivate var unreadCount = 0
 
         fileprivate var count: Int { secrets.count + suspects.count }
 
@@ -313,77 +393,6 @@ package final class TextMask {
             secrets.append(
                 Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
             )
-        }
-    }
-}
-
-/// A place in bytes and what stands there instead.
-struct Mark {
-    var range: Range<Int>
-    var placeholder: Placeholder
-
-    /// Whether it stands for a number of JSON.
-    var isNumber = false
-
-    init(_ range: Range<Int>, _ placeholder: Placeholder, isNumber: Bool = false) {
-        (self.range, self.placeholder, self.isNumber) = (range, placeholder, isNumber)
-    }
-
-    /// In order, without those that are inside others; where two overlap, the first has both.
-    static func merged(_ marks: [Mark]) -> [Mark] {
-        guard marks.count > 1 else { return marks }
-        let sorted = marks.sorted {
-            ($0.range.lowerBound, -$0.range.upperBound) < ($1.range.lowerBound, -$1.range.upperBound)
-        }
-        var merged = [sorted[0]]
-        for mark in sorted.dropFirst() {
-            let last = merged[merged.count - 1].range
-            if mark.range.lowerBound >= last.upperBound {
-                merged.append(mark)
-            } else if mark.range.upperBound > last.upperBound {
-                merged[merged.count - 1].range = last.lowerBound..<mark.range.upperBound
-            }
-        }
-        return merged
-    }
-
-    /// The bytes with the placeholders in them; each as long as what it stands for where `keepsLength`.
-    ///
-    /// In commands and programs a placeholder says the form of its secret, and nothing keeps its length.
-    static func replaced(
-        _ marks: some Collection<Mark>,
-        in bytes: Slice<UnsafeRawBufferPointer>,
-        keepsLength: Bool,
-        _ book: SecretBook
-    ) -> [UInt8] {
-        var output: [UInt8] = []
-        output.reserveCapacity(bytes.count)
-        var place = bytes.startIndex
-        for mark in marks {
-            output += bytes[place..<mark.range.lowerBound]
-            if book.isForPrograms {
-                let form = UnsafeRawBufferPointer(rebasing: bytes[mark.range])
-                output += book.placeholder(mark.placeholder, for: form).text.utf8
-            } else if mark.isNumber {
-                output += mark.placeholder.digits.utf8
-            } else {
-                output += mark.placeholder.bytes(fitting: keepsLength ? mark.range.count : nil)
-            }
-            place = mark.range.upperBound
-        }
-        return output + bytes[place...]
-    }
-}
-
-extension TextMask {
-    /// A text with its secrets replaced, and whether there were any.
-    func masked(_ text: String, _ syntax: ScanSyntax) -> String? {
-        var copy = text
-        return copy.withUTF8 { utf8 in
-            let bytes = UnsafeRawBufferPointer(utf8)
-            let marks = marks(in: bytes, syntax)
-            return marks.isEmpty
-                ? nil : String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
         }
     }
 }

@@ -150,6 +150,11 @@ enum Schema {
         WHERE deleted_at IS NULL AND
         """
 
+    /// The columns of ``records`` where a statement calls the tables `e` and `a`.
+    static let joinedRecord =
+        exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
+        + ", a.comment, a.colour, a.deleted_at"
+
     /// Reads connections, with what few of them have; a condition and so on follow.
     static let connections = """
         SELECT \(connection.columns), upstream_proxy, client_certificate \

@@ -16,15 +16,41 @@ extension SessionCopy {
         to part: String,
         onPart: (Double) throws -> Void
     ) throws -> Int64 {
+        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: emptyFile)
+        let kept = try write(path, without: removed, upTo: last, into: copy, onPart: onPart)
+        try copy.close()
+        return kept
+    }
+
+    /// How many bytes such a copy has; it is made in memory.
+    static func size(_ path: String, without removed: ExchangeNumbers, upTo last: Int64) throws -> Int64 {
+        let copy = try DatabaseQueue(configuration: emptyFile)
+        _ = try write(path, without: removed, upTo: last, into: copy) { _ in }
+        let pages = try copy.read { try Int64.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        try copy.close()
+        return pages * Int64(Schema.pageSize)
+    }
+
+    private static var emptyFile: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(Schema.pageSize)") }
+        return configuration
+    }
+
+    private static func write(
+        _ path: String,
+        without removed: ExchangeNumbers,
+        upTo last: Int64,
+        into copy: DatabaseQueue,
+        onPart: (Double) throws -> Void
+    ) throws -> Int64 {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         let source = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
-        configuration.readonly = false
-        configuration.foreignKeysEnabled = false
-        configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(Schema.pageSize)") }
-        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: configuration)
         // One look at the source, so that what is copied belongs together.
         let kept = try source.read { old in
             try Schema.completeForReading(old)
@@ -44,7 +70,6 @@ extension SessionCopy {
                 return kept
             }
         }
-        try copy.close()
         try source.close()
         return kept
     }

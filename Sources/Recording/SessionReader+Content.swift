@@ -12,8 +12,7 @@ package struct ExchangeContent: Sendable {
 
 extension SessionReader {
     private static let contentColumns =
-        Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
-        + ", a.comment, a.colour, a.deleted_at, p.id, p.request_head, NULL, NULL, NULL, p.response_head"
+        "\(Schema.joinedRecord), p.id, p.request_head, NULL, NULL, NULL, p.response_head"
         + ", p.response_head_sent, NULL, NULL, p.request_body, p.response_body"
 
     /// One exchange with its short bodies; `nil` where there is none of that number.

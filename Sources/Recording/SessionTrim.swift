@@ -41,6 +41,8 @@ package struct SessionTrim: Sendable, Hashable {
 
     /// How many numbers a statement marks.
     private static let slice = 8_192
+    /// Of a session that takes up to so many bytes, it is tried how many exchanges must go for a size: pages are large there.
+    private static let largestTried: Int64 = 16 << 20
     /// About what an exchange takes besides its heads and bodies, in bytes.
     private static let overhead = 400.0
 
@@ -108,7 +110,12 @@ package struct SessionTrim: Sendable, Hashable {
 
     func carryOut(in database: Database, path: String, _ report: Report, _ watch: Watch?) throws -> Outcome {
         let session = SessionDatabase(connection: database, path: path)
-        let numbers = try chosen(in: session, report)
+        var numbers = try chosen(in: session, report)
+        var isTried = false
+        if let largestSize, try SessionTrim.usedBytes(database) <= SessionTrim.largestTried {
+            let tried = try SessionReader(path: path).tried(without: numbers, upTo: largestSize, report)
+            (numbers, isTried) = (numbers + tried.going, true)
+        }
         // A transaction in the log is there as a whole or not at all, for those who only read, too.
         guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_BUSY)
@@ -118,7 +125,7 @@ package struct SessionTrim: Sendable, Hashable {
         try database.inTransaction(.immediate) {
             try remove(numbers, in: database, report)
             outcome.removed = Int64(numbers.count)
-            if let largestSize { outcome.removed += try shrink(to: largestSize, session, report) }
+            if let largestSize, !isTried { outcome.removed += try shrink(to: largestSize, session, report) }
             try DeletedRows.removeConnections(in: database)
             let totals = try SessionSummary.count(in: database)
             outcome.kept = totals.exchanges
@@ -135,7 +142,7 @@ package struct SessionTrim: Sendable, Hashable {
 
     /// Marks exchanges and removes what is marked, within a transaction.
     private func remove(_ numbers: [Int64], in database: Database, _ report: Report) throws {
-        guard let first = numbers.first, let last = numbers.last else { return }
+        guard let first = numbers.min(), let last = numbers.max() else { return }
         for start in stride(from: 0, to: numbers.count, by: SessionTrim.slice) {
             let part = numbers[start..<min(start + SessionTrim.slice, numbers.count)]
             try database.cachedStatement(
@@ -192,6 +199,13 @@ package struct SessionTrim: Sendable, Hashable {
         let chosen = try removed.map { try reader.chosen(by: $0) } ?? []
         let before = FileFacts(path: reader.path)?.size ?? 0
         let used = try reader.read { try SessionTrim.usedBytes($0.connection) }
+        if let largestSize, used <= SessionTrim.largestTried {
+            let tried = try reader.tried(without: chosen, upTo: largestSize)
+            var outcome = Outcome()
+            outcome.removed = Int64(chosen.count + tried.going.count)
+            (outcome.kept, outcome.sizeBefore, outcome.sizeAfter) = (tried.kept, before, tried.size)
+            return outcome
+        }
         var sizes = try reader.sizesByNumber()
         let whole = sizes.reduce(into: 0.0) { $0 += $1.size + SessionTrim.overhead }
         // Pages that are not full, rules and connections count with the exchanges.
@@ -232,6 +246,31 @@ extension SessionReader {
         return chosen
     }
 
+    /// Tries how many of the oldest exchanges must go, besides those that were chosen, so that what is left takes at most so
+    /// many bytes. Throws ``SessionError`` where nothing is left and takes more.
+    fileprivate func tried(
+        without chosen: [Int64],
+        upTo largest: Int64,
+        _ report: SessionTrim.Report = { _, _ in }
+    ) throws -> (going: [Int64], kept: Int64, size: Int64) {
+        guard let bounds = try bounds() else { return ([], 0, 0) }
+        let chosen = ExchangeNumbers(chosen)
+        let numbers = try numbers(matching: .everything).filter { !chosen.contains($0) }
+        func size(without count: Int) throws -> Int64 {
+            try report(.choosing, nil)
+            return try SessionCopy.size(path, without: bounds.without(numbers[count...]), upTo: bounds.upperBound)
+        }
+        var (fewest, most) = (0, numbers.count)
+        var fitting = try size(without: most)
+        guard fitting <= largest else { throw SessionError.cannotBeSmaller(path, than: fitting) }
+        while fewest < most {
+            let middle = (fewest + most) / 2
+            let found = try size(without: middle)
+            if found <= largest { (most, fitting) = (middle, found) } else { fewest = middle + 1 }
+        }
+        return (Array(numbers[..<most]), Int64(numbers.count - most), fitting)
+    }
+
     /// How many bytes of heads and bodies each exchange has, lowest number first.
     fileprivate func sizesByNumber() throws -> [(number: Int64, size: Double)] {
         guard let bounds = try bounds() else { return [] }
@@ -254,5 +293,18 @@ extension SessionReader {
             return true
         }
         return sizes
+    }
+}
+
+extension ClosedRange<Int64> {
+    /// All numbers of the range but some, which grow.
+    fileprivate func without(_ kept: ArraySlice<Int64>) -> ExchangeNumbers {
+        var (gaps, start): ([ClosedRange<Int64>], Int64) = ([], lowerBound)
+        for number in kept where contains(number) {
+            if start < number { gaps.append(start...number - 1) }
+            start = number + 1
+        }
+        if start <= upperBound { gaps.append(start...upperBound) }
+        return ExchangeNumbers(ranges: gaps)
     }
 }

@@ -10,6 +10,21 @@ package struct SessionQuery {
     private let filter: Filter
     private let unfinished = UnfinishedSearches()
 
+    /// Whether it chooses all exchanges.
+    package var isWhole: Bool { filter.matchesEverything }
+
+    /// Throws ``StartError`` where it chooses none, though it does not choose all.
+    package func requireMatch() throws {
+        struct Found: Error {}
+        guard !isWhole else { return }
+        do {
+            try forEachNumbers { _ in throw Found() }
+        } catch is Found {
+            return
+        }
+        throw StartError.nothingFits(path)
+    }
+
     /// What to say of exchanges in which the filter's expression was given up so far; `nil` for nothing.
     package var remark: String? { unfinished.remark }
 
@@ -79,5 +94,12 @@ package struct SessionQuery {
     /// Calls `body` with the numbers of the exchanges that the filter chooses, oldest first, some thousands at a time.
     package func forEachNumbers(_ body: ([Int64]) throws -> Void) throws {
         try UnfinishedSearches.$current.withValue(unfinished) { try reader.forEachNumbers(matching: filter, body) }
+    }
+}
+
+extension StartError {
+    /// A filter chooses no exchange of a session.
+    package static func nothingFits(_ session: String) -> StartError {
+        StartError("No exchange of \(session) fits.", hint: "sluice list \(session) prints the exchanges there are.")
     }
 }

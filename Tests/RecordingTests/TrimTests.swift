@@ -96,11 +96,12 @@ struct TrimTests {
         let before = try size(scratch.session)
         let trim = SessionTrim(removed: nil, largestSize: before / 2)
         let estimate = try trim.rehearsal(try SessionReader(path: scratch.session))
-        #expect(estimate.isEstimate && estimate.removed + estimate.kept == 200 && estimate.kept > 0)
+        let copied = try trim.copy(scratch.session, to: scratch.path("trimmed.sluice"))
         let outcome = try trim.inPlace(scratch.session)
-        #expect(outcome.sizeAfter <= before / 2)
-        #expect(outcome.sizeAfter > before / 3, "\(outcome)")
-        #expect((outcome.removed - estimate.removed).magnitude < 20, "\(outcome) \(estimate)")
+        #expect(outcome == estimate && copied == estimate, "\(outcome) \(copied) \(estimate)")
+        #expect(outcome.removed + outcome.kept == 200 && outcome.kept > 0 && !estimate.isEstimate)
+        // One exchange more would take another page.
+        #expect(outcome.sizeAfter <= before / 2 && outcome.sizeAfter > before / 2 - 2 * Int64(Schema.pageSize))
         let rest = try numbers(scratch.session)
         #expect(rest == Array(outcome.removed + 1...200))
         let small = SessionTrim(removed: nil, largestSize: 1_000)
@@ -120,6 +121,29 @@ struct TrimTests {
         let outcome = try SessionTrim(removed: nil, largestSize: largest).inPlace(scratch.session)
         // One of them and its pages less would have been too much.
         #expect(outcome.sizeAfter <= largest && outcome.sizeAfter > largest - 90_000, "\(outcome)")
+    }
+
+    @Test("to a size takes from a session of a few pages no more than from a large one, as it said before")
+    func toSizeOfFew() throws {
+        let feed = try Feed(path: scratch.session)
+        for id in Int64(1)...29 {
+            feed.submit(
+                Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(id == 20 ? 90_000 : 900, seed: 2))])
+            )
+        }
+        feed.recorder.close()
+        for part in [95, 85, 75] as [Int64] {
+            let trim = SessionTrim(removed: nil, largestSize: try size(scratch.session) * part / 100)
+            let said = try trim.rehearsal(try SessionReader(path: scratch.session))
+            let target = scratch.path("\(part).sluice")
+            let outcome = try trim.copy(scratch.session, to: target)
+            #expect(outcome == said, "\(outcome) \(said)")
+            #expect(try outcome.sizeAfter <= trim.largestSize ?? 0 && size(target) == outcome.sizeAfter)
+            guard outcome.removed > 0 else { continue }
+            // One less would not do.
+            let fewer = ExchangeNumbers(ranges: outcome.removed > 1 ? [1...outcome.removed - 1] : [])
+            #expect(try SessionCopy.size(scratch.session, without: fewer, upTo: 29) > trim.largestSize ?? 0)
+        }
     }
 
     @Test("that ends in the middle leaves the session whole, and one that ends later a trimmed one")

@@ -44,10 +44,10 @@ extension EffectRunner {
     func copyMasked(_ request: CopyRequest, asText: Bool = false) {
         onReader { [self] reader in
             let exchanges = try request.ids.compactMap { try reader.exchange($0) }
-            let masked = MaskedSource(reader, TextMask(try maskRules(reader)))
-            for exchange in exchanges { try masked.collectAll(exchange) }
-            if case .shown(let text, _, _) = request { masked.collect(shown: text) }
-            masked.mask.endCollecting()
+            let masked = try maskedSource(exchanges, reader) { masked in
+                for exchange in exchanges { try masked.collectAll(exchange) }
+                if case .shown(let text, _, _) = request { masked.collect(shown: text) }
+            }
             let files = CopiedBodies(areMasked: true)
             let copy: CopyText
             let noun: String
@@ -79,13 +79,24 @@ extension EffectRunner {
         _ copy: (MaskedSource) throws -> CopyText
     ) -> Int {
         do {
-            let masked = MaskedSource(reader, TextMask(try maskRules(reader)))
-            for exchange in exchanges { try masked.collectForNotice(exchange) }
-            masked.mask.endCollecting()
+            let masked = try maskedSource(exchanges, reader) { masked in
+                for exchange in exchanges { try masked.collectForNotice(exchange) }
+            }
             return try copy(masked).secretCount
         } catch {
             return 0
         }
+    }
+
+    /// The session without the secrets of exchanges that are copied, also those that exchanges shortly before show: a copy is
+    /// there at once.
+    private func maskedSource(
+        _ exchanges: [RecordedExchange],
+        _ reader: SessionReader,
+        _ collect: (MaskedSource) throws -> Void
+    ) throws -> MaskedSource {
+        let numbers = exchanges.map(\.record.id.number)
+        return try SessionMask.source(reader, numbers, maskRules(reader), others: .near, collect)
     }
 
     /// Gives a text to the clipboard, and says where it is.

@@ -28,14 +28,27 @@ extension EffectRunner {
             // A masked export reads for secrets first, and makes the commands of cURL twice.
             let passes = request.keepsSecrets ? 1 : request.format.isScript ? 3 : 2
             var done = 0
-            let onProgress = { [self] (count: Int) in
-                try check()
-                guard count > 0 else { return }
-                done += count
-                let progress = Double(done) / Double(max(1, ids.count * passes))
-                inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
+            var isAtOthers = false
+            func tell(_ title: String, _ progress: Double) {
+                inbox.send(.job(Job(id: .export, title: title, progress: progress, startedAt: 0)))
             }
-            let pipeline = ExportPipeline(reader, onProgress: onProgress) { try $0(ids.map(\.number)) }
+            let bounds = try reader.bounds() ?? 1...1
+            let pipeline = ExportPipeline(
+                reader,
+                isWhole: request.ids == nil && request.query.leavesAll,
+                onOthers: { isAtOthers = true },
+                onNumbers: { tell("finding secrets in other exchanges", bounds.part(upTo: $0.last ?? 0)) },
+                onProgress: { count in
+                    try check()
+                    guard count > 0, !isAtOthers else { return }
+                    done += count
+                    tell("exporting", Double(done) / Double(max(1, ids.count * passes)))
+                },
+                numbers: { body in
+                    isAtOthers = false
+                    try body(ids.map(\.number))
+                }
+            )
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
             var destination = ExportDestination(file, path: ExportFile.expanded(request.path))

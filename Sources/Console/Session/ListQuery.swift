@@ -34,6 +34,9 @@ package struct ListQuery: Hashable, Sendable {
         bodyText != nil || only != nil || !focusedHosts.isEmpty || !ignoredHosts.isEmpty || period != nil
     }
 
+    /// Whether it leaves all exchanges.
+    var leavesAll: Bool { only == nil && wholeFilter.matchesEverything }
+
     /// The same query, of what is at or below a place of the structure alone.
     func below(_ node: StructureNode) -> ListQuery {
         var query = self

@@ -262,6 +262,12 @@ package struct Sizes: Sendable, Hashable {
     package var responseWire: Int64 = 0
 
     package init() {}
+
+    /// Both bodies; the highest number where they are more.
+    package var bodies: Int64 {
+        let (size, isOver) = requestBody.addingReportingOverflow(responseBody)
+        return isOver ? .max : size
+    }
 }
 
 /// The parts of an exchange that only a closer look needs: heads, trailers, trace. Bodies are apart.

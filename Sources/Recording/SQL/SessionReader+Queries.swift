@@ -125,11 +125,10 @@ extension SessionReader {
         matching filter: Filter,
         watch: StatementWatch? = nil
     ) throws -> [ExchangeRecord] {
-        let columns = Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         var records: [ExchangeRecord] = []
         let annotation = " LEFT JOIN annotation AS a ON a.exchange = e.id"
         let statement = ExchangeStatement(
-            "\(columns), a.comment, a.colour, a.deleted_at",
+            Schema.joinedRecord,
             rows,
             filter,
             "ORDER BY e.id",
@@ -286,9 +285,13 @@ extension SessionReader {
 
 extension SessionReader {
     /// Reads the numbers of the exchanges that a filter lets pass, lowest first, some thousands at a time, of all that the
-    /// session has now; it is not held meanwhile. Throws ``SessionError``, or what `body` throws.
-    package func forEachNumbers(matching filter: Filter, _ body: ([Int64]) throws -> Void) throws {
-        guard let bounds = try bounds() else { return }
+    /// session has now, or of a range; it is not held meanwhile. Throws ``SessionError``, or what `body` throws.
+    package func forEachNumbers(
+        in range: ClosedRange<Int64>? = nil,
+        matching filter: Filter = .everything,
+        _ body: ([Int64]) throws -> Void
+    ) throws {
+        guard let bounds = try range ?? bounds() else { return }
         try forEachBlock(of: bounds, for: filter) { block in
             let numbers = try numbers(of: .range(block), matching: filter)
             if !numbers.isEmpty { try body(numbers) }

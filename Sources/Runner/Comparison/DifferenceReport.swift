@@ -45,9 +45,11 @@ package enum DifferenceReport {
 
     private static func counts(_ leftOut: [ComparisonRules.Reason: Int]) -> String {
         let words: [(ComparisonRules.Reason, String)] = [
-            (.moment, "moments"), (.identifier, "identifiers"), (.field, "in such fields"), (.named, "as you named"),
+            (.moment, "moment"), (.identifier, "identifier"), (.field, "in such fields"), (.named, "as you named"),
         ]
-        let parts = words.compactMap { reason, word in leftOut[reason].map { "\($0.grouped) \(word)" } }
+        let parts = words.compactMap { reason, word in
+            leftOut[reason].map { word.contains(" ") ? "\($0.grouped) \(word)" : $0.of(word) }
+        }
         return parts.isEmpty ? "" : " So left out: \(parts.joined(separator: ", "))."
     }
 

@@ -2,17 +2,20 @@ package import HTTPModel
 package import Recording
 
 extension SessionMask {
-    /// Calls `body` with an exchange of a session without its secrets, and with a session in the temporary folder that has
-    /// it alone: its bodies with their content coding, its messages with their times. The folder goes afterwards.
+    /// Calls `body` with an exchange of a session without its secrets, also those that other exchanges show, and with a
+    /// session in the temporary folder that has it alone: its bodies with their content coding, its messages with their
+    /// times. The folder goes afterwards.
     ///
     /// Throws what `body` throws, `ProfileError` for rules of the session that are not YAML, `SessionError` and
     /// ``StartError`` where the copy cannot be written.
     package static func withCopy<Value>(
         of exchange: RecordedExchange,
         in reader: SessionReader,
+        onProgress: @escaping (Int) throws -> Void = { _ in },
         _ body: (RecordedExchange, SessionReader) throws -> Value
     ) throws -> Value {
-        let masked = try source(reader, rules(of: reader)) { try $0(exchange) }
+        let pipeline = ExportPipeline(reader, onProgress: onProgress) { try $0([exchange.record.id.number]) }
+        let masked = try source(pipeline, rules(of: reader))
         let directory = try TemporaryDirectory("view")
         defer { directory.remove() }
         let path = "\(directory.path)/masked.sluice"

@@ -15,9 +15,9 @@ final class PassProgress {
     }
 
     /// Another pass begins.
-    func begin() {
+    func begin(_ title: String? = nil) {
         (places, done) = ([(0, 0)], 0)
-        work.begin(title(), .things("exchange"))
+        work.begin(title ?? self.title(), .things("exchange"))
     }
 
     /// These exchanges come next.
@@ -49,6 +49,9 @@ extension ExportPipeline {
         let progress = PassProgress(work, try query.reader.bounds() ?? 1...1, title: title)
         self.init(
             query.reader,
+            isWhole: query.isWhole,
+            onOthers: { progress.begin("finding secrets in others") },
+            onNumbers: { progress.expect($0) },
             onProgress: { try progress.add($0) },
             numbers: { body in
                 progress.begin()

@@ -26,28 +26,55 @@ package enum SessionMask {
         try RuleProfile.mask(in: sources, tools: .standard)
     }
 
-    /// Reads exchanges for their secrets, and gives the session without them; `forEach` calls its closure with each.
-    package static func source(
-        _ reader: SessionReader,
-        _ rules: MaskRules,
-        forEach: ((RecordedExchange) throws -> Void) throws -> Void
-    ) rethrows -> MaskedSource {
-        let masked = MaskedSource(reader, TextMask(rules))
-        try forEach { try masked.collectAll($0) }
+    /// Reads all exchanges of an export for their secrets, and others of the session, and gives the session without them.
+    package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
+        let masked = MaskedSource(pipeline.pages, TextMask(rules))
+        guard !pipeline.isWhole else {
+            try collect(pipeline, masked)
+            masked.mask.endCollecting()
+            return masked
+        }
+        let chosen = ChosenNumbers()
+        masked.mask.expectOthers()
+        try collect(pipeline.telling(chosen.add), masked)
+        for source in try pipeline.reader.rules().flatMap(\.sources) { masked.mask.expect(source.text) }
+        try OtherExchanges.ofSession.collect(chosen.numbers, pipeline, masked)
         masked.mask.endCollecting()
         return masked
     }
 
-    /// Reads all exchanges of an export for their secrets, and gives the session without them.
-    package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
-        let masked = MaskedSource(pipeline.pages, TextMask(rules))
+    /// Gives a session without the secrets of some exchanges, which `read` reads, and of others.
+    package static func source(
+        _ reader: SessionReader,
+        _ numbers: [Int64],
+        _ rules: MaskRules,
+        others: OtherExchanges,
+        _ read: (MaskedSource) throws -> Void
+    ) throws -> MaskedSource {
+        let masked = MaskedSource(reader, TextMask(rules))
+        masked.mask.expectOthers()
+        try read(masked)
+        try others.collect(ExchangeNumbers(numbers), ExportPipeline(reader) { try $0(numbers) }, masked)
+        masked.mask.endCollecting()
+        return masked
+    }
+
+    /// Reads exchanges for their secrets, on several threads.
+    static func collect(
+        _ pipeline: ExportPipeline,
+        _ masked: MaskedSource,
+        reading read: @escaping @Sendable (SessionPages, inout ArraySlice<Int64>) throws -> [RecordedExchange] = {
+            try $0.read(&$1)
+        },
+        by collect: @escaping @Sendable (MaskedSource, RecordedExchange) throws -> Void = { try $0.collectAll($1) }
+    ) throws {
         let copy = masked.mask.copy
         try pipeline.run { pages in
             let mask = TextMask(copy)
             let source = MaskedSource(pages, mask)
             return { (page: ExportPage<TextMask.Findings>) in
-                try page.forEach(in: pages) { exchange in
-                    try source.collectAll(exchange)
+                try page.forEach(reading: { try read(pages, &$0) }) { exchange in
+                    try collect(source, exchange)
                     if mask.findingCount > mostFindings { try page.give(mask.takeFindings()) }
                 }
                 try page.give(mask.takeFindings())
@@ -55,8 +82,6 @@ package enum SessionMask {
         } take: { (findings: TextMask.Findings, _) in
             masked.mask.add(findings)
         }
-        masked.mask.endCollecting()
-        return masked
     }
 
     /// As many secrets are found before they are handed over.
@@ -91,7 +116,7 @@ package enum SessionMask {
     private enum Written: Sendable {
         case bytes(ByteBuffer)
         /// In how many places secrets were replaced.
-        case replaced(Int)
+        case replaced(MaskedSource.Replaced)
     }
 
     private static func write(
@@ -107,10 +132,7 @@ package enum SessionMask {
                 var export = part(masked ?? pages) { try page.give(.bytes($0)) }
                 try page.forEach(in: pages) { try export.add(masked?.masked($0) ?? $0) }
                 try export.finish()
-                if let masked, masked.replacedCount > 0 {
-                    try page.give(.replaced(masked.replacedCount))
-                    masked.restartCount()
-                }
+                if let replaced = masked?.takeReplaced() { try page.give(.replaced(replaced)) }
             }
         } take: { (written: Written, isFirst) in
             if isFirst { isBeginning = true }
@@ -118,7 +140,7 @@ package enum SessionMask {
             case .bytes(let bytes):
                 try export.add(bytes, beginsPart: isBeginning)
                 isBeginning = false
-            case .replaced(let count): masked?.add(replacedElsewhere: count)
+            case .replaced(let replaced): masked?.add(replaced)
             }
         }
     }
@@ -134,15 +156,24 @@ package enum SessionMask {
         return script
     }
 
-    /// What was masked, in a sentence; `keeping` says how to keep it. `nil` where there was nothing.
+    /// What was masked, and where secrets were not looked for, in sentences; `keeping` says how to keep them. `nil` where
+    /// there is nothing to say.
     package static func summary(_ masked: MaskedSource, keeping: String) -> String? {
         let places = masked.replacedCount
-        guard places > 0 else { return nil }
-        let secrets = masked.mask.book.entries.count
-        var text = secrets == 1 ? "1 secret is masked" : "\(secrets) secrets are masked"
-        text += places == 1 ? " in one place" : " in \(places) places"
-        if masked.mask.book.isFull { text += ", and more than these, each only where its name says so" }
-        return "\(text); \(keeping)"
+        var sentences: [String] = []
+        if places > 0 {
+            let secrets = masked.mask.secrets.count
+            var text = secrets == 1 ? "1 secret is masked" : "\(secrets) secrets are masked"
+            text += places == 1 ? " in one place" : " in \(places) places"
+            if masked.mask.book.isFull { text += ", and more than these, each only where its name says so" }
+            sentences.append("\(text); \(keeping)")
+        }
+        let unread = masked.mask.unreadCount
+        if unread > 0 {
+            let bodies = unread == 1 ? "The bodies of another exchange" : "The bodies of \(unread) other exchanges"
+            sentences.append("\(bodies) of the session were not looked through for secrets.")
+        }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     /// How many texts look like secrets and were left, in a sentence without its end; `nil` where there are none.

@@ -30,6 +30,8 @@ package final class Replay: RecordedAnswers {
     let matching: ComparedRequest.Matching
     private let options: Options
     private let recording: String
+    /// Whether the filter fits no exchange.
+    private let choosesNothing: Bool
     /// Several, so that one long body does not keep the others waiting.
     private let readers: [SessionReader]
     private let nextReader = Atomic(0)
@@ -68,6 +70,7 @@ package final class Replay: RecordedAnswers {
             try readers[0].forEachNumbers(matching: chosen) { found.formUnion($0) }
             numbers = found
         }
+        choosesNothing = numbers?.isEmpty ?? false
         index = try ReplayIndex(readers[0], numbers: numbers, rules: options.rules, matching: matching)
         progress = Mutex(Progress(isGiven: Array(repeating: false, count: index.entries.count)))
     }
@@ -85,6 +88,23 @@ package final class Replay: RecordedAnswers {
 
     private var reader: SessionReader {
         readers[nextReader.wrappingAdd(1, ordering: .relaxed).oldValue & (Replay.readerCount - 1)]
+    }
+
+    /// Why nothing would be answered; `nil` where there are answers.
+    package var problem: StartError? {
+        guard index.count == 0 else { return nil }
+        guard !choosesNothing else { return .nothingFits(recording) }
+        return StartError(
+            "\(recording) has no response that could be given again\(leftOut).",
+            hint: "sluice list \(recording) prints the exchanges there are."
+        )
+    }
+
+    /// Why exchanges answer nothing, after a semicolon; empty where all do.
+    private var leftOut: String {
+        let left = ReplayIndex.LeftOut.allCases.compactMap { reason in index.leftOut[reason].map { reason.counted($0) }
+        }
+        return left.isEmpty ? "" : "; left out: \(left.joined(separator: ", "))"
     }
 
     /// Whether a file is the one that is replayed.
@@ -245,10 +265,7 @@ package final class Replay: RecordedAnswers {
     package var opening: String {
         let count = index.count
         var text = "sluice: replaying \(recording): \(count.of("answer")) to \(index.answers.count.of("request"))"
-        let left = ReplayIndex.LeftOut.allCases.compactMap { reason in index.leftOut[reason].map { reason.counted($0) }
-        }
-        if !left.isEmpty { text += "; left out: \(left.joined(separator: ", "))" }
-        text += "\n"
+        text += "\(leftOut)\n"
         if index.masked > 0 {
             text += "sluice: \(index.masked.of("answer")) with secrets masked when the recording was exported\n"
         }

@@ -37,7 +37,8 @@ struct ReplayMiss: Sendable {
                 let numbers = entries.suffix(8).map { String($0.id) }.joined(separator: ", ")
                 let given =
                     entries.count == 1 ? "The recorded answer was" : "All \(entries.count) recorded answers were"
-                let which = entries.count > 8 ? "the last exchanges are \(numbers)" : "exchange \(numbers)"
+                let noun = entries.count > 1 ? "exchanges" : "exchange"
+                let which = entries.count > 8 ? "the last exchanges are \(numbers)" : "\(noun) \(numbers)"
                 self.init(request, "\(given) given already to \(asked) (\(which)).")
             } else {
                 let id = replay.index.entries[Int(last)].id

@@ -43,7 +43,7 @@ struct PageEnvironment {
 
     /// Writes what stands for the secrets, and where each was found first.
     static func masked(_ source: MaskedSource, into writer: inout JSONWriter) throws {
-        let entries = source.mask.book.entries
+        let entries = source.mask.secrets
         writer.member("secrets", entries.count)
         writer.member("places", source.replacedCount)
         writer.member("suspects", source.mask.suspects.count)

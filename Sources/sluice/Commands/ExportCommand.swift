@@ -13,7 +13,10 @@ struct Export: ParsableCommand {
         discussion: """
             Passwords, tokens, cookies and keys are masked: each secret is one word, such as sluice-token-1, wherever it \
             stands; in a cURL script it is a variable of the shell. 'mask:' of the profile that was in force, or of \
-            --profile, says what is masked besides and what is not.
+            --profile, says what is masked besides and what is not. The other exchanges of the session are read for secrets, \
+            too, as they may show that a value is one; of many the heads alone, which the summary says.
+
+            Exit codes: 0 written, 1 no exchange fits, or something could not be read or written, 2 wrong usage.
 
             A bundle is a zip for a bug report: these exchanges as a session, as HAR and in the profile that was in force, \
             with a README.txt that tells what failed. sluice open takes it again.
@@ -88,14 +91,17 @@ struct Export: ParsableCommand {
     private var isToStandardOutput: Bool { output == nil || output == "-" }
 
     private func export(_ work: LongWork) throws {
+        // What cannot be written is told before anything is read. Recorded traffic may hold secrets.
+        let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
+        let directory = try isDirectory ? output.map { try OutputDirectory($0, isForced: force) } : nil
         let query = try SessionQuery(session: session, filter: filter, work: work)
+        try query.requireMatch()
         var title = "finding secrets"
         let pipeline = try ExportPipeline(query, work) { title }
         let masked = try secrets ? nil : masked(query, pipeline)
         title = "exporting"
-        // Recorded traffic may hold secrets.
-        let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         var destination = destination(file, query.path)
+        destination.directory = directory
         destination.wantsBodies = bodies
         var isPacking = false
         destination.onPacking = { part in
@@ -103,10 +109,10 @@ struct Export: ParsableCommand {
             isPacking = true
             try work.report(nil, part: part)
         }
-        if isDirectory, let output { destination.directory = try OutputDirectory(output, isForced: force) }
         var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination)
-        try SessionMask.write(&export, masked, pipeline)
+        let count = try SessionMask.write(&export, masked, pipeline)
         try file.finish()
+        if count == 0 { StandardStreams.error("sluice: \(query.path) has no exchanges.\n") }
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
         if let summary { StandardStreams.error("sluice: \(summary)\n") }
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }

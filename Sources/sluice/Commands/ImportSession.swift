@@ -1,6 +1,7 @@
 import ArgumentParser
 import Files
 import Foundation
+import Recording
 import Runner
 
 extension Import {
@@ -51,6 +52,7 @@ extension Import {
                         StandardStreams.out(Self.words(outcome, of: file))
                     } catch {
                         isWhole = false
+                        let error = Self.namingOutput(error)
                         StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : "sluice: \(error)\n")
                     }
                     guard let interruption = work.interruption else { continue }
@@ -87,6 +89,12 @@ extension Import {
         private func newSession() throws -> String {
             try StandardPaths.makeDirectory(StandardPaths.sessions)
             return StandardPaths.newSession()
+        }
+
+        /// What is said of a session that cannot be written, with the option that it has here.
+        private static func namingOutput(_ error: any Error) -> any Error {
+            guard let error = error as? SessionError else { return error }
+            return SessionError(error.code, error.message, hint: error.hint.replacing("--session", with: "-o"))
         }
 
         private static func isPositioned(_ error: any Error) -> Bool { (error as? StartError)?.isPositioned == true }

@@ -137,11 +137,8 @@ struct Repeat: AsyncParsableCommand {
             StandardStreams.error("sluice: left out: \(selection.leftOut.count - Self.shownRequests * 2) more\n")
         }
         guard !records.isEmpty else {
-            throw StartError(
-                selection.leftOut.isEmpty
-                    ? "No exchange of \(session) fits." : "There is no request that can be sent again.",
-                hint: selection.leftOut.isEmpty ? "sluice list \(session) prints the exchanges there are." : ""
-            )
+            throw selection.leftOut.isEmpty
+                ? .nothingFits(session) : StartError("There is no request that can be sent again.")
         }
         let total = records.count * plan.times
         guard total <= Self.mostRequests else {

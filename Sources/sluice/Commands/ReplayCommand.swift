@@ -23,8 +23,8 @@ struct ReplayCommand: AsyncParsableCommand {
             field X-Sluice-Replay: miss; the summary lists these. Exchanges that failed or are not there whole do not \
             answer, nor do WebSockets.
 
-            Exit codes: that of the command; else 0, or 1 where the session could not be written whole, an assertion \
-            of the profile failed, or, with --strict, there was a miss; 2 wrong usage.
+            Exit codes: that of the command; else 0, or 1 where the recording has no answer, the session could not be \
+            written whole, an assertion of the profile failed, or, with --strict, there was a miss; 2 wrong usage.
 
             \(FilterHelp.text)
             """
@@ -84,6 +84,7 @@ struct ReplayCommand: AsyncParsableCommand {
         options.refreshesDates = refresh
         options.timing = timing
         let replay = try Replay(recordingFile, filter: filter ?? "", options: options)
+        if let problem = replay.problem { throw problem }
         if let session = settings.session, replay.isRecording(session) {
             throw StartError(
                 "\(session) is what is replayed.",

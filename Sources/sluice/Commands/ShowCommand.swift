@@ -80,7 +80,11 @@ struct Show: ParsableCommand {
                     ToolRegistry.standard[key: $0]?.change
                 }
             }
-            let text = mask ? try SessionMask.withCopy(of: exchange, in: reader, report) : report(exchange, reader)
+            guard mask else { return try output.write(report(exchange, reader)) }
+            let text = try LongWork.run("finding secrets", .things("exchange"), consequence: "Nothing was shown.") {
+                work in
+                try SessionMask.withCopy(of: exchange, in: reader, onProgress: { try work.add($0) }, report)
+            }
             return try output.write(text)
         }
         try refuseBinary(exchange, body, reader)

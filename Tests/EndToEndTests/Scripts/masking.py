@@ -423,13 +423,24 @@ for number, row in enumerate(row_list, 1):
     if name not in ("/headers", "/gzip", "/utf16", "/events", "/socket", "/packed-socket"):
         continue
     shown, whole_shown = run("show", session, str(number), "--mask"), run("show", session, str(number))
-    # It alone is read, and what is a token elsewhere is an ordinary text in it.
-    check(f"show {name} --mask", shown.replace(packed.encode(), b"") if name == "/packed-socket" else shown)
+    check(f"show {name} --mask", shown)
     if b"sluice-" not in shown or b"cannot be read" in shown or b"Not decoded" in shown:
         wrong(f"show {name} --mask: {shown.decode()}")
     times = [re.findall(rb"(?m)^ +([0-9.]+ s) +\xe2\x86[\x90\x92]", text) for text in (shown, whole_shown)]
     if times[0] != times[1] or (len(times[0]) > 1) != ("socket" in name or name == "/events"):
         wrong(f"show {name} --mask has other messages, {times}: {shown.decode()}")
+
+# An export of one exchange knows the secrets that others show: each of its own is in the whole export, too.
+for number, row in enumerate(row_list, 1):
+    part = run("export", session, f"id:{number}", "--format", "json")
+    check(f"json of {row['url']} alone", part)
+    alone = json.loads(part)[0]
+    if set(alone.get("masked") or []) != set(row.get("masked") or []):
+        wrong(f"json of {row['url']} alone: masked are {row.get('masked')} in the whole export, alone {alone.get('masked')}")
+none = subprocess.run([sluice, "export", session, "id:9999", "--format", "har", "-o", directory + "/none.har"],
+                      capture_output=True, env=environment)
+if none.returncode != 1 or f"No exchange of {session} fits." not in none.stderr.decode() or os.path.exists(directory + "/none.har"):
+    wrong(f"an export of nothing: {none.returncode} {none.stderr.decode()}")
 
 # The script: refuses to run without its variables, and with them sends what was sent.
 values = {}

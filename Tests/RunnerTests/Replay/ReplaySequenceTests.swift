@@ -28,7 +28,7 @@ struct ReplaySequenceTests {
             #expect(try (0..<3).map { _ in try once.found("GET", url) } == [1, 3, 4])
             let miss = try once.missed("GET", url)
             #expect(miss.code == .notRecorded)
-            #expect(miss.message == "All 3 recorded answers were given already to GET \(url) (exchange 1, 3, 4).")
+            #expect(miss.message == "All 3 recorded answers were given already to GET \(url) (exchanges 1, 3, 4).")
             #expect(once.misses == 1)
         }
     }
@@ -69,6 +69,22 @@ struct ReplaySequenceTests {
             try replay.open(ExchangeID(1), for: request).notes == [
                 "answered from the recording: the head of exchange 1, a GET"
             ]
+        )
+    }
+
+    @Test("A recording, or what a filter leaves of it, without any answer is a problem that says why")
+    func withoutAnswers() throws {
+        let recording = try ReplayRecording([Entry(answer: "a"), Entry(url: "https://h.example/f", state: .failed)])
+        #expect(try recording.replay().problem == nil)
+        #expect(try recording.replay(filter: "id:1").problem == nil)
+        let none = try recording.replay(filter: "id:9").problem
+        #expect(none?.message.hasPrefix("No exchange of ") == true && none?.isUsage == false)
+        let failed = try recording.replay(filter: "id:2").problem?.message ?? ""
+        #expect(
+            failed.hasSuffix(
+                " has no response that could be given again; left out: 1 that failed, 1 that were not chosen."
+            ),
+            "\(failed)"
         )
     }
 

@@ -1,0 +1,37 @@
+/// Where quoted values begin and end.
+extension FieldScanner {
+    func openingQuote(at place: Int) -> (content: Int, Quote)? {
+        var place = place
+        var backslashes = 0
+        while place < bytes.count, bytes[place] == UInt8(ascii: "\\") {
+            (place, backslashes) = (place + 1, backslashes + 1)
+        }
+        guard place < bytes.count else { return nil }
+        switch bytes[place] {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): return (place + 1, .plain(bytes[place], backslashes: backslashes))
+        case UInt8(ascii: "%") where has("%22", endingAt: place + 3): return (place + 3, .percent)
+        case UInt8(ascii: "&") where has("&quot;", endingAt: place + 6): return (place + 6, .entity)
+        default: return nil
+        }
+    }
+
+    /// Where a quoted value ends: at its quote, or where the bytes end.
+    func end(of quote: Quote, from start: Int) -> Int {
+        var place = start
+        while place < bytes.count {
+            switch quote {
+            case .none: return place
+            case .percent: if has("%22", endingAt: place + 3) { return place }
+            case .entity: if has("&quot;", endingAt: place + 6) { return place }
+            case .plain(let sign, let depth):
+                guard bytes[place] == sign else { break }
+                var run = 0
+                while place - run > start, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
+                // An escaped quote has more backslashes than those around the value; `\\` before one is a backslash.
+                if depth == 0 ? run % 2 == 0 : run <= depth { return place - (depth == 0 ? 0 : run) }
+            }
+            place += 1
+        }
+        return bytes.count
+    }
+}

@@ -1,0 +1,101 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@testable import Masking
+
+@Suite("Secrets that other exchanges show")
+struct OtherExchangeTests {
+    /// A text of an export, masked where another exchange of the session has `others`.
+    private func masked(_ text: String, others: [String]) -> (text: String, mask: TextMask) {
+        let mask = TextMask()
+        mask.expectOthers()
+        _ = mask.masked(text, .text)
+        mask.beginOthers()
+        for other in others { _ = mask.masked(other, .text) }
+        mask.endCollecting()
+        return (mask.masked(text, .text) ?? text, mask)
+    }
+
+    @Test(
+        "They are masked in any form in which they stand in what is exported",
+        arguments: [
+            { $0 }, { "x=\($0);" }, { Data($0.utf8).base64EncodedString() },
+            { Data("a\($0)".utf8).base64EncodedString() },
+            { Data("ab and more words \($0) behind".utf8).base64EncodedString() },
+            { $0.utf8.map { "%" + String($0, radix: 16) }.joined() }, { $0.utf8.map { "&#\($0);" }.joined() },
+            { $0.utf8.map { String($0, radix: 16) }.joined() }, { $0.replacing("/", with: "\\/") },
+            { $0.replacing("/", with: "%2F").replacing("+", with: "%2B") },
+        ] as [@Sendable (String) -> String]
+    )
+    func forms(form: @Sendable (String) -> String) {
+        for secret in [chance, "a/b+c/\(chance)/d", "eyJhbGciOi.\(chance).x"] {
+            let text = "a text with \(form(secret)) in it"
+            let (found, mask) = masked(text, others: [#"{"password":"\#(secret)"}"#])
+            #expect(!found.contains(form(secret)) && found.contains("sluice-"), "\(found)")
+            #expect(!mask.secrets.isEmpty)
+        }
+    }
+
+    @Test("Compressed, too, and what is no text")
+    func packed() throws {
+        let packed = try ContentEncoder.encode(ByteBuffer(string: "a log with \(chance) in it"), codings: [.gzip])
+        let text = "x \(Data(packed.readableBytesView).base64EncodedString()) y"
+        #expect(masked(text, others: [#"{"password":"\#(chance)"}"#]).text.hasPrefix("x sluice-"))
+    }
+
+    @Test("Those of what is exported have the first numbers; those that stand nowhere in it have none")
+    func numbers() {
+        let others = (0..<3_000).map { #"{"token":"un-\#($0)-known-\#($0 * 7_919)","access":"x"}"# }
+        let (text, mask) = masked(
+            #"{"token":"own-1f5e9c27","log":"\#(chance)"}"#,
+            others: others + [#"{"token":"\#(chance)"}"#]
+        )
+        #expect(text == #"{"token":"sluice-token-1","log":"sluice-token-2"}"#)
+        #expect(mask.secrets.map(\.placeholder.number) == [1, 2])
+        #expect(mask.book.entries.count < 10, "\(mask.book.entries.count) of 3,001 are remembered")
+    }
+
+    @Test("Texts in others that look like secrets are not listed")
+    func suspects() {
+        let mask = TextMask()
+        mask.expectOthers()
+        _ = mask.masked("nothing", .text)
+        mask.beginOthers()
+        _ = mask.masked("x q7Xv2LmN8rT4wZ1yB6cD9eF3 y", .text)
+        mask.endCollecting()
+        #expect(mask.suspects.isEmpty)
+    }
+
+    @Test("A line of what is listed has a secret nowhere, also before the place that names it, nor have later lines")
+    func lines() throws {
+        let mask = RecordMask(MaskRules())
+        func line(_ path: String, _ query: String?, _ comment: String) -> String {
+            var record = ExchangeRecord(
+                id: ExchangeID(1),
+                kind: .http,
+                startedAt: 0,
+                method: "GET",
+                url: RequestURL(scheme: "http", host: "h", port: 80, path: path, query: query),
+                clientConnection: ConnectionID(1)
+            )
+            record.extras.annotation.comment = comment
+            let masked = mask.masked(record)
+            return "\(masked.url) \(masked.extras.annotation.comment ?? "") \(masked.extras.masked)"
+        }
+        let comment = "look: token=\(chance) and \(chance)"
+        #expect(
+            line("/of/\(chance)/x", nil, comment)
+                == #"http://h/of/sluice-token-1/x look: token=sluice-token-1 and sluice-token-1 ["URL", "comment"]"#
+        )
+        #expect(line("/\(chance)", nil, "") == #"http://h/sluice-token-1  ["URL"]"#)
+        // However many there are, the same line has none.
+        for number in 0..<5_000 {
+            let secret = "\(chance)\(number)"
+            #expect(!line("/\(secret)", "token=\(secret)", "").contains(secret))
+        }
+    }
+}
