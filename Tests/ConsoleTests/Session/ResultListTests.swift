@@ -82,6 +82,19 @@ struct ResultListTests {
         #expect(try fixture.numbers() == [1, 2, 3, 4, 5])
     }
 
+    @Test("takes in what its client, known only after it has ended, lets pass")
+    func lateProcess() throws {
+        let fixture = try QueryFixture([QuerySamples.record(1)])
+        #expect(try fixture.ask("process:curl").total == 0)
+        fixture.record([QuerySamples.record(2), QuerySamples.record(3)])
+        fixture.service.refresh()
+        #expect(try fixture.status { $0.sessionTotal == 3 }.total == 0)
+        fixture.record([.identified(ExchangeID(2), ClientProcess(id: 7, name: "curl"))])
+        fixture.service.refresh()
+        #expect(try fixture.status { $0.total == 1 }.error == nil)
+        #expect(try fixture.numbers() == [2])
+    }
+
     @Test("answers only requests of its own generation")
     func generations() throws {
         let fixture = try QueryFixture(QuerySamples.records(1...5))
