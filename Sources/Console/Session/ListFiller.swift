@@ -135,10 +135,10 @@ struct ListFiller {
         if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {
             return (filter, "the text \"\(text)\" in bodies")
         }
-        let terms = query.filterWithoutBody.conjuncts.filter { !$0.matchesEverything }
+        let terms = query.terms
         let isOnly = terms.count == 1 && (query.bodyText ?? "").isEmpty
-        let term = try terms.first { try isOnly || $0.needs == .record && !hasMatch($0) }
-        return term.map { ($0, $0.description) }
+        return try terms.first { try isOnly || $0.filter.needs == .record && !hasMatch($0.filter) }
+            .map { (term: $0.filter, words: $0.words) }
     }
 
     // MARK: - Order
