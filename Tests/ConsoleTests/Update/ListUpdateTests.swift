@@ -237,6 +237,10 @@ struct ListUpdateTests {
         #expect(model.perform(.compare, "#1").words == ["compare 1 3"])
         model.isLinear = true
         #expect(model.perform(.compare, "2").words == ["compare 4 2"])
+        #expect(model.perform(.compare, "1 #2").words == ["compare 1 2"])
+        #expect(model.perform(.compare, "2 2").isEmpty && model.told.hasPrefix("2 cannot be compared with itself"))
+        #expect(model.perform(.compare, "1 2 3").isEmpty && model.told.hasPrefix("compare takes one number or two"))
+        #expect(model.perform(.compare, "1 x").isEmpty && model.told == "'x' is no number of an exchange.")
         model.isLinear = false
         model.press("G", "up", "space")
         #expect(model.marks.isEmpty)
