@@ -216,6 +216,8 @@ final class RecorderLoop {
             var record = record
             if !cut.isEmpty, let flags = cut.removeValue(forKey: record.id) { record.flags.formUnion(flags) }
             try owner(of: record.id)?.finish(record, messages)
+        // It is in one of them, unless it is not recorded, or its file is closed.
+        case .identified(let id, let process): for recording in recordings { recording.identify(id, process) }
         }
     }
 

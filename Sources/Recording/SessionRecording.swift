@@ -25,6 +25,8 @@ final class SessionRecording {
     /// Exchanges that ended since the last transaction, their payload written.
     private var ended: [EndedExchange] = []
     private var connections: [ConnectionID: ConnectionRecord] = [:]
+    /// The clients of exchanges that have ended, which became known since the last transaction.
+    private var identified: [ExchangeID: ClientProcess] = [:]
     /// How many open exchanges have something that waits to be written.
     private var waiting = 0
     /// What is known of open connections that no recorded exchange has used, and of the last that were closed.
@@ -73,9 +75,12 @@ final class SessionRecording {
         touched.removeAll(keepingCapacity: true)
         ended.removeAll(keepingCapacity: true)
         connections.removeAll(keepingCapacity: true)
+        identified.removeAll(keepingCapacity: true)
     }
 
-    private var hasRows: Bool { !touched.isEmpty || !ended.isEmpty || !connections.isEmpty }
+    private var hasRows: Bool {
+        !touched.isEmpty || !ended.isEmpty || !connections.isEmpty || !identified.isEmpty
+    }
 
     private func keepBelowLimit() throws {
         guard limit != nil else { return }
@@ -167,6 +172,9 @@ final class SessionRecording {
         if exchange.isStored { try writer.removeOpenPayload(of: record.id) }
         ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
     }
+
+    /// Notes whose an exchange was that has ended.
+    func identify(_ id: ExchangeID, _ process: ClientProcess) { identified[id] = process }
 
     func write(_ rules: RulesNote) throws {
         try writer.beginTransaction()
@@ -264,6 +272,7 @@ final class SessionRecording {
         for index in order {
             try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
         }
+        for (id, process) in identified { try writer.write(process, of: id) }
         for connection in connections.values.sorted(by: { $0.id.number < $1.id.number }) {
             try writer.write(connection)
         }

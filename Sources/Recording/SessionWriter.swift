@@ -28,6 +28,7 @@ final class SessionWriter {
     private var chunks: RowWriter
     private var arrivals: RowWriter
     private var progress: RowWriter
+    private var processes: RowWriter
     private var connections: RowWriter
     private var routes: RowWriter
     private var summary: RowWriter
@@ -56,6 +57,9 @@ final class SessionWriter {
             request_head_size = ?, request_body_size = ?, request_wire_size = ?,
             response_head_size = ?, response_body_size = ?, response_wire_size = ? WHERE id = ?
             """
+        )
+        processes = try prepared(
+            "UPDATE exchange SET process_id = ?, process_name = ? WHERE id = ? AND process_id IS NULL"
         )
         endOpenPayload = try prepared("DELETE FROM payload WHERE id = ?")
         summary = try prepared(
@@ -176,6 +180,14 @@ final class SessionWriter {
         for (_, size) in Sizes.fields { progress.bind(counts.sizes[keyPath: size]) }
         progress.bind(exchange.number)
         try progress.run()
+    }
+
+    /// Writes the client into the narrow row of an exchange that has ended, where there is one without.
+    func write(_ process: ClientProcess, of exchange: ExchangeID) throws {
+        processes.bind(Int64(process.id))
+        processes.bind(process.name)
+        processes.bind(exchange.number)
+        try processes.run()
     }
 
     /// Writes an exchange's narrow row, over the one that was there when it was in flight.

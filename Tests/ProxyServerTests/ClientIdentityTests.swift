@@ -10,13 +10,13 @@ import Testing
 struct ClientIdentityTests {
     /// Knows the process when the test says so.
     private final class LateSource: ClientProcessSource {
-        private let waiting = Mutex<[@Sendable (ClientProcess) -> Void]>([])
+        private let waiting = Mutex<[@Sendable (ClientProcess?) -> Void]>([])
 
-        func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess) -> Void) {
+        func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess?) -> Void) {
             waiting.withLock { $0.append(deliver) }
         }
 
-        func deliver(_ process: ClientProcess) {
+        func deliver(_ process: ClientProcess?) {
             for deliver in waiting.withLock({ $0 }) { deliver(process) }
         }
     }
@@ -66,6 +66,33 @@ struct ClientIdentityTests {
                 return proxy.recorder.finished.last?.record.extras.process == process
             }
             #expect(proxy.recorder.finished.first?.record.extras.process == nil)
+            // The first one was over before its client was known.
+            #expect(proxy.recorder.identified.map(\.id) == [proxy.recorder.finished.first?.record.id])
+            #expect(proxy.recorder.identified.map(\.process) == [process])
+        }
+    }
+
+    @Test("It is recorded of a client that has closed its connection before it was known; none is, where none is found")
+    func gone() async throws {
+        try await LoopbackProxy.run(processes: source) { proxy in
+            let client = try await proxy.ask(origin)
+            try await client.receives("ok")
+            try await client.close()
+            try await eventually("the connection is over") {
+                proxy.recorder.connections.contains { $0.leg == .client && $0.closedAt != nil }
+            }
+            source.deliver(process)
+            try await eventually("it is recorded") { proxy.recorder.identified.map(\.process) == [process] }
+        }
+        let knowsNone = LateSource()
+        try await LoopbackProxy.run(processes: knowsNone) { proxy in
+            let client = try await proxy.ask(origin)
+            try await client.receives("ok")
+            knowsNone.deliver(nil)
+            let request = "GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n"
+            try await client.send(request)
+            try await eventually("two are over") { proxy.recorder.finished.count == 2 }
+            #expect(proxy.recorder.identified.isEmpty)
         }
     }
 }

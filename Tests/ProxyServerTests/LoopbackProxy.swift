@@ -152,6 +152,13 @@ final class CollectingOutlet: Sendable {
         }
     }
 
+    /// The exchanges whose clients became known after they had ended, in order.
+    var identified: [(id: ExchangeID, process: ClientProcess)] {
+        state.withLock { state in
+            state.events.compactMap { if case .identified(let id, let process) = $0 { (id, process) } else { nil } }
+        }
+    }
+
     /// The exchanges that ended, in order.
     var finished: [(record: ExchangeRecord, messages: ExchangeMessages)] {
         state.withLock { state in

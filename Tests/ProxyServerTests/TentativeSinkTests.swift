@@ -17,6 +17,7 @@ struct TentativeSinkTests {
             case .body(let id, _, _): words.append("body \(id)")
             case .progress(let id, _, _): words.append("progress \(id)")
             case .finished(let record, _): words.append("finished \(record.id)")
+            case .identified(let id, let process): words.append("\(process.name) \(id)")
             case .connection, .arrival: words.append("other")
             }
         }
@@ -45,7 +46,8 @@ struct TentativeSinkTests {
         next = 11
         sink.record(.progress(record.id, MessageCounts(), Sizes()))
         sink.record(.finished(record, ExchangeMessages()))
-        #expect(collector.words == ["opened 9", "updated 9", "body 9", "progress 9", "finished 9"])
+        sink.record(.identified(record.id, ClientProcess(id: 5, name: "ssh")))
+        #expect(collector.words == ["opened 9", "updated 9", "body 9", "progress 9", "finished 9", "ssh 9"])
     }
 
     @Test("One that is sure to be a tunnel is told at once")

@@ -54,6 +54,29 @@ struct RoundTripTests {
         return record
     }
 
+    @Test("A client that becomes known after its exchange has ended is recorded, but not over another")
+    func lateProcess() throws {
+        let process = ClientProcess(id: 77, name: "curl")
+        let feed = try Feed(path: scratch.session)
+        // In the transaction of its end, and in a later one.
+        feed.submit(Samples.exchange(1) + [.identified(ExchangeID(1), process)] + Samples.exchange(2))
+        feed.recorder.flush()
+        var named = Samples.record(3, state: .complete)
+        named.extras.process = ClientProcess(id: 5, name: "wget")
+        feed.submit([
+            .identified(ExchangeID(2), process), .opened(Samples.record(3), ExchangeMessages()),
+            .finished(named, ExchangeMessages()),
+        ])
+        feed.recorder.flush()
+        feed(.identified(ExchangeID(3), process), .identified(ExchangeID(9), process))
+        #expect(feed.recorder.close().error == nil)
+        let reader = try SessionReader(path: scratch.session)
+        let names = try [1, 2, 3].map { try reader.exchange(ExchangeID($0))?.record.extras.process?.name }
+        #expect(names == ["curl", "curl", "wget"])
+        #expect(try reader.numbers(matching: .everything) == [1, 2, 3])
+        #expect(try reader.summary().exchanges == 3)
+    }
+
     static var fullMessages: ExchangeMessages {
         var messages = ExchangeMessages()
         messages.requestHead = ByteBuffer(bytes: [0, 1, 0xFF, 13, 10])

@@ -33,6 +33,7 @@ package final class CollectingSink: RecordSink {
             case .arrival(_, let side, let offset, _): "\(side) at \(offset)"
             case .progress(_, let tally, _): "progress \(tally.fromClient) \(tally.fromServer)"
             case .finished: "finished"
+            case .identified: "identified"
             }
         }
     }

@@ -44,6 +44,7 @@ struct CommandArgument: Sendable {
     static let none = CommandArgument(name: "")
     static let id = CommandArgument(name: "ID", form: .exchange)
     static let idAndPage = CommandArgument(name: "ID [PAGE]")
+    static let idAndOther = CommandArgument(name: "ID [ID]")
     static let goal = CommandArgument(name: "ID", form: .exchange, prompt: "Number of the exchange")
     static let count = CommandArgument(name: "[COUNT]")
     static let filter = CommandArgument(name: "EXPRESSION")

@@ -74,7 +74,7 @@ enum LinearSentence {
         case .version:
             let server = record.upstreamVersion.flatMap { $0 == record.clientVersion ? nil : ", server \($0)" } ?? ""
             return "\(record.clientVersion)\(server)"
-        case .process: return named(record.extras.process.map { "\($0.name) \($0.id)" })
+        case .process: return named(SequenceView.process(record))
         case .server: return named(record.serverAddress)
         }
     }

@@ -67,7 +67,10 @@ package struct PickerState: Sendable {
 
     private var knownMatches: [Item] {
         let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
-        let found = FuzzySearch.sorted(items, by: typed) { "\($0.title) \($0.value) \($0.synonyms)" }
+        // A title that has the value is not two texts: letters would be found in both together.
+        let found = FuzzySearch.sorted(items, by: typed) {
+            $0.title.contains($0.value) ? "\($0.title) \($0.synonyms)" : "\($0.title) \($0.value) \($0.synonyms)"
+        }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
         // Choices stay in their order, but the one of that name comes first, then a title's beginning, then a whole word.
         guard command == nil else {

@@ -1,6 +1,7 @@
 package import HTTPModel
 package import Rules
 package import Runner
+import Tools
 
 package struct ProxyState: Sendable {
     /// The proxy's listening address, `127.0.0.1:8080`; empty while it starts.
@@ -34,13 +35,19 @@ package struct ProxyState: Sendable {
     /// The number of exchanges at the newest rate.
     package var counted = 0
     package var countedAt: Int64 = 0
-    /// The throttle preset in force; `nil` for none.
+    /// The preset of the rules, whether its tool is on or off; `nil` for none.
     package var preset: String?
     package var authorityPath = ""
     /// The addresses of this machine in its networks, without brackets; those of IPv4 first.
     package var addresses: [String] = []
     /// Why the proxy does not run, as text.
     package var problem: String?
+
+    /// The preset, unless its tool is switched off.
+    var presetInForce: String? {
+        guard let tool = ToolRegistry.standard.withPresets, self.tool(tool)?.isOn == false else { return preset }
+        return nil
+    }
 
     /// `nil` where the proxy has reported none.
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }

@@ -26,7 +26,7 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
         case .size: "bytes of the response's body, as received"
         case .time: "how long it took in all"
         case .version: "HTTP with the client, and the server where it differs"
-        case .process: "the client's program and process number"
+        case .process: "the client's program and its number; (not found): it had gone, or is another user's"
         case .server: "the server's address"
         case .comment: "what you noted"
         case .waterfall: "when it began and how long it took, as a bar"

@@ -15,6 +15,8 @@ struct ListFiller {
     private var query = ListQuery()
     private var generation = 0
     private var followed = FollowedNumbers()
+    /// The last that ended, and until when their clients may become known, in nanoseconds of the monotonic clock.
+    private var justEnded: [(number: Int64, until: UInt64)] = []
     /// The lowest number that the pass has seen; zero where it is done.
     private var passed: Int64 = 0
     /// How far the pass has come, from 0 to 1; `nil` while there is none.
@@ -28,6 +30,8 @@ struct ListFiller {
     private var suspicion: (upper: Int64, since: UInt64)?
     /// How late a row may come, in nanoseconds.
     private static let lateness: UInt64 = 300_000_000
+    /// How many exchanges that have ended are read again for their clients, and for how long, in nanoseconds.
+    private static let (mostNamedLate, namingTime) = (256, 3_000_000_000 as UInt64)
     private var lastOrder: UInt64 = 0
     private var sorts = 0
     /// The least time between two sorts, in nanoseconds.
@@ -57,6 +61,7 @@ struct ListFiller {
         self.query = query
         self.generation = generation
         followed = FollowedNumbers()
+        justEnded = []
         (error, excludedBy, isOrderStale) = (nil, nil, false)
         unfinished = UnfinishedSearches()
         progress = 0
@@ -130,10 +135,10 @@ struct ListFiller {
         if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {
             return (filter, "the text \"\(text)\" in bodies")
         }
-        let terms = query.filterWithoutBody.conjuncts.filter { !$0.matchesEverything }
+        let terms = query.terms
         let isOnly = terms.count == 1 && (query.bodyText ?? "").isEmpty
-        let term = try terms.first { try isOnly || $0.needs == .record && !hasMatch($0) }
-        return term.map { ($0, $0.description) }
+        return try terms.first { try isOnly || $0.filter.needs == .record && !hasMatch($0.filter) }
+            .map { (term: $0.filter, words: $0.words) }
     }
 
     // MARK: - Order
@@ -253,13 +258,14 @@ struct ListFiller {
     /// Reads new exchanges, and again those that were in flight or had no row.
     private mutating func follow() throws {
         let changes = try followed.advance(reader)
-        // The pass will see the others as they are then.
-        var changed = (changes.settled + changes.inFlight).filter { $0 >= passed }
-        if let only = query.only, !changed.isEmpty { changed = Array(Set(changed).intersection(only)) }
         let filter = change { list in
             list.bounds = followed.bounds ?? list.bounds
             return list.filter
         }
+        let late = filter.asksForProcess ? namedLate(changes.settled) : []
+        // The pass will see the others as they are then.
+        var changed = (changes.settled + changes.inFlight + late).filter { $0 >= passed }
+        if let only = query.only, !changed.isEmpty { changed = Array(Set(changed).intersection(only)) }
         guard !changed.isEmpty else { return }
         unfinished.forget(changed)
         let matches = Set(try reader.numbers(of: .numbers(changed), matching: filter))
@@ -271,6 +277,16 @@ struct ListFiller {
         if let term = excludedBy?.term, try !reader.numbers(of: .numbers(changed), matching: term).isEmpty {
             excludedBy = nil
         }
+    }
+
+    /// The exchanges that ended lately and before these, whose clients may have become known since.
+    private mutating func namedLate(_ settled: [Int64]) -> [Int64] {
+        let now = DispatchTime.now().uptimeNanoseconds
+        justEnded.removeAll { $0.until < now }
+        let late = justEnded.map(\.number)
+        justEnded += settled.suffix(Self.mostNamedLate).map { ($0, now + Self.namingTime) }
+        justEnded.removeFirst(max(0, justEnded.count - Self.mostNamedLate))
+        return late
     }
 
     // MARK: - Telling

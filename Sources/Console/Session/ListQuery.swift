@@ -29,6 +29,19 @@ package struct ListQuery: Hashable, Sendable {
         return period.map { all.and(.begun(in: $0)) } ?? all
     }
 
+    /// What an exchange must pass apart from the text in its bodies, each part with words for it.
+    var terms: [(filter: Filter, words: String)] {
+        var terms = filter.conjuncts.map { (filter: $0, words: $0.description) }
+        func add(_ filter: Filter, _ words: String) { terms.append((filter, words)) }
+        if !focusedHosts.isEmpty { add(.authorities(focusedHosts), "the focus on \(Self.names(focusedHosts))") }
+        if !ignoredHosts.isEmpty { add(.except(ignoredHosts), "what is ignored: \(Self.names(ignoredHosts))") }
+        if let url = place?.url { add(.place(url, withBelow: true), "the place \(url)") }
+        if let period { add(.begun(in: period), "the time \(TimelineView.words(period))") }
+        return terms.filter { !$0.filter.matchesEverything }
+    }
+
+    static func names(_ hosts: Set<String>) -> String { hosts.sorted().joined(separator: ", ") }
+
     /// Whether more than the filter takes exchanges away.
     var isNarrowed: Bool {
         bodyText != nil || only != nil || !focusedHosts.isEmpty || !ignoredHosts.isEmpty || period != nil

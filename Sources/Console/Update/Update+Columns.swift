@@ -24,9 +24,20 @@ extension ConsoleModel {
         }
         if isChange, columns.isEmpty, !isLinear { return refuse("The list needs a column.") }
         list.columns = columns
-        if isLinear { tell(LinearSentence.announcement(of: columns)) }
+        if isLinear {
+            tell(LinearSentence.announcement(of: columns))
+        } else {
+            tellMissing()
+        }
         return []
     }
+
+    /// Says which of the chosen columns have no room.
+    private mutating func tellMissing() {
+        if let words = arrangedColumns.words(way(to: .columns)) { tell(words) }
+    }
+
+    private var arrangedColumns: ListColumns { SequenceView.arranged(self, width: Layout(self).list.width) }
 
     func columnChoice(selecting column: Column? = nil) -> PickerState {
         let present = presentColumns
@@ -41,11 +52,12 @@ extension ConsoleModel {
             }
             return PickerState(command: .columns, title: "What lines say besides", items: items)
         }
+        let missing = arrangedColumns.missing
         let items = (present + others).map { column in
             PickerState.Item(
                 column.rawValue,
                 "\(present.contains(column) ? "[x]" : "[ ]") \(column.rawValue)",
-                detail: column.meaning
+                detail: (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
             )
         }
         let title = "Columns: space shows or hides, J K moves, A as fits"

@@ -150,7 +150,8 @@ extension ConsoleModel {
         }
         jump = choice
         let meaning = choice.meaning.isEmpty ? "" : ", \(choice.meaning)"
-        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue)\(meaning).")
+        let place = noRows.map { " \($0)" } ?? ""
+        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue)\(meaning).\(place)")
         return []
     }
 

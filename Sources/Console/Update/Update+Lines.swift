@@ -115,7 +115,7 @@ extension ConsoleModel {
         for tool in Tool.all where proxy.tool(tool).map({ $0.rules > 0 }) == true {
             lines.append("\(tool.title): \(describe(tool)).")
         }
-        if let preset = proxy.preset { lines.append("Network: \(preset).") }
+        if let preset = proxy.presetInForce { lines.append("Network: \(preset).") }
         if rules.isUnsaved { lines.append("Changed rules are in no file.") }
         return report("Status", lines + proxy.holds.map { LinearSentence.text($0) })
     }

@@ -95,7 +95,9 @@ extension ConsoleModel {
         } else {
             chosen = Set([selectedAuthority].compactMap(\.self))
         }
-        guard !chosen.isEmpty else { return [] }
+        guard !chosen.isEmpty else {
+            return argument == nil ? [] : refuse("focus takes names of hosts, for example: focus api.example.com")
+        }
         let hosts = list.query.focusedHosts.symmetricDifference(chosen)
         let names = hosts.sorted().joined(separator: ", ")
         let ways = "\(way(to: .focusHost)) on one takes it back, \(way(to: .clearFilter)) all."

@@ -119,9 +119,6 @@ extension ConsoleModel {
         }
     }
 
-    /// The columns of the list, chosen or those that fit.
-    var shownColumns: [Column] { SequenceView.columns(self, width: Layout(self).list.width).map(\.column) }
-
     /// The hosts of the session, as far as they were seen, and those that are focused on.
     var knownHosts: [String] {
         let seen = Set(list.rows.values.map { $0.url.host }).union(seen.values["host"] ?? [])

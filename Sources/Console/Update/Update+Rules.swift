@@ -177,7 +177,11 @@ extension ConsoleModel {
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
         rules.wanted = (texts + emptied).map(\.text)
-        return [.applyRules(texts + emptied, "The last change of rules is taken back.", madeFrom: rules.revision)]
+        let difference = RuleDifference(from: rules.texts, to: texts)
+        let stop = difference.holdsEverything ? "; \(way(to: .breakEverything)) stops that" : ""
+        let words = difference.parts.isEmpty ? "" : ": \(difference.parts.joined(separator: "; "))\(stop)"
+        let said = "The last change of rules is taken back\(words)."
+        return [.applyRules(texts + emptied, said, madeFrom: rules.revision)]
     }
 
     /// Puts a preset in force for everything, or `off`.

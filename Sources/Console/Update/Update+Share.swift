@@ -117,16 +117,26 @@ extension ConsoleModel {
     }
 
     /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
-    /// number.
+    /// number. Two numbers name both.
     mutating func compare(_ argument: String?) -> [Effect] {
-        guard let named = selected(argument), let current = selectedID else { return [] }
         let width = max(20, size.width - 6)
+        let words = argument?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        guard words.count < 2 else { return compare(words, width: width) }
+        guard let named = selected(words.first), let current = selectedID else { return [] }
         let marked = marks.last { $0 != named }
         if isLinear, argument != nil, let marked { return [.compare(marked, named, width: width)] }
         guard let other = argument == nil ? marked : named, other != current else {
-            return refuse("Mark the exchange to compare with first: \(way(to: .mark)) marks it.")
+            let both = isLinear ? " Or name two: compare 1 2" : ""
+            return refuse("Mark the exchange to compare with first: \(way(to: .mark)) marks it.\(both)")
         }
         return [.compare(other, current, width: width)]
+    }
+
+    private mutating func compare(_ words: [String], width: Int) -> [Effect] {
+        guard words.count == 2 else { return refuse("compare takes one number or two, for example: compare 1 2") }
+        guard let first = number(words[0]), let second = number(words[1]) else { return [] }
+        guard first != second else { return refuse("\(first) cannot be compared with itself: name two.") }
+        return [.compare(first, second, width: width)]
     }
 
     /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.

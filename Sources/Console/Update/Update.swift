@@ -98,15 +98,23 @@ extension ConsoleModel {
         return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
-    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight.
+    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight, or its client may
+    /// still be found.
     ///
     /// An exchange that ends changes no number of the list, so that no event reports it.
     private mutating func readUnfinishedRows() -> [Effect] {
         guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
-        guard shown.contains(where: { list.rows[$0]?.state == .inFlight }) else { return [] }
+        guard shown.contains(where: { list.rows[$0].map(isUnsettled) ?? false }) else { return [] }
         list.readAt = now
         return loadRows(always: true)
+    }
+
+    /// Whether more may become known of an exchange: its client is looked up for a moment after it has ended, too.
+    private func isUnsettled(_ record: ExchangeRecord) -> Bool {
+        if record.state == .inFlight { return true }
+        let end = record.startedAt &+ max(0, record.timings.total ?? 0)
+        return record.isProcessUnknown && (0..<2_000_000).contains(now &- end)
     }
 
     /// Reads the open exchange again, once a second, while it may grow.
@@ -114,7 +122,7 @@ extension ConsoleModel {
         guard detail.isOpen, now - detail.readAt >= 1_000_000, let id = detail.id else { return [] }
         detail.readAt = now
         let was = detail.isUnfinished
-        detail.isUnfinished = isInFlight(id)
+        detail.isUnfinished = isInFlight(id) || known(id).map(isUnsettled) ?? false
         return was || detail.isUnfinished ? loadDetail() : []
     }
 

@@ -105,14 +105,24 @@ enum EmptyView {
             blocks[0].append(line("Each term alone fits some; no exchange fits all of them."))
         }
         if let remark = model.list.unfinished { blocks.append([line("\(remark.capitalizedFirst).", .warning)]) }
+        let query = model.list.query
         let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
-        let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]
-        blocks.append([DetailLine(ways, indent: 2)])
-        let ignored = model.list.query.ignoredHosts.sorted().joined(separator: ", ")
+        let isFiltered = model.filter.isEditing || !model.filter.applied.isEmpty || query.bodyText != nil
+        if isFiltered || query.period != nil {
+            let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]
+            blocks.append([DetailLine(ways, indent: 2)])
+        }
+        if !query.focusedHosts.isEmpty {
+            let words = "Focus: only \(ListQuery.names(query.focusedHosts)) is shown. "
+            let one = query.focusedHosts.sorted().first ?? ""
+            let rest = query.focusedHosts.count > 1 ? ", :focus \(one) that host alone" : ""
+            blocks.append([line("\(words)\(clear) takes the focus away\(rest).")])
+        }
+        let ignored = ListQuery.names(query.ignoredHosts)
         if !ignored.isEmpty {
             blocks.append([line("Ignored: \(ignored). \(model.way(to: .unignore)) shows them again.")])
         }
-        if model.list.query.only != nil {
+        if query.only != nil {
             blocks.append([line("Only marked exchanges are shown; \(model.way(to: .showMarked)) shows all.")])
         }
         return blocks

@@ -112,7 +112,7 @@ enum FooterView {
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
         case .report(let report):
             let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
-            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close")]
+            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close"), ("c", "copy")]
         case nil: break
         }
         if model.filter.isEditing {
@@ -125,7 +125,7 @@ enum FooterView {
         let times: [Hint] = model.isTimelineInUse && context == .list ? [("← →", "time"), ("↑ ↓", "host")] : []
         let commands: [Hint] = CommandTable.entries.compactMap { entry in
             guard !entry.short.isEmpty, entry.shortPlaces?.contains(context) ?? true,
-                model.whyNot(entry.command) == nil,
+                model.whyNot(entry.command) == nil, entry.command != .jumpKind || model.noRows == nil,
                 let key = model.keymap.keys(for: entry.command, in: context).first
             else { return nil }
             if entry.command == .ruleFromExchange { return ("a …", entry.short) }

@@ -83,9 +83,12 @@ enum HelpDocument {
     /// The commands with keys here: those of this place alone first, then the most used.
     private static func commands(_ model: ConsoleModel, _ place: Context) -> [CommandEntry] {
         let ranks = Dictionary(Command.mostUsed.enumerated().map { ($1, $0) }) { first, _ in first }
-        let bound = CommandTable.entries.filter { !model.keymap.keys(for: $0.command, in: place).isEmpty }
+        // In the detail, the key that opens an exchange folds.
+        let bound = CommandTable.entries.filter {
+            !model.keymap.keys(for: $0.command, in: place).isEmpty && (place != .detail || $0.command != .open)
+        }
         func rank(_ entry: CommandEntry) -> Int {
-            let isOwn = place != .list && !entry.contexts.contains(.list)
+            let isOwn = place != .list && (!entry.contexts.contains(.list) || entry.command == .fold)
             return (isOwn ? 0 : 1_000) + (ranks[entry.command] ?? 500)
         }
         return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(
@@ -154,6 +157,8 @@ enum HelpDocument {
             let double = keys.first { $0.contains(" ") }?.first.map { "\($0) …" }
             return double ?? keys.first ?? ""
         case .panel: return keys.prefix(3).joined(separator: " ") + (keys.count > 3 ? " …" : "")
+        case .fold where place == .detail:
+            return (model.keymap.keys(for: .open, in: place).prefix(1) + keys).prefix(most).joined(separator: " ")
         case .page: return keys.count > 2 ? "\(keys[0])…\(keys[keys.count - 1])" : keys.joined(separator: " ")
         default: return keys.prefix(most).joined(separator: " ")
         }

@@ -20,6 +20,7 @@ enum HelpKeys {
 
     static let report: [Hint] = [
         ("↑ ↓ j k", "move"), ("pgup pgdn", "by pages"), ("g G", "to the first line, to the last"), ("f", "find"),
+        ("c", "copy: a line, or all that is shown"),
         ("esc q", "close"),
     ]
 
@@ -43,7 +44,11 @@ enum HelpKeys {
             case .request, .newRequest: "send the request"
             }
         let scope: [Hint] = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "the next wider scope")] : []
-        return [("ctrl-s", word)] + scope + [
+        let own: [Hint] =
+            editor.isRule
+            ? [("tab", "complete the word: a key, a value, a host of the session")]
+            : [("ctrl-y", "lay JSON out; what is left untouched goes out as it was")]
+        return [("ctrl-s", word)] + scope + own + [
             ("ctrl-o", "go on in $EDITOR"), ("esc", "close; asks where the text was changed"), ("", ""),
             ("← → ↑ ↓", "move"), ("home end", "to the beginning of the line, to its end"),
             ("ctrl-home/end", "to the first line, to the last"), ("pgup pgdn", "by pages"),

@@ -6,16 +6,14 @@ import Text
 
 /// The list, one exchange a row, the newest at the bottom.
 enum SequenceView {
-    struct Drawn: Hashable {
-        var column: Column
-        var width: Int
-    }
+    typealias Drawn = ListColumns.Drawn
 
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let theme = model.look.theme
-        let columns = columns(model, width: rect.width)
+        let arranged = arranged(model, width: rect.width)
+        let columns = arranged.drawn
         let (title, body) = rect.splitTop(1)
-        drawTitles(columns, model, in: title, on: &screen)
+        drawTitles(arranged, model, in: title, on: &screen)
         let shown = min(body.height, model.list.total - model.list.bottom)
         guard shown > 0 else { return }
         let span = timeSpan(model, shown)
@@ -53,14 +51,14 @@ enum SequenceView {
     }
 
     private static func drawTitles(
-        _ columns: [Drawn],
+        _ columns: ListColumns,
         _ model: ConsoleModel,
         in rect: Rect,
         on screen: inout CellBuffer
     ) {
         let style = model.look.theme.style(.label).with(.bold)
         var x = rect.x
-        for column in columns {
+        for column in columns.drawn {
             var title = title(of: column.column, model)
             // The sign's legend.
             if column.column == .host, showsTLS(model), column.width > 8, column.width < schemeFrom {
@@ -74,6 +72,11 @@ enum SequenceView {
             screen.write(text, x: x, y: rect.y, style: style, limit: min(column.width, rect.maxX - x))
             x += column.width + 1
         }
+        let sign = columns.sign(model.look)
+        guard !sign.isEmpty, rect.width > 8 else { return }
+        let end = Rect(x: rect.maxX - sign.count - 1, y: rect.y, width: sign.count + 1, height: 1)
+        screen.fill(end, style: style)
+        screen.write(sign, x: end.x + 1, y: end.y, style: model.look.theme.style(.warning).with(.bold))
     }
 
     // MARK: - Columns
@@ -83,33 +86,12 @@ enum SequenceView {
         column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
     }
 
-    /// The columns that fit, with their widths; host and path share what is left.
-    static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
-        let fixed: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model),
-            .start: max(9, title(of: .start, model).count), .method: 7,
-            .scheme: 6, .status: 6, .type: 10,
-            .size: 8, .time: 8, .version: 7, .process: 16, .server: 21, .comment: 24, .waterfall: 20,
-        ]
-        let automatic: [Column] =
-            switch width {
-            case 140...: [.id, .start, .method, .status, .host, .path, .type, .size, .time, .waterfall]
-            case 100...: [.id, .method, .status, .host, .path, .type, .size, .time]
-            case 64...: [.id, .method, .status, .host, .path, .size, .time]
-            case 40...: [.id, .method, .status, .host, .path]
-            case 24...: [.id, .status, .path]
-            default: [.status, .path]
-            }
-        let chosen = model.list.columns.isEmpty ? automatic : model.list.columns
-        let used = chosen.reduce(0) { $0 + (fixed[$1] ?? 0) + 1 }
-        let flexible = chosen.filter { fixed[$0] == nil }
-        let rest = max(0, width - used + 1)
-        let hosts = flexible.contains(.host) ? (flexible.count == 1 ? rest : min(32, rest * 2 / 5)) : 0
-        return chosen.compactMap { column in
-            let width = fixed[column] ?? (column == .host ? hosts : rest - hosts)
-            return width > 0 ? Drawn(column: column, width: width) : nil
-        }
+    /// The columns with their widths, and those that have no room.
+    static func arranged(_ model: ConsoleModel, width: Int) -> ListColumns {
+        ListColumns(model, width: width, start: title(of: .start, model).count)
     }
+
+    static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] { arranged(model, width: width).drawn }
 
     private typealias Content = (text: String, role: Role?, isRight: Bool)
 
@@ -132,9 +114,8 @@ enum SequenceView {
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
         case .version: return (version(record), .faint, false)
         case .process:
-            let process = record.extras.process.map { "\($0.name) \($0.id)" } ?? ""
-            return (TextWidth.cutMiddle(process, to: drawn.width), .faint, false)
-        case .server: return (record.serverAddress ?? "", .faint, false)
+            return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
+        case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
         case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
         }
@@ -161,15 +142,8 @@ enum SequenceView {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
 
-    /// The room for the signs of comments and colours, where an exchange that is known has any.
-    private static func annotationWidth(_ model: ConsoleModel) -> Int {
-        let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
-        return (annotations.contains { $0.comment != nil } ? 1 : 0)
-            + (annotations.contains { $0.colour != nil } ? 1 : 0)
-    }
-
     /// The narrowest column in which hosts have their scheme before them; in a narrower one TLS has a sign.
-    private static let schemeFrom = 28
+    static let schemeFrom = 28
 
     /// Whether hosts show by themselves what is encrypted.
     private static func showsTLS(_ model: ConsoleModel) -> Bool { !model.list.columns.contains(.scheme) }
@@ -182,6 +156,14 @@ enum SequenceView {
             return scheme + host(record, width - scheme.count)
         }
         return (record.isEncrypted ? "+" : " ") + host(record, width - 1)
+    }
+
+    /// How wide a column has to be for a host to be whole, where it is at least so wide.
+    static func hostWidth(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> Int {
+        let isUsual = RequestURL.defaultPort(of: record.url.scheme) == record.url.port
+        let host = TextWidth.columns(HostForms.text(of: record.url.host)) + (isUsual ? 0 : ":\(record.url.port)".count)
+        guard showsTLS(model) else { return host }
+        return host + (width >= schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
     }
 
     /// The versions of HTTP on both legs, one where they are equal: `1.1`, `2`, `2>1.1`.
@@ -203,7 +185,7 @@ enum SequenceView {
         return room < 6 ? TextWidth.cut(host, to: width) : TextWidth.cutMiddle(host, to: room) + port
     }
 
-    private static func path(_ record: ExchangeRecord) -> String {
+    static func path(_ record: ExchangeRecord) -> String {
         switch record.kind {
         case .tunnel where record.flags.contains(.certificateRefused): "(certificate refused, not decrypted)"
         case .tunnel where record.flags.contains(.notIntercepted): "(not decrypted, passed through)"
@@ -247,6 +229,14 @@ enum SequenceView {
     private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }
         return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
+    }
+
+    /// The client's program and its number; of one of this machine that has gone, that it was not found.
+    static func process(_ record: ExchangeRecord) -> String {
+        guard let process = record.extras.process else {
+            return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
+        }
+        return "\(process.name) \(process.id)"
     }
 
     private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }

@@ -156,7 +156,7 @@ enum StatusView {
     private static func ruleItems(_ model: ConsoleModel) -> [Item] {
         var items: [Item] = []
         let throttle = ToolRegistry.standard.withPresets?.key
-        if let preset = model.proxy.preset {
+        if let preset = model.proxy.presetInForce {
             items.append(Item(2, "\(throttle ?? "") \(preset)", preset))
         }
         // Without a preset, its rules are for some hosts only.

@@ -103,11 +103,12 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The client's process became known while the exchange runs: it is recorded at once, as one that is held or
-    /// streams may run for long.
+    /// The client's process became known: it is recorded at once, as an exchange that is held or streams may run for long,
+    /// and also where the exchange is over.
     package mutating func clientIdentified(_ process: ClientProcess) {
         guard record.extras.process == nil else { return }
         record.extras.process = process
+        guard !isOver else { return sink.record(.identified(record.id, process)) }
         // Before its head it is not recorded, and then with all of this.
         if messages.requestHead != nil { unrecorded = .news }
     }

@@ -35,6 +35,16 @@ package struct Filter: Sendable, Hashable {
     /// What must be at hand to decide about any exchange.
     package var needs: FilterTest.Needs { root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record }
 
+    /// Whether it asks for the client's process, which may become known after an exchange has ended.
+    package var asksForProcess: Bool {
+        root.tests.contains { test in
+            switch test {
+            case .text(.process, _), .number(.process, _), .expression(.text(.process), _): true
+            default: false
+            }
+        }
+    }
+
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
     package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }

@@ -41,7 +41,8 @@ package struct FilterKey: Sendable {
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
     private static let messages = "messages of both directions of a stream, by now"
-    private static let process = "the program on this machine that asked, by its name or its process number"
+    private static let process =
+        "the program on this machine that asked, by name or number; one that was gone at once may not be found"
     private static let property = "a fact or a kind of failure; the word error alone is is:error"
     private static let version = "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2"
     private static let url = "the URL has the text, as for a bare word; with *, is like it"

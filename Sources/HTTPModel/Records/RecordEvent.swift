@@ -4,7 +4,7 @@ package import NIOCore
 ///
 /// Produced on an event loop in the order in which things happened there, handed over once per loop tick, consumed
 /// by the recorder's thread. For one exchange the order is: one `opened`, then any mixture of `updated` and `body`,
-/// then one `finished`, after which nothing names that exchange any more.
+/// then one `finished`, after which only `identified` may name that exchange, once.
 package enum RecordEvent: Sendable {
     /// A connection was made, or more is now known about it (its TLS handshake, its end).
     indirect case connection(ConnectionRecord)
@@ -21,6 +21,8 @@ package enum RecordEvent: Sendable {
     case progress(ExchangeID, MessageCounts, Sizes)
     /// The exchange has ended; the record and messages are complete and replace those before.
     indirect case finished(ExchangeRecord, ExchangeMessages)
+    /// The client of an exchange that has ended became known only now: it was looked up for longer than the exchange took.
+    case identified(ExchangeID, ClientProcess)
 
     /// What the event costs of the recorder's credit, in bytes.
     package var cost: Int {
@@ -28,6 +30,7 @@ package enum RecordEvent: Sendable {
         case .connection: 512
         case .arrival: 48
         case .progress: 64
+        case .identified: 96
         case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 1_536 + messages.cost
         case .body(_, _, let bytes):
             // What a long part keeps in memory is its whole buffer, which may be twice as large; a short one mostly

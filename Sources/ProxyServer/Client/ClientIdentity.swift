@@ -5,24 +5,32 @@ package import NIOCore
 package protocol ClientProcessSource: Sendable {
     /// Looks up the process with the client's end of a connection; must not wait.
     ///
-    /// `deliver` is called on any thread once it is known. It is never called for clients on other machines, for a
+    /// `deliver` is called once, on any thread, as soon as it is known; with `nil` for clients on other machines, for a
     /// process that cannot be found, or where there is too much to look up.
     func find(
         client: SocketAddress,
         proxy: SocketAddress,
-        deliver: @escaping @Sendable (ClientProcess) -> Void
+        deliver: @escaping @Sendable (ClientProcess?) -> Void
     )
 }
 
 /// Who is at the other end of a client's connection, as far as that is known by now; only for its event loop.
 final class ClientIdentity {
+    /// How many exchanges that are over are told late.
+    private static let mostOver = 64
+
     private(set) var process: ClientProcess?
+    /// Whether an answer is on its way.
+    private var isAwaited = false
     /// The exchanges that run without knowing it, to be told.
     private var unaware: [ObjectIdentifier: Exchange] = [:]
+    /// Those that were over before it was known: a short-lived client's are.
+    private var over: [Exchange] = []
 
     /// Asks for the process; the answer comes later, if at all.
     func ask(_ source: any ClientProcessSource, for channel: any Channel) {
         guard let client = channel.remoteAddress, let proxy = channel.localAddress else { return }
+        isAwaited = true
         let eventLoop = channel.eventLoop
         let identity = NIOLoopBound(self, eventLoop: eventLoop)
         source.find(client: client, proxy: proxy) { process in
@@ -32,15 +40,20 @@ final class ClientIdentity {
 
     /// An exchange begins whose record has what is known by now.
     func began(_ exchange: Exchange) {
-        if process == nil { unaware[ObjectIdentifier(exchange)] = exchange }
+        if isAwaited { unaware[ObjectIdentifier(exchange)] = exchange }
     }
 
-    func ended(_ exchange: Exchange) { unaware[ObjectIdentifier(exchange)] = nil }
+    func ended(_ exchange: Exchange) {
+        guard unaware.removeValue(forKey: ObjectIdentifier(exchange)) != nil, over.count < Self.mostOver else { return }
+        over.append(exchange)
+    }
 
-    private func take(_ process: ClientProcess) {
+    private func take(_ process: ClientProcess?) {
         self.process = process
-        let exchanges = unaware
-        unaware = [:]
-        for exchange in exchanges.values { exchange.clientIdentified(process) }
+        isAwaited = false
+        let exchanges = over + unaware.values
+        (unaware, over) = ([:], [])
+        guard let process else { return }
+        for exchange in exchanges { exchange.clientIdentified(process) }
     }
 }

@@ -44,7 +44,7 @@ final class TentativeSink: RecordSink {
         case .waiting(let events):
             state = .waiting(events + [event])
             switch event {
-            case .connection, .opened, .updated: break
+            case .connection, .opened, .updated, .identified: break
             case .body, .arrival, .progress, .finished: confirm()
             }
         }
@@ -64,6 +64,7 @@ final class TentativeSink: RecordSink {
         case .arrival(_, let side, let offset, let time): .arrival(id, side, offset: offset, at: time)
         case .progress(_, let tally, let sizes): .progress(id, tally, sizes)
         case .finished(let record, let messages): .finished(numbered(record), messages)
+        case .identified(_, let process): .identified(id, process)
         }
     }
 }

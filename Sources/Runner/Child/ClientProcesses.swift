@@ -7,17 +7,20 @@ import Synchronization
 
 /// Finds the processes of this machine that are the proxy's clients (Linux).
 ///
-/// All connections that wait are looked up by one scan on a thread of its own. The time between two scans grows with what
-/// a scan takes, so that scanning takes at most a twentieth of one core; connections that come faster than they are looked
-/// up are left out. Needs no privileges, and so does not find processes of other users.
+/// A look-up begins as soon as a connection is accepted, on a thread of its own, since a client such as `curl` is gone a few
+/// milliseconds later. All connections that wait are looked up by one scan. Scanning takes at most a twentieth of one core
+/// over time, and a quarter of a second at once; connections that come faster than they are looked up are left out. Needs
+/// no privileges, and so does not find processes of other users.
 final class ClientProcesses: ClientProcessSource {
+    typealias Delivery = @Sendable (ClientProcess?) -> Void
+
     fileprivate struct Ends: Hashable {
         var client: SocketEndpoint
         var proxy: SocketEndpoint
     }
 
     private struct State {
-        var waiting: [Ends: @Sendable (ClientProcess) -> Void] = [:]
+        var waiting: [Ends: Delivery] = [:]
         var isScheduled = false
     }
 
@@ -26,70 +29,116 @@ final class ClientProcesses: ClientProcessSource {
         let table = SocketTable()
         /// Processes that had a connection lately, the last one first: a browser makes many.
         var recent: [pid_t] = []
+        /// The processes that the last scan saw.
+        var known: Set<pid_t> = []
+        var allowance = ScanAllowance()
     }
 
     /// How many connections may wait for a scan.
     private static let most = 512
-    /// How much longer than a scan the pause after it is.
-    private static let rest: UInt64 = 19
     fileprivate static let mostRecent = 16
+    /// Up to how many connections are asked for one by one; for more, all sockets are read.
+    fileprivate static let mostSingly = 8
 
     private let state = Mutex(State())
     private let scanner = Mutex(Scanner())
-    private let queue = DispatchQueue(label: "sluice.client-processes", qos: .utility)
+    private let queue = DispatchQueue(label: "sluice.client-processes", qos: .userInitiated)
 
     /// `nil` where this system does not have what the scan reads.
     init?() {
         guard ProcessFiles.exist else { return nil }
     }
 
-    func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess) -> Void) {
+    func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping Delivery) {
         guard let client = SocketEndpoint(client), let proxy = SocketEndpoint(proxy),
             client.isLoopback || client.address == proxy.address
-        else { return }
-        let begins = state.withLock { state in
-            guard state.waiting.count < Self.most else { return false }
+        else { return deliver(nil) }
+        let (isTaken, begins) = state.withLock { state in
+            guard state.waiting.count < Self.most else { return (false, false) }
             state.waiting[Ends(client: client, proxy: proxy)] = deliver
             defer { state.isScheduled = true }
-            return !state.isScheduled
+            return (true, !state.isScheduled)
         }
+        guard isTaken else { return deliver(nil) }
         if begins { queue.async { [self] in scan() } }
     }
 
+    /// Scans until nothing waits, with pauses where that takes too much.
     private func scan() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [:] }
-            return state.waiting
-        }
-        let begin = DispatchTime.now().uptimeNanoseconds
-        scanner.withLock { $0.scan(waiting) }
-        let took = DispatchTime.now().uptimeNanoseconds - begin
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: took * Self.rest))) { [self] in
-            let isDone = state.withLock { state in
+        while true {
+            let waiting = state.withLock { state in
                 if state.waiting.isEmpty { state.isScheduled = false }
-                return state.waiting.isEmpty
+                defer { state.waiting = [:] }
+                return state.waiting
             }
-            if !isDone { scan() }
+            guard !waiting.isEmpty else { return }
+            let pause = scanner.withLock { scanner in
+                let begin = ScanAllowance.processorTime
+                scanner.scan(waiting)
+                let took = ScanAllowance.processorTime &- begin
+                return scanner.allowance.pause(after: took, now: DispatchTime.now().uptimeNanoseconds)
+            }
+            guard pause == 0 else {
+                return queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: pause))) { [self] in scan() }
+            }
         }
     }
 }
 
-extension ClientProcesses.Scanner {
-    fileprivate mutating func scan(_ waiting: [ClientProcesses.Ends: @Sendable (ClientProcess) -> Void]) {
-        var wanted: [UInt64: @Sendable (ClientProcess) -> Void] = [:]
-        table.read { row in
-            guard row.inode != 0 else { return }
-            let ends = ClientProcesses.Ends(client: row.local, proxy: row.remote)
-            if let deliver = waiting[ends] { wanted[row.inode] = deliver }
-        }
-        look(in: recent, for: &wanted)
-        // What has just begun has the highest numbers, most of the time.
-        if !wanted.isEmpty { look(in: ProcessFiles.all().sorted(by: >), for: &wanted) }
+/// How much processor time scans may take; all in nanoseconds.
+struct ScanAllowance {
+    /// A twentieth of the time that passes.
+    private static let share: Int64 = 20
+    private static let most: Int64 = 250_000_000
+
+    private var left = ScanAllowance.most
+    private var last: UInt64?
+
+    /// The time that this thread has had on a processor.
+    static var processorTime: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
     }
 
-    private mutating func look(in processes: [pid_t], for wanted: inout [UInt64: @Sendable (ClientProcess) -> Void]) {
+    /// Counts a scan; returns how long to wait before the next one.
+    mutating func pause(after took: UInt64, now: UInt64) -> UInt64 {
+        let passed = last.map { now > $0 ? now - $0 : 0 } ?? 0
+        last = now
+        left = min(Self.most, left + Int64(clamping: passed) / Self.share) - Int64(clamping: took)
+        return left >= 0 ? 0 : UInt64(-left) * UInt64(Self.share)
+    }
+}
+
+extension ClientProcesses.Scanner {
+    fileprivate mutating func scan(_ waiting: [ClientProcesses.Ends: ClientProcesses.Delivery]) {
+        var wanted: [UInt64: ClientProcesses.Delivery] = [:]
+        var unknown = waiting
+        func take(_ row: SocketRow) {
+            let ends = ClientProcesses.Ends(client: row.local, proxy: row.remote)
+            guard row.inode != 0, let deliver = unknown.removeValue(forKey: ends) else { return }
+            wanted[row.inode] = deliver
+        }
+        if waiting.count <= ClientProcesses.mostSingly {
+            for ends in waiting.keys { table.read(local: ends.client, remote: ends.proxy, take) }
+        } else {
+            table.read(take)
+        }
+        if !wanted.isEmpty {
+            let processes = Set(ProcessFiles.all())
+            // A client that ends soon has just begun.
+            look(in: processes.subtracting(known).sorted(by: >), for: &wanted)
+            look(in: recent, for: &wanted)
+            if !wanted.isEmpty { look(in: processes.intersection(known).sorted(by: >), for: &wanted) }
+            known = processes
+        }
+        for deliver in unknown.values { deliver(nil) }
+        for deliver in wanted.values { deliver(nil) }
+    }
+
+    private mutating func look(in processes: [pid_t], for wanted: inout [UInt64: ClientProcesses.Delivery]) {
         for pid in processes where !wanted.isEmpty {
-            var found: [@Sendable (ClientProcess) -> Void] = []
+            var found: [ClientProcesses.Delivery] = []
             ProcessFiles.forEachSocket(of: pid) { inode in
                 if let deliver = wanted.removeValue(forKey: inode) { found.append(deliver) }
             }

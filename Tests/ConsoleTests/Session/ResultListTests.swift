@@ -82,6 +82,19 @@ struct ResultListTests {
         #expect(try fixture.numbers() == [1, 2, 3, 4, 5])
     }
 
+    @Test("takes in what its client, known only after it has ended, lets pass")
+    func lateProcess() throws {
+        let fixture = try QueryFixture([QuerySamples.record(1)])
+        #expect(try fixture.ask("process:curl").total == 0)
+        fixture.record([QuerySamples.record(2), QuerySamples.record(3)])
+        fixture.service.refresh()
+        #expect(try fixture.status { $0.sessionTotal == 3 }.total == 0)
+        fixture.record([.identified(ExchangeID(2), ClientProcess(id: 7, name: "curl"))])
+        fixture.service.refresh()
+        #expect(try fixture.status { $0.total == 1 }.error == nil)
+        #expect(try fixture.numbers() == [2])
+    }
+
     @Test("answers only requests of its own generation")
     func generations() throws {
         let fixture = try QueryFixture(QuerySamples.records(1...5))
@@ -124,8 +137,19 @@ struct ResultListTests {
         #expect(try fixture.ask("id:1 id:2").excludedBy == nil)
         #expect(try fixture.ask("header:x-none").excludedBy == "header:x-none")
         #expect(try fixture.ask { $0.bodyText = "zebra" }.excludedBy?.contains("zebra") == true)
-        #expect(try fixture.ask { $0.focusedHosts = ["other.example"] }.excludedBy == "host:other.example")
+        #expect(try fixture.ask { $0.focusedHosts = ["other.example"] }.excludedBy == "the focus on other.example")
         #expect(try fixture.ask("status:200").excludedBy == nil)
+    }
+
+    @Test("says in its own words that the focus, or what is ignored, lets nothing pass")
+    func excludedByHosts() throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
+        #expect(try fixture.ask { $0.focusedHosts = ["localhost:9"] }.excludedBy == "the focus on localhost:9")
+        let both = try fixture.ask("status:200") { $0.focusedHosts = ["localhost:9", "a.example"] }
+        #expect(both.excludedBy == "the focus on a.example, localhost:9")
+        let hidden = try fixture.ask("status:200") { $0.ignoredHosts = ["api.example.com"] }
+        #expect(hidden.excludedBy == "what is ignored: api.example.com")
+        #expect(try fixture.ask("status:404") { $0.ignoredHosts = ["b.example"] }.excludedBy == "status:404")
     }
 
     @Test("keeps to the hosts that are focused on")

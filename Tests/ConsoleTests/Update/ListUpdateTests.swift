@@ -210,6 +210,22 @@ struct ListUpdateTests {
         #expect(model.told.hasPrefix("There is no column 'colour'; there are "))
     }
 
+    @Test func `rows are read again for a moment after their end, while their client may be found`() {
+        func reads(after microseconds: Int64, _ change: @escaping (inout ExchangeRecord) -> Void) -> Bool {
+            let record = ModelFixture.record(1) {
+                $0.startedAt = ModelFixture.now
+                $0.clientAddress = "127.0.0.1:5000"
+                change(&$0)
+            }
+            var model = ModelFixture.listing([record], Size(width: 80, height: 24))
+            return model.update(.tick(ModelFixture.now + microseconds)).words.contains { $0.hasPrefix("load") }
+        }
+        #expect(reads(after: 300_000) { _ in })
+        #expect(!reads(after: 3_000_000) { _ in })
+        #expect(!reads(after: 300_000) { $0.extras.process = ClientProcess(id: 7, name: "curl") })
+        #expect(!reads(after: 300_000) { $0.clientAddress = "192.0.2.1:5000" })
+    }
+
     @Test func `two are compared: the marked one and the selected one`() {
         var model = list(5)
         #expect(model.press("=").isEmpty)
@@ -221,6 +237,10 @@ struct ListUpdateTests {
         #expect(model.perform(.compare, "#1").words == ["compare 1 3"])
         model.isLinear = true
         #expect(model.perform(.compare, "2").words == ["compare 4 2"])
+        #expect(model.perform(.compare, "1 #2").words == ["compare 1 2"])
+        #expect(model.perform(.compare, "2 2").isEmpty && model.told.hasPrefix("2 cannot be compared with itself"))
+        #expect(model.perform(.compare, "1 2 3").isEmpty && model.told.hasPrefix("compare takes one number or two"))
+        #expect(model.perform(.compare, "1 x").isEmpty && model.told == "'x' is no number of an exchange.")
         model.isLinear = false
         model.press("G", "up", "space")
         #expect(model.marks.isEmpty)

@@ -81,6 +81,23 @@ struct MarksTests {
         #expect(model.list.query.focusedHosts == ["api.example.com", "localhost:3000"])
     }
 
+    @Test func `where the focus leaves nothing, the page says so, and no filter is named that is none`() {
+        var model = list()
+        model.press("i")
+        let status = ListStatus(generation: model.list.generation, total: 0, sessionTotal: 9)
+        _ = model.update(.query(.list(status)))
+        var text = ConsoleView.draw(model).text
+        #expect(text.contains("No exchange fits, of 9."))
+        #expect(text.contains("Focus: only api.example.com is shown. \\ takes the focus away."))
+        #expect(!text.contains("edits the filter"))
+        model = list()
+        _ = model.perform(.filter, "status:404")
+        _ = model.update(.query(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 9))))
+        text = ConsoleView.draw(model).text
+        #expect(text.contains("edits the filter") && !text.contains("Focus:"))
+        #expect(model.perform(.focusHost, ",").isEmpty && model.told.hasPrefix("focus takes names of hosts"))
+    }
+
     @Test func `hosts of marked exchanges are focused together`() {
         var model = list()
         model.list.rows[0]?.url.host = "other.example.com"

@@ -120,6 +120,34 @@ struct RulesUpdateTests {
         #expect(applied(model.press("u")) == ModelFixture.rules)
     }
 
+    @Test func `what was taken back is said, and what is on again by it`() {
+        func text(_ body: String) -> [ProfileSource] { [ProfileSource(file: "r.yaml", text: "version: 1\n\(body)")] }
+        func parts(_ old: String, _ new: String) -> [String] { RuleDifference(from: text(old), to: text(new)).parts }
+        let everything = "breakpoints:\n  - name: everything\n    at: \"*\"\n    on: [request, response]\n"
+        let block = "block:\n  - name: ads\n    at: ads.example.com\n"
+        let off = "block:\n  - name: ads\n    at: ads.example.com\n    enabled: false\n"
+        let many = "block: [{at: a.example}, {at: b.example}, {at: c.example}]\n"
+        #expect(parts(block, block).isEmpty)
+        #expect(parts("", everything) == ["every request and response is held again"])
+        #expect(parts(everything, "") == ["not everything is held any more"])
+        #expect(parts("", block) == ["block: ads is back"])
+        #expect(parts(block, "") == ["block: ads is gone"])
+        #expect(parts(off, block) == ["block: ads is on again"])
+        #expect(parts(block, off) == ["block: ads is off again"])
+        #expect(parts(many, block) == ["block: ads is back, 3 rules are gone"])
+        #expect(parts(block + "off: [block]\n", block) == ["block is switched on again"])
+        #expect(parts(block, block + "off: [block]\n") == ["block is switched off again"])
+
+        var model = console()
+        _ = model.update(.rulesApplied(text(everything), "It is on."))
+        model.rules.past = []
+        _ = model.apply(text(""), "It is off.")
+        _ = model.update(.rulesApplied(text(""), "It is off."))
+        let words = model.press("u").compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }
+        let back = "every request and response is held again; ctrl-k stops that."
+        #expect(words == ["The last change of rules is taken back: \(back)"])
+    }
+
     @Test func `refused rules leave those before, and nothing to take back`() {
         var model = console()
         model.press("B", "d")

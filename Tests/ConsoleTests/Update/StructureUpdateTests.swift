@@ -146,12 +146,26 @@ struct StructureUpdateTests {
     }
 
     @Test func `what belongs to the rows of the sequence says where they are`() {
-        for command in [Command.goTo, .next, .previous, .follow, .jumpKind] {
+        for command in [Command.goTo, .next, .previous, .follow] {
             var model = Self.model(at: "items")
             #expect(model.perform(command, "3").isEmpty)
             #expect(model.told == "Rows stand in the sequence; tab, pressed twice, shows it.")
             #expect(model.overlays.isEmpty)
         }
+    }
+
+    @Test func `a kind to go to is chosen here too, so that its letters are no commands`() {
+        var model = Self.model(at: "items")
+        model.press("J")
+        model.type("errors")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("no choice is open")
+            return
+        }
+        #expect(picker.line.text == "errors")
+        #expect(model.press("enter").isEmpty && model.overlays.isEmpty)
+        #expect(model.jump == .error && model.told.hasPrefix("] and [ go to: errors"))
+        #expect(model.told.hasSuffix("Rows stand in the sequence; tab, pressed twice, shows it."))
     }
 
     @Test func `the selected place stays selected when others come before it`() {

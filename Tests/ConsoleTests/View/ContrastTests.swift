@@ -122,6 +122,7 @@ struct ContrastTests {
         styles.formUnion(Role.allCases.map { theme.style($0) })
         styles.formUnion([theme.bar, theme.selection, theme.dimSelection, theme.alert, theme.key, theme.faint])
         styles.formUnion((1...6).map { theme.highlight($0) })
+        styles.formUnion(ExchangeAnnotation.Colour.allCases.map { theme.style($0) } + [theme.frame])
         return styles
     }
 

@@ -49,6 +49,42 @@ struct HelpTests {
         }
     }
 
+    @Test("Help says what the keys do here: Enter folds in the detail, an editor has its own keys, a report copies")
+    func byContext() {
+        var model = console()
+        model.press("enter", "f1")
+        let detail = lines(model)
+        #expect(detail.contains { $0.hasPrefix("enter z") || $0.contains(" enter z") }, "\(detail)")
+        #expect(!detail.contains { $0.contains("Open the exchange") })
+        func editor(_ purpose: EditorState.Purpose) -> [String] {
+            var model = console()
+            _ = model.update(.editor(EditorState(purpose: purpose, title: "New", area: TextArea("at: a\n"))))
+            model.press("f1")
+            return lines(model)
+        }
+        let rule = editor(.rule(Tool.all[0], replaces: nil))
+        #expect(rule.contains { $0.hasPrefix("tab ") } && !rule.contains { $0.hasPrefix("ctrl-y ") })
+        let request = editor(.newRequest(nil))
+        #expect(request.contains { $0.hasPrefix("ctrl-y ") } && !request.contains { $0.hasPrefix("tab ") })
+        model = console()
+        model.press("!")
+        #expect(FooterView.hints(model).contains { $0.key == "c" })
+    }
+
+    @Test("The legend names no colour where none is seen", arguments: [ColorDepth.none, .ansi8, .ansi16, .palette256])
+    func legend(depth: ColorDepth) {
+        for theme in Theme.allCases {
+            let text = HelpSigns.lines(Look(theme: theme, depth: depth)).map(\.plain).joined(separator: "\n")
+            let hasColours = depth == .palette256 && theme != .plain
+            for word in ["green, 3xx cyan", "yellow, 5xx red", "has a colour"] {
+                #expect(text.contains(word) == hasColours, "\(theme.rawValue) \(depth): \(word)")
+            }
+            for word in ["up to 299 bold", "an error: bold", "its row is underlined"] {
+                #expect(text.contains(word) != hasColours, "\(theme.rawValue) \(depth): \(word)")
+            }
+        }
+    }
+
     @Test("In an editor, a prompt and a picker help is about these, and what was typed stays")
     func typing() {
         var model = console()

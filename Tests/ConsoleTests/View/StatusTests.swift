@@ -41,6 +41,22 @@ struct StatusTests {
         #expect(long.contains("█"))
     }
 
+    @Test func `a preset is said only while its tool is on, on the screen and on lines`() {
+        func words(isOn: Bool) -> [String] {
+            var model = model(200)
+            let throttle = ToolState(name: "throttle", isOn: isOn, rules: 1, enabled: 1)
+            _ = model.update(.proxy(ModelFixture.status([throttle]), []))
+            model.isLinear = true
+            _ = model.perform(.status, nil)
+            guard case .report(let report)? = model.overlays.last else { return [] }
+            return StatusView.items(model).flatMap(\.forms) + report.document.lines.map(\.plain)
+        }
+        #expect(words(isOn: true).contains("throttle 3g") && words(isOn: true).contains("Network: 3g."))
+        let off = words(isOn: false)
+        #expect(!off.contains("throttle 3g") && !off.contains { $0.hasPrefix("Network") })
+        #expect(off.contains("off: throttle"))
+    }
+
     @Test(arguments: 20...200)
     func `at every width the most important items are whole`(_ width: Int) {
         let items = StatusView.items(model(width))

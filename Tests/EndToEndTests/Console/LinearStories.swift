@@ -30,7 +30,7 @@ extension EndToEnd {
             try await console.says("apply", until: "added; it is in force.")
             try await console.curl("\(origin)one?a=1")
             #expect(try await console.hears("3, GET ").contains("403"))
-            try await console.says("undo", until: "The last change of rules is taken back.")
+            try await console.says("undo", until: "The last change of rules is taken back")
 
             // A request is held, changed, and goes on.
             try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply puts it in force")

@@ -46,7 +46,7 @@ extension EndToEnd.Consoles {
             try await console.visit(nginx, "/page")
             try await console.addRule("r")
             #expect(try await console.visit(nginx, "/page").value("X-Sluice") == "seen")
-            try await console.screen.send("u", waitFor: "The last change of rules is taken back.")
+            try await console.screen.send("u", waitFor: "The last change of rules is taken back")
             #expect(try await console.visit(nginx, "/page").value("X-Sluice") == "")
         }
 

@@ -12,7 +12,7 @@ import Testing
 @Suite("The processes of clients")
 struct ClientProcessesTests {
     private final class Found: Sendable {
-        let processes = Mutex<[ClientProcess]>([])
+        let processes = Mutex<[ClientProcess?]>([])
         var count: Int { processes.withLock { $0.count } }
     }
 
@@ -39,7 +39,7 @@ struct ClientProcessesTests {
             }
         }
         #expect(try await wait { found.count == 20 })
-        #expect(found.processes.withLock { $0.allSatisfy { $0.id == getpid() && !$0.name.isEmpty } })
+        #expect(found.processes.withLock { $0.allSatisfy { $0?.id == getpid() && $0?.name.isEmpty == false } })
         let none = Found()
         source.find(client: try SocketAddress(ipAddress: "192.0.2.1", port: 5), proxy: address) { process in
             none.processes.withLock { $0.append(process) }
@@ -47,10 +47,52 @@ struct ClientProcessesTests {
         source.find(client: try SocketAddress(ipAddress: "127.0.0.1", port: 1), proxy: address) { process in
             none.processes.withLock { $0.append(process) }
         }
-        try await Task.sleep(for: .milliseconds(300))
-        #expect(none.count == 0)
+        // That nothing is found is said, too.
+        #expect(try await wait { none.count == 2 })
+        #expect(none.processes.withLock { $0 } == [nil, nil])
         for client in clients { try await client.close() }
         try await server.close()
+    }
+
+    @Test(
+        "are found for one connection, over IPv4, IPv6, and IPv4 by a socket of IPv6",
+        arguments: ["127.0.0.1", "::1", "mapped"]
+    )
+    func families(family: String) async throws {
+        let source = try #require(ClientProcesses())
+        let group = MultiThreadedEventLoopGroup.singleton
+        let host = family == "::1" ? "::1" : "127.0.0.1"
+        let server = try await ServerBootstrap(group: group).bind(host: host, port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let target = try SocketAddress(ipAddress: family == "mapped" ? "::ffff:127.0.0.1" : host, port: port)
+        let client = try await ClientBootstrap(group: group).connect(to: target).get()
+        let found = Found()
+        // As the proxy sees it.
+        let seen = try SocketAddress(ipAddress: host, port: #require(client.localAddress?.port))
+        source.find(client: seen, proxy: try #require(server.localAddress)) { process in
+            found.processes.withLock { $0.append(process) }
+        }
+        #expect(try await wait { found.count == 1 })
+        #expect(found.processes.withLock { $0.first }??.id == getpid())
+        try await client.close()
+        try await server.close()
+    }
+
+    @Test("are looked up again at once, and rarely only where that has taken a quarter of a second of late")
+    func allowance() {
+        var allowance = ScanAllowance()
+        let start: UInt64 = 1_000_000_000_000
+        for number in 0..<200 as Range<UInt64> {
+            #expect(allowance.pause(after: 1_000_000, now: start + number * 1_000_000) == 0)
+        }
+        // 250 ms and a twentieth of 199, less 200: the rest and ten more are over what is allowed.
+        let pause = allowance.pause(after: 69_950_000, now: start + 199_000_000)
+        #expect(pause == 10_000_000 * 20)
+        #expect(allowance.pause(after: 0, now: start + 199_000_000 + pause) == 0)
+        // What is not used does not add up.
+        #expect(allowance.pause(after: 251_000_000, now: start * 10) == 20_000_000)
+        // A clock that goes back is no time that passed.
+        #expect(allowance.pause(after: 0, now: start) == 20_000_000)
     }
 
     @Test("are left out where more connections come than can wait, without a queue that grows")

@@ -43,4 +43,22 @@ struct OverviewTests {
         let recorded = Example.lines(.overview, exchange) { $0.isLive = false }
         #expect(recorded.contains { $0.contains("cut: the recording ended before the exchange did") })
     }
+
+    @Test func `the client's program is told, or that it was not found, where it was one of this machine`() {
+        func words(_ change: (inout ExchangeRecord) -> Void) -> String? {
+            let exchange = Example.exchange { exchange in
+                exchange.record.clientAddress = "127.0.0.1:50000"
+                change(&exchange.record)
+            }
+            return Example.lines(.overview, exchange) { $0.width = 100 }.first { $0.hasPrefix("  process") }
+        }
+        let unknown = "  process         not found: it had gone before it was looked up, or is another user's"
+        #expect(words { $0.extras.process = ClientProcess(id: 7, name: "curl") } == "  process         curl, number 7")
+        #expect(words { _ in } == unknown)
+        #expect(words { $0.clientAddress = "[::1]:50000" } == unknown)
+        #expect(words { $0.clientAddress = "192.0.2.1:50000" } == nil)
+        #expect(words { $0.extras.origin = "har: a.har" } == nil)
+        // It may still be found.
+        #expect(words { $0.state = .inFlight } == nil)
+    }
 }

@@ -61,7 +61,7 @@ enum EntryProbe {
 
         fileprivate mutating func take(_ event: RecordEvent) {
             switch event {
-            case .connection, .progress, .updated: break
+            case .connection, .progress, .updated, .identified: break
             case .opened(let record, let messages), .finished(let record, let messages):
                 let exchange = Exchange(record: record, messages: messages)
                 if exchanges.last?.record.id == record.id { exchanges.removeLast() }

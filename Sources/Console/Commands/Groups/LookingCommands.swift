@@ -22,7 +22,7 @@ extension CommandTable {
         Row(.findPrevious, "To the match before", ["N"], do: .plain { $0.findAgain(forward: false) })
             .at([.detail, .report]).says(.matches).unless(\.noText),
         Row(.jumpKind, "Choose the kind to go to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
-            .short("jump", at: [.list]).unless(\.noRows),
+            .short("jump", at: [.list]),
         Row(.next, "The next of that kind", ["]"], do: .plain { $0.jump(forward: true) })
             .says(.selected).unless(\.noJump),
         Row(.previous, "The previous of that kind", ["["], do: .plain { $0.jump(forward: false) })
@@ -68,7 +68,7 @@ extension CommandTable {
             .highlight,
             do: .asking { $0.setHighlight($1) }
         ),
-        Row(.compare, "Compare with the marked exchange", ["="], .id, do: .with { $0.compare($1) })
+        Row(.compare, "Compare with the marked exchange", ["="], .idAndOther, do: .with { $0.compare($1) })
             .unless(\.noRecord),
         Row(.why, "Why: what every rule did or did not", ["y"], .id, do: .with { $0.on($1) { .why($0) } })
             .short("why").unless(\.noRecord),

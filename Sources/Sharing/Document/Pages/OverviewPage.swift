@@ -16,7 +16,7 @@ struct OverviewPage {
         writer.section("Times") { Waterfall(timings: record.timings).write(into: &$0) }
         writer.section("Sizes") { sizes(&$0) }
         writer.section("Client") {
-            if let process = record.extras.process { $0.fact("process", "\(process.name), number \(process.id)") }
+            process(&$0)
             if let mode = record.extras.listeningMode { $0.fact("mode", mode) }
             connection(exchange.client, version: record.clientVersion, &$0)
         }
@@ -152,6 +152,15 @@ struct OverviewPage {
     }
 
     // MARK: Connections
+
+    private func process(_ writer: inout DetailWriter) {
+        if let process = record.extras.process {
+            writer.fact("process", "\(process.name), number \(process.id)")
+        } else if record.isProcessUnknown, record.state != .inFlight || !writer.options.isLive {
+            let words = "not found: it had gone before it was looked up, or is another user's"
+            writer.fact("process", words, .faint)
+        }
+    }
 
     private func connection(_ connection: ConnectionRecord?, version: HTTPVersion?, _ writer: inout DetailWriter) {
         guard let connection else { return }
