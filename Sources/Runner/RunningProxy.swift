@@ -85,7 +85,7 @@ package final class RunningProxy: Sendable {
             },
             onFailure: { error in
                 problem.text.withLock { $0 = "\(error)" }
-                report("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
+                report("sluice: recording stopped: \(error)\n")
             },
             onRemark: { remark in
                 if case .rotated = remark, !settings.reportsRotations { return }
