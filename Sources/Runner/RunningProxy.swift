@@ -179,7 +179,9 @@ package final class RunningProxy: Sendable {
     private func beginControl() async {
         guard settings.hasControl else { return }
         do {
-            let server = try await ControlServer.start(controlTarget)
+            let server = try await ControlServer.start(controlTarget) { [report] path in
+                report("sluice: the control socket was gone, and is there again: \(path)\n")
+            }
             control.withLock { $0 = server }
         } catch {
             report("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
