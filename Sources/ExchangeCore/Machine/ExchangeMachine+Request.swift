@@ -23,6 +23,7 @@ extension ExchangeMachine {
             continuation = .awaited
         }
         sink.record(.opened(record, messages))
+        if case .length(let length) = framing { request.announced = length }
         askStages(head)
         request.flow.accept(.head(headForStages(head), framing))
         pumpRequest()
@@ -126,7 +127,7 @@ extension ExchangeMachine {
         let text =
             resetCode.map { "The client reset its stream (\($0)) before it had the whole response." }
             ?? "The client closed its connection before it had the whole response."
-        fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
+        fail(ExchangeFailure(.clientGone, text + requestPlace, resetCode: resetCode), cutClient: true)
     }
 
     /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is not a
@@ -134,6 +135,8 @@ extension ExchangeMachine {
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
+        var failure = failure
+        if failure.code == .clientTimeout || failure.code == .badRequest { failure.message += requestPlace }
         requestState = .discarding(isWhole: true)
         fail(failure, cutClient: false)
     }
