@@ -13,8 +13,6 @@ extension ExchangeMachine {
             note("after the response: \(failure.message)")
             return finish()
         }
-        var failure = failure
-        if failure.code.isOfPeer { failure.message += responsePlace }
         record.failure = failure
         record.state = .failed
         abandonUpstream(failure.resetCode ?? .cancel)
@@ -42,12 +40,14 @@ extension ExchangeMachine {
     /// How much of the request's body the client had sent, as a sentence that follows a failure's own; empty where that
     /// was all of it.
     var requestPlace: String {
-        guard !state.isTunnel, requestState == .receiving, request.announced != 0 else { return "" }
+        guard !state.isTunnel, requestState == .receiving, request.announced != 0, responseState != .ended else {
+            return ""
+        }
         return Self.came(record.sizes.requestBody, of: request.announced, in: "request")
     }
 
     /// How much of the response's body the server had sent.
-    private var responsePlace: String {
+    var responsePlace: String {
         guard !state.isTunnel, marks.responseBegan != nil, marks.responseEnded == nil,
             !forbidsBody(record.status)
         else { return "" }
@@ -132,17 +132,5 @@ extension ExchangeMachine {
 
     func microseconds(from start: NIODeadline, to end: NIODeadline) -> Int64 {
         max(0, (end - start).nanoseconds / 1_000)
-    }
-}
-
-extension ExchangeFailure.Code {
-    /// Whether a peer ended or fell silent, so that it matters how far the response was.
-    fileprivate var isOfPeer: Bool {
-        switch self {
-        case .reset, .tls, .timeout, .badResponse, .clientGone: true
-        case .dns, .connect, .aborted, .stopped, .loop, .clientTimeout, .clientTLS, .badRequest, .notRecorded,
-            .upstreamProxy:
-            false
-        }
     }
 }

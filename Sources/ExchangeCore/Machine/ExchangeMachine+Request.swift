@@ -127,7 +127,7 @@ extension ExchangeMachine {
         let text =
             resetCode.map { "The client reset its stream (\($0)) before it had the whole response." }
             ?? "The client closed its connection before it had the whole response."
-        fail(ExchangeFailure(.clientGone, text + requestPlace, resetCode: resetCode), cutClient: true)
+        fail(ExchangeFailure(.clientGone, text + requestPlace + responsePlace, resetCode: resetCode), cutClient: true)
     }
 
     /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is not a
@@ -136,7 +136,11 @@ extension ExchangeMachine {
         guard !isOver else { return }
         exchange.now = now
         var failure = failure
-        if failure.code == .clientTimeout || failure.code == .badRequest { failure.message += requestPlace }
+        switch failure.code {
+        case .clientTimeout, .badRequest: failure.message += requestPlace
+        case .timeout: failure.message += responsePlace
+        default: break
+        }
         requestState = .discarding(isWhole: true)
         fail(failure, cutClient: false)
     }
@@ -312,7 +316,10 @@ extension ExchangeMachine {
                 : "the server did not process the request, so it was sent again: \(failure.message)"
             note(reason)
             connect(fresh: true)
-        case .relaying, .answering, .over: fail(failure, cutClient: false)
+        case .relaying, .answering, .over:
+            var failure = failure
+            failure.message += responsePlace
+            fail(failure, cutClient: false)
         }
     }
 
