@@ -17,7 +17,7 @@ enum RecorderLimits {
     }
 
     /// How long somebody else who writes into the session, against all advice, may keep the recorder waiting.
-    static let patienceMilliseconds = 1_000
+    static let patienceMilliseconds = 10_000
     /// How often, and how far apart, the lock of a session is asked for before somebody else is taken to record into it.
     static let lockAttempts = 10
     static let lockMicroseconds: UInt32 = 20_000

@@ -424,7 +424,11 @@ final class RecorderLoop {
         switch error {
         case let error as SessionError: error
         case let error as DatabaseError: .writing(path, error)
-        default: SessionError(.writeFailed, "The session \(path) cannot be written any more: \(error).")
+        default:
+            SessionError(
+                .writeFailed,
+                "The session \(path) cannot be written any more: \(error). Traffic goes on unrecorded."
+            )
         }
     }
 }

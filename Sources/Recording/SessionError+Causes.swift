@@ -155,6 +155,8 @@ extension SessionError {
         let (reason, hint) =
             switch error.resultCode {
             case .SQLITE_FULL: ("the disk is full", "Free some space and start again.")
+            case .SQLITE_BUSY, .SQLITE_LOCKED:
+                ("another program is writing into it and does not end", "End that one and start again.")
             case .SQLITE_CORRUPT: ("the file was damaged meanwhile", "Record into a new session.")
             default: (error.reason, "Check the disk and start again.")
             }

@@ -85,7 +85,7 @@ package final class RunningProxy: Sendable {
             },
             onFailure: { error in
                 problem.text.withLock { $0 = "\(error)" }
-                report("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
+                report("sluice: recording stopped: \(error)\n")
             },
             onRemark: { remark in
                 if case .rotated = remark, !settings.reportsRotations { return }
@@ -179,7 +179,9 @@ package final class RunningProxy: Sendable {
     private func beginControl() async {
         guard settings.hasControl else { return }
         do {
-            let server = try await ControlServer.start(controlTarget)
+            let server = try await ControlServer.start(controlTarget) { [report] path in
+                report("sluice: the control socket was gone, and is there again: \(path)\n")
+            }
             control.withLock { $0 = server }
         } catch {
             report("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")

@@ -127,6 +127,10 @@ extension EndToEnd {
                 #expect(got.output.count == 8_000_000, "\(got.errors)")
             }
             try await eventually("it is said") { program.errors.contains("recording stopped") }
+            #expect(program.errors.components(separatedBy: "goes on unrecorded").count == 2, "\(program.errors)")
+            let record = try await SluiceProcess.run(["record", "on"], scratch: scratch)
+            #expect(record.status == 1 && record.errors.contains("stopped for good"), "\(record.text)\(record.errors)")
+            #expect(record.errors.contains("start again"), "\(record.errors)")
             program.signal(SIGTERM)
             let end = try await program.outcome()
             #expect(end.status == 1)

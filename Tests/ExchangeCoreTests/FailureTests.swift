@@ -84,6 +84,19 @@ struct FailureTests {
         #expect(head.record.failure?.code == .reset)
     }
 
+    @Test("A server that ends in the middle of a body is recorded with how much had come")
+    func place() {
+        let dialogue = sent()
+        dialogue.responseHead(200, .length(5))
+        dialogue.expect("< 200 (5)")
+        dialogue.responsePart("abc")
+        dialogue.expect("< part 'abc'")
+        dialogue.upstreamClosed()
+        dialogue.expect("abandon", "abort", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.message.hasSuffix(". Of the response's body, 3 of 5 bytes had come.") == true)
+    }
+
     @Test(
         "A connection that cannot be made gives a page",
         arguments: [(ExchangeFailure.Code.dns, 502), (.timeout, 504)]

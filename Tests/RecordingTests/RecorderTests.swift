@@ -1,4 +1,6 @@
 import Dispatch
+import Foundation
+import GRDB
 import HTTPModel
 import NIOCore
 import Support
@@ -159,6 +161,31 @@ struct RecorderTests {
         #expect(try reader.record(ExchangeID(1)) != nil)
         #expect(summary.notRecorded > 0)
         #expect(try sqlite(scratch.session, "PRAGMA integrity_check") == "ok")
+    }
+
+    @Test("Another program that holds the session for two seconds costs no exchange")
+    func lockedForAWhile() throws {
+        let failures = Mutex<[SessionError]>([])
+        let configuration = RecorderConfiguration(path: scratch.session)
+        let recorder = try Recorder(configuration, onFailure: { error in failures.withLock { $0.append(error) } })
+        let feed = Feed(recorder)
+        feed.submit(Samples.exchange(1))
+        recorder.flush()
+        let other = try DatabaseQueue(path: scratch.session)
+        try other.inDatabase { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            for id in 2...20 { feed.submit(Samples.exchange(Int64(id))) }
+            // The time that the other program takes.
+            Thread.sleep(forTimeInterval: 2)
+            try database.execute(sql: "ROLLBACK")
+        }
+        try other.close()
+        let summary = recorder.close()
+        #expect(failures.withLock { $0.map(\.message) } == [])
+        #expect(summary.notRecorded == 0)
+        #expect(try SessionReader(path: scratch.session).count() == 20)
+        let busy = SessionError.writing("a", DatabaseError(resultCode: .SQLITE_BUSY))
+        #expect(busy.message.contains("another program is writing into it"))
     }
 
     @Test("20,000 exchanges of 1 KiB take at most 2.4 KB each")

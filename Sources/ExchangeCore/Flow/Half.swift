@@ -6,6 +6,8 @@ struct Half<Head: FlowingHead> {
     var reading = Reading()
     /// The body, where it is a stream whose messages are counted and timed.
     var stream: StreamTap?
+    /// How long the body is to be, where the head says so.
+    var announced: Int64?
 
     init(budget: BodyBudget) { flow = MessageFlow(budget: budget) }
 }

@@ -37,6 +37,28 @@ extension ExchangeMachine {
         finish()
     }
 
+    /// How much of the request's body the client had sent, as a sentence that follows a failure's own; empty where that
+    /// was all of it.
+    var requestPlace: String {
+        guard !state.isTunnel, requestState == .receiving, request.announced != 0, responseState != .ended else {
+            return ""
+        }
+        return Self.came(record.sizes.requestBody, of: request.announced, in: "request")
+    }
+
+    /// How much of the response's body the server had sent.
+    var responsePlace: String {
+        guard !state.isTunnel, marks.responseBegan != nil, marks.responseEnded == nil,
+            !forbidsBody(record.status)
+        else { return "" }
+        return Self.came(record.sizes.responseBody, of: response.announced, in: "response")
+    }
+
+    private static func came(_ count: Int64, of announced: Int64?, in message: String) -> String {
+        let bytes = announced.map { "\(count) of \($0) bytes" } ?? (count == 1 ? "1 byte" : "\(count) bytes")
+        return " Of the \(message)'s body, \(bytes) had come."
+    }
+
     /// The answer that explains a failure to a client, in a form that it can show.
     private func page(for failure: ExchangeFailure) -> LocalAnswer {
         let fields = messages.requestHead.flatMap { StoredHead.request($0)?.fields }

@@ -23,6 +23,7 @@ extension ExchangeMachine {
             continuation = .awaited
         }
         sink.record(.opened(record, messages))
+        if case .length(let length) = framing { request.announced = length }
         askStages(head)
         request.flow.accept(.head(headForStages(head), framing))
         pumpRequest()
@@ -126,7 +127,7 @@ extension ExchangeMachine {
         let text =
             resetCode.map { "The client reset its stream (\($0)) before it had the whole response." }
             ?? "The client closed its connection before it had the whole response."
-        fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
+        fail(ExchangeFailure(.clientGone, text + requestPlace + responsePlace, resetCode: resetCode), cutClient: true)
     }
 
     /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is not a
@@ -134,6 +135,12 @@ extension ExchangeMachine {
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
+        var failure = failure
+        switch failure.code {
+        case .clientTimeout, .badRequest: failure.message += requestPlace
+        case .timeout: failure.message += responsePlace
+        default: break
+        }
         requestState = .discarding(isWhole: true)
         fail(failure, cutClient: false)
     }
@@ -309,7 +316,10 @@ extension ExchangeMachine {
                 : "the server did not process the request, so it was sent again: \(failure.message)"
             note(reason)
             connect(fresh: true)
-        case .relaying, .answering, .over: fail(failure, cutClient: false)
+        case .relaying, .answering, .over:
+            var failure = failure
+            failure.message += responsePlace
+            fail(failure, cutClient: false)
         }
     }
 

@@ -52,6 +52,7 @@ extension ExchangeMachine {
         record.upstreamVersion = head.version
         record.mediaType = mediaType(head)
         beginResponseStream(head, framing)
+        if case .length(let length) = framing { response.announced = length }
         var head = head
         if record.url.scheme == "https" || record.url.scheme == "wss", head.fields.removeAll(.altSvc) > 0 {
             note("Alt-Svc was removed, else the client would leave for a protocol that bypasses the proxy")

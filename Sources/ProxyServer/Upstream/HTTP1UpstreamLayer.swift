@@ -20,6 +20,8 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private struct Progress {
         let framing: BodyFraming
         var isRequestSent = false
+        /// Whether the head of the final response has come.
+        var hasHead = false
         var isResponseRead = false
         /// Whether the connection may carry another request afterwards.
         var keepsAlive = true
@@ -205,10 +207,16 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         case (let failure as TLSError, _): fail(.tls(key.destination.host, failure))
         case (_, .switching): fail(ExchangeFailure(.reset, "\(host) \(what)."))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
-            let place = parser.isIdle ? "without an answer" : "in the middle of its response"
+            let place = parser.isIdle ? "without an answer" : inTheMiddle(headBytes: parser.partialHeadSize)
             fail(ExchangeFailure(.reset, "\(host) \(what) \(place)."))
         case (_, .exchanging), (_, .idle), (_, .closed): exchange?.upstreamInputEnded()
         }
+    }
+
+    /// Where in a response the server ended, as the end of a sentence; how much of a body had come is the exchange's.
+    private func inTheMiddle(headBytes: Int) -> String {
+        guard headBytes > 0 else { return "in the middle of its response" }
+        return "in the middle of its response's head, after \(headBytes) byte\(headBytes == 1 ? "" : "s")"
     }
 
     private func fail(_ failure: ExchangeFailure) {
@@ -240,8 +248,8 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     private func failure(_ error: HTTP1ParseError) -> ExchangeFailure {
         if error.code == .truncated {
-            let text = "\(host) closed the connection in the middle of its response. \(error.explanation)"
-            return ExchangeFailure(.reset, text)
+            let headBytes = progress?.hasHead == true ? 0 : Int(clamping: error.offset)
+            return ExchangeFailure(.reset, "\(host) closed the connection \(inTheMiddle(headBytes: headBytes)).")
         }
         let hint = "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
         let text = "The answer of \(host) is no valid HTTP response: \(error.explanation)"
@@ -262,6 +270,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             var head = received
             let isUpgrade = head.status == 101
             if var progress {
+                progress.hasHead = true
                 progress.keepsAlive = Persistence.keepsAlive(head, framing: framing)
                 state = isUpgrade ? .switching(progress) : .exchanging(progress)
             }

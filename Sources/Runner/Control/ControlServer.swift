@@ -5,25 +5,91 @@ import Synchronization
 
 /// The control socket of a running Sluice: local, of mode 0600 in a directory of mode 0700, for its own user only.
 ///
-/// It has a thread of its own, so that no client takes time from the traffic.
-struct ControlServer: Sendable {
-    let path: String
+/// It has a thread of its own, so that no client takes time from the traffic. Where its file goes, as when a folder of
+/// temporary files is cleaned up, it is made again.
+final class ControlServer: Sendable {
+    /// The socket that clients connect to.
+    private struct Place {
+        let path: String
+        let listener: any Channel
+        /// What the file was when it was made.
+        let identity: FileIdentity
+    }
+
+    private struct FileIdentity: Equatable {
+        let device: UInt64
+        let number: UInt64
+
+        init?(_ path: String) {
+            var facts = stat()
+            guard lstat(path, &facts) == 0 else { return nil }
+            device = UInt64(truncatingIfNeeded: facts.st_dev)
+            number = UInt64(facts.st_ino)
+        }
+    }
+
     private let group: MultiThreadedEventLoopGroup
-    private let listener: any Channel
     private let dispatcher: ControlDispatcher
+    private let directories: [String]
+    private let process: Int32
+    private let place: Mutex<Place>
+    private let watch = Mutex<RepeatedTask?>(nil)
+
+    /// Where clients find it.
+    var path: String { place.withLock { $0.path } }
 
     /// Listens in the first directory that can have the socket, named by `process`: this one unless a test says
     /// otherwise.
     ///
+    /// Looks every `interval` whether the socket is still there; `onRestored` is told its path where it was made again.
     /// Throws ``StartError`` where no directory can; the proxy works without.
     static func start(
         _ target: any ControlTarget,
         in directories: [String] = ControlPaths.directories,
-        process: Int32 = getpid()
+        process: Int32 = getpid(),
+        interval: TimeAmount = .seconds(2),
+        onRestored: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> ControlServer {
-        let path = try ControlPaths.prepare(in: directories, process: process)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let dispatcher = ControlDispatcher(target)
+        let place: Place
+        do {
+            place = try await listen(in: directories, process, group, dispatcher)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        let server = ControlServer(group, dispatcher, directories, process, place)
+        let loop = group.any()
+        let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak server] _ in
+            guard let server else { return loop.makeSucceededVoidFuture() }
+            return loop.makeFutureWithTask {
+                if let path = await server.restore() { onRestored(path) }
+            }
+        }
+        server.watch.withLock { $0 = task }
+        return server
+    }
+
+    private init(
+        _ group: MultiThreadedEventLoopGroup,
+        _ dispatcher: ControlDispatcher,
+        _ directories: [String],
+        _ process: Int32,
+        _ place: Place
+    ) {
+        (self.group, self.dispatcher) = (group, dispatcher)
+        (self.directories, self.process) = (directories, process)
+        self.place = Mutex(place)
+    }
+
+    private static func listen(
+        in directories: [String],
+        _ process: Int32,
+        _ group: MultiThreadedEventLoopGroup,
+        _ dispatcher: ControlDispatcher
+    ) async throws -> Place {
+        let path = try ControlPaths.prepare(in: directories, process: process)
         do {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.maxMessagesPerRead, value: 4)
@@ -36,18 +102,40 @@ struct ControlServer: Sendable {
                 }
                 .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
                 .get()
-            guard chmod(path, 0o600) == 0 else { throw IOError(errnoCode: errno, reason: "chmod") }
-            return ControlServer(path: path, group: group, listener: listener, dispatcher: dispatcher)
+            guard chmod(path, 0o600) == 0, let identity = FileIdentity(path) else {
+                let error = IOError(errnoCode: errno, reason: "chmod")
+                try? await listener.close().get()
+                throw error
+            }
+            return Place(path: path, listener: listener, identity: identity)
         } catch {
-            try? await group.shutdownGracefully()
             throw StartError("There can be no control socket at \(path): \(error).")
         }
     }
 
+    /// Makes the socket again where its file is gone, or is another one; returns its path then.
+    ///
+    /// Where that is not possible, it is tried again the next time. Connections that are open stay.
+    private func restore() async -> String? {
+        let old = place.withLock { $0 }
+        guard FileIdentity(old.path) != old.identity else { return nil }
+        // Closing removes what is at the path, so it comes first.
+        try? await old.listener.close().get()
+        guard let new = try? await ControlServer.listen(in: directories, process, group, dispatcher) else { return nil }
+        place.withLock { $0 = new }
+        return new.path
+    }
+
     /// Stops listening, removes the socket, waits up to a second for the answers under way, and closes the connections.
     func stop() async {
-        try? await listener.close().get()
-        unlink(path)
+        if let task = watch.withLock({ $0 }) {
+            let ended = group.any().makePromise(of: Void.self)
+            task.cancel(promise: ended)
+            try? await ended.futureResult.get()
+        }
+        let place = place.withLock { $0 }
+        try? await place.listener.close().get()
+        unlink(place.path)
         let deadline = ContinuousClock.now + .seconds(1)
         while dispatcher.inProgress.load(ordering: .relaxed) > 0, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))

@@ -98,6 +98,9 @@ struct RunningTarget: LocalHolds {
         guard session != nil else {
             throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session; start it without.")
         }
+        if isOn, let problem = recordingProblem() {
+            throw ControlError("The recording has stopped for good: \(problem)")
+        }
         recorder.setRecording(isOn)
         return isOn
             ? "Recording is on: exchanges that begin from now on are recorded."

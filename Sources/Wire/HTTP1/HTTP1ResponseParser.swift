@@ -114,6 +114,9 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// What was tolerated in the current response, or the last one.
     package var tolerances: HTTP1Tolerances { reader.tolerances }
 
+    /// How many bytes of a head have come that is not whole; 0 where none has begun.
+    package var partialHeadSize: Int { reader.partialHeadSize }
+
     /// Whether no response is begun and no byte is waiting.
     package var isIdle: Bool { reader.isBetweenMessages }
 

@@ -47,6 +47,11 @@ struct MessageReader: ~Copyable {
 
     var hasUnparsedBytes: Bool { buffer.readableBytes > 0 || partial.readableBytes > 0 }
 
+    /// How many bytes of a head have come that is not whole.
+    var partialHeadSize: Int {
+        if case .head = stage { return scanner.seen } else { return 0 }
+    }
+
     /// Whether no message is begun.
     var isBetweenMessages: Bool {
         if case .head = stage { return !hasUnparsedBytes } else { return false }

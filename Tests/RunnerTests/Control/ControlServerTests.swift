@@ -3,6 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Support
+import Synchronization
 import Testing
 
 @testable import Runner
@@ -51,6 +52,37 @@ struct ControlServerTests {
             #expect(try mode(server.path) == 0o600)
             #expect(try mode(directory.path) == 0o700)
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    }
+
+    @Test("is made again where its file or its directory goes, or another file takes its place")
+    func restored() async throws {
+        let restored = Mutex<[String]>([])
+        let server = try await ControlServer.start(
+            FakeTarget(),
+            in: [directory.path],
+            interval: .milliseconds(10),
+            onRestored: { path in restored.withLock { $0.append(path) } }
+        )
+        let path = server.path
+        let thefts: [() throws -> Void] = [
+            { try FileManager.default.removeItem(atPath: path) },
+            { try FileManager.default.removeItem(atPath: directory.path) },
+            {
+                // A socket where nobody listens, as a process of that number may have left it.
+                try FileManager.default.removeItem(atPath: path)
+                try SilentListener(path).close()
+            },
+        ]
+        for (count, steal) in thefts.enumerated() {
+            try steal()
+            try await eventually("it is told") { restored.withLock { $0.count } == count + 1 }
+            #expect(try await ask(server, #"{"command":"status"}"#).contains(#""ok":true"#))
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        #expect(Set(restored.withLock { $0 }) == [path])
+        await server.stop()
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
