@@ -316,10 +316,11 @@ extension ExchangeMachine {
                 : "the server did not process the request, so it was sent again: \(failure.message)"
             note(reason)
             connect(fresh: true)
-        case .relaying, .answering, .over:
+        case .relaying:
             var failure = failure
             failure.message += responsePlace
             fail(failure, cutClient: false)
+        case .answering, .over: fail(failure, cutClient: false)
         }
     }
 

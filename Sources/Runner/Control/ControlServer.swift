@@ -28,12 +28,20 @@ final class ControlServer: Sendable {
         }
     }
 
+    /// Who looks whether the socket is still there.
+    private struct Watch {
+        var task: RepeatedTask?
+        /// The last look, which may not be over.
+        var look: EventLoopFuture<Void>?
+        var isStopped = false
+    }
+
     private let group: MultiThreadedEventLoopGroup
     private let dispatcher: ControlDispatcher
     private let directories: [String]
     private let process: Int32
     private let place: Mutex<Place>
-    private let watch = Mutex<RepeatedTask?>(nil)
+    private let watch = Mutex(Watch())
 
     /// Where clients find it.
     var path: String { place.withLock { $0.path } }
@@ -62,12 +70,9 @@ final class ControlServer: Sendable {
         let server = ControlServer(group, dispatcher, directories, process, place)
         let loop = group.any()
         let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak server] _ in
-            guard let server else { return loop.makeSucceededVoidFuture() }
-            return loop.makeFutureWithTask {
-                if let path = await server.restore() { onRestored(path) }
-            }
+            server?.look(on: loop, onRestored) ?? loop.makeSucceededVoidFuture()
         }
-        server.watch.withLock { $0 = task }
+        server.watch.withLock { $0.task = task }
         return server
     }
 
@@ -113,6 +118,19 @@ final class ControlServer: Sendable {
         }
     }
 
+    private func look(
+        on loop: any EventLoop,
+        _ onRestored: @escaping @Sendable (String) -> Void
+    ) -> EventLoopFuture<Void>? {
+        watch.withLock { watch in
+            guard !watch.isStopped else { return nil }
+            watch.look = loop.makeFutureWithTask { [self] in
+                if let path = await restore() { onRestored(path) }
+            }
+            return watch.look
+        }
+    }
+
     /// Makes the socket again where its file is gone, or is another one; returns its path then.
     ///
     /// Where that is not possible, it is tried again the next time. Connections that are open stay.
@@ -128,11 +146,13 @@ final class ControlServer: Sendable {
 
     /// Stops listening, removes the socket, waits up to a second for the answers under way, and closes the connections.
     func stop() async {
-        if let task = watch.withLock({ $0 }) {
-            let ended = group.any().makePromise(of: Void.self)
-            task.cancel(promise: ended)
-            try? await ended.futureResult.get()
+        let look = watch.withLock { watch in
+            watch.isStopped = true
+            watch.task?.cancel()
+            return watch.look
         }
+        // A socket that is being made again is closed below.
+        try? await look?.get()
         let place = place.withLock { $0 }
         try? await place.listener.close().get()
         unlink(place.path)

@@ -4,6 +4,7 @@ import NIOCore
 package import Recording
 import Rules
 package import Sharing
+import Text
 import Tools
 
 /// Masks the exports of a session.
@@ -163,15 +164,15 @@ package enum SessionMask {
         var sentences: [String] = []
         if places > 0 {
             let secrets = masked.mask.secrets.count
-            var text = secrets == 1 ? "1 secret is masked" : "\(secrets) secrets are masked"
-            text += places == 1 ? " in one place" : " in \(places) places"
+            var text = secrets == 1 ? "1 secret is masked" : "\(secrets.grouped) secrets are masked"
+            text += places == 1 ? " in one place" : " in \(places.grouped) places"
             if masked.mask.book.isFull { text += ", and more than these, each only where its name says so" }
             sentences.append("\(text); \(keeping)")
         }
         let unread = masked.mask.unreadCount
         if unread > 0 {
-            let bodies = unread == 1 ? "The bodies of another exchange" : "The bodies of \(unread) other exchanges"
-            sentences.append("\(bodies) of the session were not looked through for secrets.")
+            let others = unread == 1 ? "another exchange" : "\(unread.grouped) other exchanges"
+            sentences.append("The bodies of \(others) of the session were not looked through for secrets.")
         }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
