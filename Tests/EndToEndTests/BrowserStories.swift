@@ -142,11 +142,14 @@ extension EndToEnd {
             let stale = try environment(scratch)
             try scratch.makeDirectory("tmp/sluice-browser.abcdef/profile")
             // A browser that waits until it is ended.
-            let waiting = try scratch.write("chromium-waits", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
+            let script = "#!/bin/sh\n: > '\(scratch.path("runs"))'\nexec sleep 600\n"
+            let waiting = try scratch.write("chromium-waits", script, mode: 0o755)
             let arguments = ["browser", "--browser", waiting, "--plain", "--session", scratch.path("b.sluice")]
             let program = try Program(try SluiceProcess.executable(), arguments, environment: stale)
             try await eventually("its folder is there: \(program.errors)") {
+                // Before its browser runs, Sluice may not be ready for a signal.
                 try leftovers(scratch).count == 1 && !scratch.exists("tmp/sluice-browser.abcdef")
+                    && scratch.exists("runs")
             }
             let folder = scratch.path("tmp/\(try #require(try leftovers(scratch).first))")
             let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int

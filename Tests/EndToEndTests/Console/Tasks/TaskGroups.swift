@@ -174,7 +174,7 @@ extension EndToEnd.Consoles.TaskStories {
             hears: "added; it is in force.",
             after: { try await $0.check("/blocked") { $0.status == 403 } }
         ),
-        TaskStory(task: "undo a rule", sees: "is taken back.", hears: "is taken back."),
+        TaskStory(task: "undo a rule", sees: "is taken back", hears: "is taken back"),
         TaskStory(
             task: "block a host",
             waits: ["b": "ctrl-s apply"],
@@ -182,8 +182,8 @@ extension EndToEnd.Consoles.TaskStories {
             hears: "added; it is in force.",
             after: { bench in
                 try await bench.check("/any") { $0.status == 403 }
-                try await bench.press([.key("u")], waits: ["u": "is taken back."])
-                try await bench.lines.says("undo", until: "is taken back.")
+                try await bench.press([.key("u")], waits: ["u": "is taken back"])
+                try await bench.lines.says("undo", until: "is taken back")
             }
         ),
         TaskStory(
