@@ -19,7 +19,7 @@ import time
 import zlib
 
 from fault_peers import *
-from h2_wire import Connection, Way, error_name
+from h2_wire import Connection, Way, error_name, open_tunnel
 from sluice_story import directory, end, environment, further, sluice, wrong
 
 certificate, key, root, *chosen = further
@@ -145,13 +145,7 @@ def tunnel(proxy, port, timeout):
     """A tunnel through a proxy to a port of this machine."""
     connection = socket.create_connection(("127.0.0.1", proxy), timeout)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.sendall(f"CONNECT localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    answer = b""
-    while not answer.endswith(b"\r\n\r\n"):
-        byte = connection.recv(1)
-        if not byte:
-            raise ConnectionError(f"CONNECT was answered {answer!r}")
-        answer += byte
+    open_tunnel(connection, f"localhost:{port}")
     return connection
 
 

@@ -28,6 +28,19 @@ ERRORS = (
 Frame = collections.namedtuple("Frame", "kind flags stream payload")
 
 
+def open_tunnel(connection, target):
+    """Makes a connection to a proxy one to a target."""
+    connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
+    answer = b""
+    while not answer.endswith(b"\r\n\r\n"):
+        byte = connection.recv(1)
+        if not byte:
+            raise ConnectionError(f"CONNECT was answered {answer!r}")
+        answer += byte
+    if b" 200 " not in answer.split(b"\r\n")[0]:
+        raise ConnectionError(f"CONNECT was answered {answer!r}")
+
+
 class Way:
     """Where a connection goes, and how."""
 
@@ -63,15 +76,7 @@ class Way:
         connection.connect(address)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.proxy and not self.straight:
-            connection.sendall(f"CONNECT {self.target} HTTP/1.1\r\nHost: {self.target}\r\n\r\n".encode())
-            answer = b""
-            while not answer.endswith(b"\r\n\r\n"):
-                byte = connection.recv(1)
-                if not byte:
-                    raise ConnectionError(f"CONNECT was answered {answer!r}")
-                answer += byte
-            if b" 200 " not in answer.split(b"\r\n")[0]:
-                raise ConnectionError(f"CONNECT was answered {answer!r}")
+            open_tunnel(connection, self.target)
         if not self.ca:
             return connection
         context = _context(self.ca, tuple(protocols))
