@@ -15,6 +15,7 @@ struct ListFiller {
     private var query = ListQuery()
     private var generation = 0
     private var followed = FollowedNumbers()
+    private var untrusting = UntrustingClients()
     /// The last that ended, and until when their clients may become known, in nanoseconds of the monotonic clock.
     private var justEnded: [(number: Int64, until: UInt64)] = []
     /// The lowest number that the pass has seen; zero where it is done.
@@ -51,7 +52,10 @@ struct ListFiller {
     }
 
     mutating func open() {
-        attempt { filler in try filler.tellSummary() }
+        attempt { filler in
+            try filler.untrusting.begin(filler.reader)
+            try filler.tellSummary()
+        }
         tellStatus(force: true)
     }
 
@@ -224,6 +228,8 @@ struct ListFiller {
             }
             return
         }
+        let distrusted = try untrusting.advance(reader)
+        if !distrusted.isEmpty { deliver(.untrusting(distrusted)) }
         if change(\.isFiltered) {
             try follow()
         } else {
@@ -368,30 +374,6 @@ extension Column {
         case .server: .server
         case .comment: .number
         }
-    }
-}
-
-/// Lets something happen at most ten times a second.
-final class Pace: Sendable {
-    private let last = Atomic<UInt64>(0)
-
-    /// Whether it may happen now; then it counts as done.
-    var isDue: Bool {
-        let now = DispatchTime.now().uptimeNanoseconds
-        guard now - last.load(ordering: .relaxed) >= 100_000_000 else { return false }
-        last.store(now, ordering: .relaxed)
-        return true
-    }
-}
-
-final class Cancellation: Sendable {
-    private let flag = Atomic(false)
-
-    var isCancelled: Bool { flag.load(ordering: .relaxed) }
-    func cancel() { flag.store(true, ordering: .relaxed) }
-
-    func check() throws {
-        if isCancelled { throw CancellationError() }
     }
 }
 

@@ -21,6 +21,8 @@ package enum QueryEvent: Sendable {
     case numbers(generation: Int, [Int64], hasMore: Bool)
     /// How many of the exchanges that were asked about the list does not have.
     case hidden(generation: Int, Int)
+    /// Exchanges that came to the session, by clients that do not trust the certificate.
+    case untrusting([ExchangeRecord])
     case summary(SessionSummary)
     /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
     case stale(generation: Int)

@@ -45,6 +45,9 @@ extension ConsoleModel {
             if generation == list.generation { list.hiddenMarks = count }
             return []
         case .statistics(let answer): return take(answer)
+        case .untrusting(let records):
+            for record in records { tellOfTrust(record) }
+            return []
         case .summary(let summary):
             proxy.errors = summary.errors
             return []

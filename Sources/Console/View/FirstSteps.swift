@@ -171,8 +171,8 @@ extension ConsoleModel {
     mutating func tellOfTrust(_ record: ExchangeRecord) {
         guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
         let host = record.url.authority
-        let isRefused = record.kind == .tunnel && record.flags.contains(.certificateRefused)
-        guard isRefused || record.kind == .failedHandshake && record.failure?.code == .clientTLS else { return }
+        guard record.isByUntrustingClient else { return }
+        let isRefused = record.kind == .tunnel
         guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
         // Two rows of 80 columns, as a full list leaves no more.
         let trust = "\(way(to: .trust)) has the command for each client"

@@ -9,6 +9,10 @@ extension Filter {
     /// Exchanges that were held at a breakpoint.
     package static let held = any([("is", .property(.fact(.held)))])
 
+    /// Exchanges that may have come of a client that does not trust the certificate: handshakes with clients that failed,
+    /// and tunnels.
+    package static let untrusting = any([("is", .property(.failure(.clientTLS))), ("is", .property(.fact(.tunnel)))])
+
     /// Exchanges that took this many microseconds or more.
     package static func slow(from time: Int64) -> Filter { any([("time", .number(.time, time...Int64.max))]) }
 

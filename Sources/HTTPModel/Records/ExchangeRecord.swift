@@ -160,15 +160,6 @@ package struct ExchangeRecord: Sendable, Hashable {
     }
 }
 
-extension ExchangeRecord {
-    /// Whether the client was on this machine, and what program it was was not found out: it had gone before it was looked
-    /// up, or is another user's.
-    package var isProcessUnknown: Bool {
-        guard extras.process == nil, extras.origin == nil, let clientAddress else { return false }
-        return clientAddress.hasPrefix("127.") || clientAddress.hasPrefix("[::1]:")
-    }
-}
-
 /// A process of this machine that uses the proxy.
 package struct ClientProcess: Sendable, Hashable {
     package var id: Int32

@@ -112,6 +112,11 @@ final class QueryFixture {
         }
     }
 
+    /// Whose clients did not trust the certificate, of those told next.
+    func untrusting() throws -> [Int64] {
+        try events.next { if case .untrusting(let records) = $0 { records.map(\.id.number) } else { nil } }
+    }
+
     /// What failed next, in words.
     func failure() throws -> String {
         try events.next { if case .failed(let words) = $0 { words } else { nil } }

@@ -26,6 +26,34 @@ struct QueryServiceTests {
         }
     }
 
+    @Test("tells of clients that do not trust the certificate, whether the list has them or not")
+    func untrusting() throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
+        try fixture.ask("status:404")
+        func refused(_ record: inout ExchangeRecord) { (record.kind, record.flags) = (.tunnel, .certificateRefused) }
+        fixture.record(
+            QuerySamples.records(4...7) { record in
+                switch record.id.number {
+                case 4:
+                    (record.kind, record.state) = (.failedHandshake, .failed)
+                    record.failure = ExchangeFailure(.clientTLS, "The client refused the certificate.")
+                case 5: refused(&record)
+                case 6: record.kind = .tunnel
+                default: break
+                }
+            }
+        )
+        fixture.service.refresh()
+        #expect(try fixture.untrusting() == [4, 5])
+        // A row may come late; what was told is not told again.
+        fixture.record(QuerySamples.records(9...9, refused))
+        fixture.service.refresh()
+        #expect(try fixture.untrusting() == [9])
+        fixture.record(QuerySamples.records(8...8, refused))
+        fixture.service.refresh()
+        #expect(try fixture.untrusting() == [8])
+    }
+
     @Test(
         "goes to the next and the previous row of a kind, in any list",
         arguments: [

@@ -238,5 +238,9 @@ struct FirstStepsTests {
             ModelFixture.plain(1) + [failed(2, "localhost:17443"), failed(3, "localhost:17443")]
         )
         #expect(model.notices.count == count)
+        // The list may stand elsewhere, or not have it.
+        _ = model.update(.query(.untrusting([failed(3, "localhost:17443"), failed(4, "other.example")])))
+        #expect(ConsoleView.draw(model).text.contains("other.example: its client does not trust"))
+        #expect(model.notices.count == count + 1)
     }
 }
