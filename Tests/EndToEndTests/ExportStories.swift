@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Exports that other programs read")
     struct ExportStories {
         private let scratch: Scratch

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Files that are read and written")
     struct FileStories {
         private let scratch: Scratch

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Hidden characters")
     struct HiddenCharacters {
         private static let hidden = "\u{9B}31m\u{202E}gpj.\u{200B}\u{2066}\u{2028}\u{FEFF}\u{E0041}"

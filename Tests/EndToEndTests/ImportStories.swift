@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Files of other programs")
     struct ImportStories {
         @Test("HAR, Charles, mitmproxy, cURL, sessions and bundles come in and are shown; traps are refused")

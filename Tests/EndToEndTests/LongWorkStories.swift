@@ -4,7 +4,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Work that takes long: its line on a terminal, and stopping it")
     struct LongWorkStories {
         private static let count = 12_000

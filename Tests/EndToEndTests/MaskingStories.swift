@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Exports without secrets")
     struct MaskingStories {
         private let scratch: Scratch

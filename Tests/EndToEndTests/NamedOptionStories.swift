@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     /// What texts tell the user to type on the command line is there.
     @Suite("Options and subcommands that texts name")
     struct NamedOptions {

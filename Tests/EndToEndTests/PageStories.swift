@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("The exported page")
     struct PageStories {
         @Test("A page of hostile traffic shows it in a browser, runs nothing, asks for nothing, and is accessible")

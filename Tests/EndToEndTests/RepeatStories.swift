@@ -5,7 +5,7 @@ import Support
 import Synchronization
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Sending requests of a session again")
     struct RepeatStories {
         /// A server that keeps each request as it came: its head, and its body without its framing.

@@ -5,7 +5,7 @@ import Support
 import Synchronization
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("replay: a recorded session in place of the servers")
     struct ReplayStories {
         private func replay(

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Working with sessions: stats, trim, diff, one message, following")
     struct SessionToolStories {
         @Test("An expression that takes too long is given up, and list and stats say so; their exit code stays 0")

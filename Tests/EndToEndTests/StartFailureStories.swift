@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Starts that cannot be")
     struct StartFailures {
         private let scratch: Scratch

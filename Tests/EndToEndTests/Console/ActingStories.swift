@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Prompts, requests and settings")
     struct ActingStories {
         private static let small = Size(width: 80, height: 24)

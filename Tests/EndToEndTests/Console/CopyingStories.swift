@@ -4,7 +4,7 @@ import Synchronization
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Values, paths, copies")
     struct CopyingStories {
         /// Keeps the bodies that it gets, and answers all with the same.

@@ -4,7 +4,7 @@ import Synchronization
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Messages that are edited keep what nobody edited")
     struct EditingStories {
         /// A server that keeps the body of each request.

@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Messages that wait")
     struct HoldStories {
         private func start() async throws -> (nginx: ReportingNginx, console: LiveConsole, url: String) {

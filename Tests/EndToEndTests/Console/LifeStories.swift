@@ -4,7 +4,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Starting, stopping, other sessions")
     struct LifeStories {
         @Test("The console attaches to a run elsewhere, sees its traffic and steers it", .timeLimit(.minutes(2)))

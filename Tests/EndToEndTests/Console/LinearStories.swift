@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("The console as lines")
     struct LinearConsole {
         @Test("A whole job by words: look, filter, make a rule, hold and edit, save, compare, export")

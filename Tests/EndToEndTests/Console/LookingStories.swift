@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Looking")
     struct LookingStories {
         @Test("The first start shows a curl command that works as it stands", .timeLimit(.minutes(2)))

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd.LinearConsole {
+extension UserStories.LinearConsole {
     @Test("Copies and exports by words: whole, masked, with secrets")
     func masking() async throws {
         let nginx = try await ReportingNginx()

@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Rules and tools")
     struct RuleStories {
         @Test("A path is blocked from its exchange", .timeLimit(.minutes(2)))

@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("The screen itself")
     struct ScreenStories {
         @Test("It fits a very small screen and a large one again", .timeLimit(.minutes(2)))

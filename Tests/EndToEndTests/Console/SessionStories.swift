@@ -5,7 +5,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("The session as a thing one edits")
     struct SessionStories {
         private static let size = Size(width: 80, height: 24)

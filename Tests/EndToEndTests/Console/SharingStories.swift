@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Copying, exporting, sending again")
     struct SharingStories {
         @Test("What is copied as cURL runs and asks for the same", .timeLimit(.minutes(2)))

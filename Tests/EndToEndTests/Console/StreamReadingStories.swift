@@ -4,7 +4,7 @@ import Synchronization
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Streams and gRPC messages, looked at")
     struct StreamReadingStories {
         private static let size = Size(width: 80, height: 24)

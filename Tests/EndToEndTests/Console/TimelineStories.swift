@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("Over time")
     struct TimelineStories {
         @Test("The timeline has what came when, by host, and goes to the exchanges of a time", .timeLimit(.minutes(2)))

@@ -3,7 +3,7 @@ import Support
 import Terminal
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("The tree and the first steps")
     struct TreeStories {
         @Test("A leaf opens in place, arrows go on to the next, and the filter stays", .timeLimit(.minutes(2)))

@@ -3,7 +3,7 @@ import HTTPModel
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Commands about profiles")
     struct ProfileCommandStories {
         private static let bad = """

@@ -3,7 +3,7 @@ import HTTPModel
 import Support
 import Testing
 
-extension EndToEnd {
+extension UserStories {
     @Suite("Shipped profiles")
     struct ShippedProfileStories {
         @Test("Every shipped profile does to real traffic what it says", arguments: try ProfileBench.shipped())

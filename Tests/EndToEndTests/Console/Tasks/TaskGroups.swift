@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// What every task begins with, what is to be seen and heard, and what then is so.
-extension EndToEnd.Consoles.TaskStories {
+extension UserStories.Consoles.TaskStories {
     static let groups: [String: [TaskStory]] = [
         "reading": reading, "finding": finding, "sending": sending, "rules": rules, "held messages": held,
         "the session": session,

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-extension EndToEnd.Consoles {
+extension UserStories.Consoles {
     @Suite("The forty everyday tasks")
     struct TaskStories {
         @Test("The table counts its keys right, and no task takes more of them than in mitmproxy")
