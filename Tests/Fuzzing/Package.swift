@@ -84,8 +84,9 @@ let package = Package(
             "Runner",
             ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "Child/SignalPipe.swift", "Progress", "StandardPaths.swift", "StartError.swift",
-                "SluiceVersion.swift", "StopSignals.swift", "TemporaryDirectory.swift",
+                "Archive", "Browser/OrphanedBrowser.swift", "Child/ProcessFiles.swift", "Child/SignalPipe.swift",
+                "Progress", "StandardPaths.swift", "StartError.swift", "SluiceVersion.swift", "StopSignals.swift",
+                "TemporaryDirectory.swift",
             ]
         ),
 
@@ -95,6 +96,7 @@ let package = Package(
         fuzzer("HPACK", "Wire"),
         fuzzer("SOCKS", "Wire"),
         fuzzer("ProxyAnswers", "Wire"),
+        fuzzer("ClientHellos", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
         fuzzer("Profiles", "Tools", "Rules", "ExchangeCore"),

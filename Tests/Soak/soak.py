@@ -3,8 +3,8 @@
 usage: soak.py SLUICE [--minutes 30] [--clients 4]
 
 Needs nginx, curl with HTTP/2, tmux and Python's package websockets. Prints memory, descriptors and throughput every ten seconds, and at the end
-the slopes of memory and descriptors over the second half, and the clients' counts beside the session's. Exit code 0 where both are flat, no
-exchange is lost or in flight, and the session is whole; else 1.
+the slopes of memory and descriptors over the second half, those of the console too, and the clients' counts beside the session's. Exit code 0
+where all are flat, no exchange, message or event is lost or in flight, and the session is whole; else 1.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import NamedTuple
 
 import websockets
 from websockets.asyncio.client import connect
@@ -27,8 +28,11 @@ from websockets.asyncio.server import serve
 # What memory and descriptors may gain in an hour, in bytes and in number.
 MEMORY_SLOPE, DESCRIPTOR_SLOPE = 64 << 20, 20
 
+# What each WebSocket sends and gets back, and each stream of events consists of.
+MESSAGES, STREAM = 200, [f"id: {number}\ndata: event {number}\n\n".encode() for number in range(20)]
+
 PROFILE = """version: 1
-allow: { at: "127.0.0.1:*" }
+allow: [ { at: "127.0.0.1:*" }, { at: "soak.example:*" } ]
 block: [ { at: "*/blocked/*", action: 403 } ]
 no-caching: true
 block-cookies: { only: "*/cookies/*" }
@@ -36,9 +40,23 @@ rewrite: [ { at: "*/h1/*", rules: [ { add: header, on: response, name: X-Soak, t
 map-local: [ { from: "*/local/*", to: "LOCAL" } ]
 map-remote: [ { from: "*/moved/*", to: "http://127.0.0.1:PLAIN/h1/" } ]
 mirror: { to: "MIRROR", only: [ "*/mirrored/*" ] }
+dns-spoofing: [ { host: soak.example, address: "127.0.0.1" } ]
 breakpoints: { at: "*/held/*", on: response, after: 20ms, then: cancel }
 throttle: { preset: fibre-100, only: "*/slow/*" }
 """
+
+
+# What was not recorded though its exchange was.
+LOST = {
+    "WebSockets with fewer messages than were sent": (
+        f"SELECT count(*) FROM exchange WHERE path LIKE '/ws/%' AND min(client_messages, server_messages) < {MESSAGES}"
+    ),
+    "streams with fewer events than were sent": (
+        f"SELECT count(*) FROM exchange WHERE path LIKE '/events/%' AND response_body_size <> {len(b''.join(STREAM))}"
+    ),
+    "exchanges that were not recorded": "SELECT sum(not_recorded) FROM run",
+    "bytes of bodies that were dropped": "SELECT sum(dropped_bytes) FROM run",
+}
 
 
 class Counts:
@@ -81,8 +99,8 @@ class Origin:
                 path = head.split(b" ", 2)[1].decode()
                 if "/events/" in path:
                     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-                    for number in range(20):
-                        writer.write(f"id: {number}\ndata: event {number}\n\n".encode())
+                    for event in STREAM:
+                        writer.write(event)
                         await writer.drain()
                         await asyncio.sleep(0.01)
                     return
@@ -108,7 +126,8 @@ class H1Client(threading.Thread):
     """One request after the other on a connection that is kept; each fault ends it, and the next begins."""
 
     # Each request has a kind; most are plain, the rest is what tools and faults are for.
-    KINDS = ["h1"] * 12 + ["cookies", "blocked", "local", "moved", "slow", "mirrored", "held", "reset", "short", "garbage", "gone", "abort"]
+    TOOLS = ["cookies", "blocked", "local", "moved", "slow", "mirrored", "held", "spoofed"]
+    KINDS = ["h1"] * 12 + TOOLS + ["reset", "short", "garbage", "gone", "abort"]
 
     def __init__(self, counts, proxy, plain, faults, number):
         super().__init__(daemon=True)
@@ -134,8 +153,9 @@ class H1Client(threading.Thread):
         self.index += 1
         kind = self.KINDS[self.index % len(self.KINDS)]
         port = self.faults if kind in ("reset", "short", "garbage", "gone") else self.plain
+        place = f"{'soak.example' if kind == 'spoofed' else '127.0.0.1'}:{port}"
         number = self.counts.take(kind)
-        connection.sendall(f"GET http://127.0.0.1:{port}/{kind}/{number} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        connection.sendall(f"GET http://{place}/{kind}/{number} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
         if kind == "abort":
             # The proxy has read the request once it answers; the client goes while the body comes.
             stream.readline()
@@ -143,7 +163,8 @@ class H1Client(threading.Thread):
         line = stream.readline()
         if not line.startswith(b"HTTP/1.1 "):
             return False
-        if kind in ("h1", "cookies", "local", "moved", "slow", "held", "mirrored") and not line.startswith(b"HTTP/1.1 200"):
+        expected = {"h1": b"200", "blocked": b"403"}.get(kind, b"200" if kind in self.TOOLS else b"")
+        if not line.startswith(b"HTTP/1.1 " + expected):
             self.counts.problem(f"{kind}: {line}")
         length, closes = 0, False
         while (field := stream.readline().strip().lower()):
@@ -187,7 +208,7 @@ async def websocket_client(counts, proxy, port, stopping):
         number = counts.take("ws")
         try:
             async with connect(f"ws://127.0.0.1:{port}/ws/{number}", proxy=f"http://127.0.0.1:{proxy}") as socket:
-                for message in range(200):
+                for message in range(MESSAGES):
                     await socket.send(f"message {message} " * 20)
                     await socket.recv()
         except (OSError, websockets.WebSocketException) as error:
@@ -201,7 +222,7 @@ async def event_client(counts, proxy, port, stopping):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy)
         writer.write(f"GET http://127.0.0.1:{port}/events/{number} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
         text = await reader.read(-1)
-        if text.count(b"data: event") != 20:
+        if text.count(b"data: event") != len(STREAM):
             counts.problem(f"events: {len(text)} bytes")
         writer.close()
 
@@ -246,6 +267,16 @@ def facts(pid):
     return memory, len(os.listdir(f"/proc/{pid}/fd"))
 
 
+class Sample(NamedTuple):
+    """The seconds since the run began; bytes in memory and open descriptors, of the proxy and of the console."""
+
+    at: float
+    memory: int
+    descriptors: int
+    console_memory: int
+    console_descriptors: int
+
+
 def slope(points):
     """Least squares: what a value gains in an hour."""
     count = len(points)
@@ -283,8 +314,9 @@ async def drive(options, directory, environment):
         if line is None or sluice.poll() is not None:
             raise SystemExit(f"sluice does not start: {open(errors.name).read()}")
         proxy = int(line.rsplit(":", 1)[1])
-        console = f"{options.sluice} attach --control {sluice.pid}"
+        console = f"exec '{options.sluice}' attach --control {sluice.pid}"
         subprocess.run(tmux + ["new-session", "-d", "-x", "160", "-y", "50", console], env=environment, check=True)
+        pane = subprocess.run(tmux + ["display-message", "-p", "#{pane_pid}"], env=environment, check=True, capture_output=True, text=True).stdout
         end = time.monotonic() + options.minutes * 60
         stopping = lambda: time.monotonic() >= end
         authority = f"{environment['XDG_CONFIG_HOME']}/sluice/ca-cert.pem"
@@ -297,12 +329,15 @@ async def drive(options, directory, environment):
         begun, before, key = time.monotonic(), 0, 0
         while not stopping() and sluice.poll() is None:
             await asyncio.sleep(min(10, max(0.1, end - time.monotonic())))
-            memory, descriptors = facts(sluice.pid)
-            at, total = time.monotonic() - begun, sum(counts.sent.values())
-            samples.append((at, memory, descriptors))
+            try:
+                sample = Sample(time.monotonic() - begun, *facts(sluice.pid), *facts(int(pane)))
+            except OSError:
+                break  # One of them is gone, which is said below.
+            total, passed = sum(counts.sent.values()), sample.at - (samples[-1].at if samples else 0)
+            samples.append(sample)
             print(
-                f"{at:6.0f} s  {memory / (1 << 20):7.1f} MiB  {descriptors:4} descriptors  {total:9} requests, "
-                f"{(total - before) / 10:7.0f} a second",
+                f"{sample.at:6.0f} s  {sample.memory / (1 << 20):7.1f} MiB  {sample.descriptors:4} descriptors  {total:9} requests, "
+                f"{(total - before) / passed:7.0f} a second  console {sample.console_memory / (1 << 20):7.1f} MiB",
                 flush=True,
             )
             before = total
@@ -330,20 +365,31 @@ async def drive(options, directory, environment):
     return counts, samples, session, code, open(errors.name).read()
 
 
+def grown(samples):
+    """Prints the slopes of a run's second half, and says which are too steep."""
+    if len(samples) < 3:
+        return []
+    share = (samples[-1].at - samples[0].at) / 3600
+    problems = []
+    for who, memory, descriptors in (("sluice", "memory", "descriptors"), ("console", "console_memory", "console_descriptors")):
+        bytes_an_hour = slope([(sample.at, getattr(sample, memory)) for sample in samples])
+        files_an_hour = slope([(sample.at, getattr(sample, descriptors)) for sample in samples])
+        print(
+            f"slopes over the second half, {who}: {bytes_an_hour / (1 << 20):+.1f} MiB an hour, {files_an_hour:+.1f} descriptors an hour"
+        )
+        # A short run cannot tell a slope from noise; of an hour the limits are what they say.
+        if bytes_an_hour * share > max(MEMORY_SLOPE * share, 16 << 20):
+            problems.append(f"{who}: memory grows")
+        if files_an_hour * share > max(DESCRIPTOR_SLOPE * share, 20):
+            problems.append(f"{who}: descriptors grow")
+    return problems
+
+
 def judge(counts, samples, session, code, said):
     problems = list(counts.problems[:5])
     if code != 0:
         problems.append(f"sluice ended with {code}: {said[-500:]}")
-    half = samples[len(samples) // 2:]
-    if len(half) > 2:
-        memory, descriptors = slope([(x, y) for x, y, _ in half]), slope([(x, z) for x, _, z in half])
-        print(f"slopes over the second half: {memory / (1 << 20):+.1f} MiB an hour, {descriptors:+.1f} descriptors an hour")
-        minutes = half[-1][0] - half[0][0]
-        # A short run cannot tell a slope from noise; of an hour the limits are what they say.
-        if memory * minutes / 3600 > max(MEMORY_SLOPE * minutes / 3600, 16 << 20):
-            problems.append("memory grows")
-        if descriptors * minutes / 3600 > max(DESCRIPTOR_SLOPE * minutes / 3600, 20):
-            problems.append("descriptors grow")
+    problems += grown(samples[len(samples) // 2:])
     database = sqlite3.connect(session)
     check = database.execute("PRAGMA integrity_check").fetchone()[0]
     if check != "ok":
@@ -355,6 +401,10 @@ def judge(counts, samples, session, code, said):
         print(f"{kind:>10} {counts.sent[kind]:>9} {recorded:>9}")
         if recorded != counts.sent[kind] or different != recorded or flying:
             problems.append(f"{kind}: {counts.sent[kind]} sent, {recorded} recorded, {different} different, {flying} in flight")
+    for what, sql in LOST.items():
+        count = database.execute(sql).fetchone()[0]
+        if count:
+            problems.append(f"{what}: {count}")
     for kind in ("h1", "h2", "ws", "events"):
         sql = "SELECT failure_message, count(*) FROM exchange WHERE path LIKE ? AND failure IS NOT NULL GROUP BY 1 LIMIT 3"
         problems += [f"{kind}: {count} times: {words}" for words, count in database.execute(sql, (f"/{kind}/%",))]

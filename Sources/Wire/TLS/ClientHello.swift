@@ -5,7 +5,6 @@ package struct ClientHello: Sendable, Hashable {
     /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` where there is none.
     package var serverName: String?
     /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
-    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
     package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16]

@@ -16,6 +16,11 @@ import Testing
         try SOCKSProbe.run(input.bytes)
     }
 
+    @Test("no first bytes of TLS fail", arguments: try FuzzReplay.all("ClientHellos", seeds: ClientHelloProbe.seeds))
+    func clientHellos(_ input: FuzzReplay) throws {
+        try ClientHelloProbe.run(input.bytes)
+    }
+
     @Test("no input of header blocks fails", arguments: try FuzzReplay.all("HPACK", seeds: WireSeeds.hpack))
     func hpack(_ input: FuzzReplay) throws {
         try HPACKProbe.run(input.bytes)
