@@ -2,17 +2,10 @@
 ///
 /// Many secrets may begin alike, as JSON Web Tokens do: then bytes are digested once for each length that occurs.
 struct NeedleTable: Sendable {
-    private struct Needle: Sendable {
-        var entry: Int32
-        /// Whether it counts, where it is short, as a whole word only.
-        var standsAlone: Bool
-    }
-
     private static let filterBits = 1 << 21
-    /// By digest.
-    private var needles: [Int: Needle] = [:]
-    /// The lengths of the needles that begin with eight bytes, the longest first.
-    private var lengths: [UInt64: [Int32]] = [:]
+    /// By digest twice the entry, and one more where the needle counts, if it is short, as a whole word only.
+    private var needles = DigestTable()
+    private var lengths = BeginningTable()
     /// One bit for each beginning that some needle has, by its hash; sized at the first needle.
     private var filter: [UInt64] = []
     private(set) var longest = 0
@@ -23,16 +16,10 @@ struct NeedleTable: Sendable {
         for start in stride(from: 0, to: bytes.count, by: SecretBook.longestPiece) {
             let piece = bytes[start..<min(bytes.count, start + SecretBook.longestPiece)]
             guard piece.count >= SecretBook.shortestSought else { continue }
-            let digest = NeedleTable.digest(Array(piece))
-            guard needles[digest] == nil else { continue }
-            needles[digest] = Needle(entry: entry, standsAlone: standsAlone)
-            let key = piece.prefix(8).enumerated().reduce(UInt64(0)) {
-                $0 | UInt64($1.element) << UInt64($1.offset * 8)
-            }
-            let length = Int32(piece.count)
-            if lengths[key, default: []].contains(length) { continue }
-            let place = lengths[key, default: []].firstIndex { $0 < length }
-            lengths[key, default: []].insert(length, at: place ?? lengths[key, default: []].endIndex)
+            let digest = piece.withUnsafeBytes { NeedleTable.digest($0) }
+            guard needles.add(Int(entry) << 1 | (standsAlone ? 1 : 0), for: digest) else { continue }
+            let key = piece.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+            lengths.add(piece.count, to: key)
             if filter.isEmpty { filter = Array(repeating: 0, count: NeedleTable.filterBits / 64) }
             let bit = NeedleTable.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
@@ -64,21 +51,34 @@ struct NeedleTable: Sendable {
         at place: Int,
         in bytes: UnsafeRawBufferPointer
     ) -> (range: Range<Int>, entry: Int32)? {
-        for length in lengths[key] ?? [] {
-            let end = place + Int(length)
-            guard end <= bytes.count else { continue }
-            let digest = NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[place..<end]))
-            guard let needle = needles[digest] else { continue }
-            // A short one inside a longer word or number is chance.
-            if needle.standsAlone, length < 16 {
-                if place > 0, NeedleTable.joins(bytes[place - 1], bytes[place]), !isPercentEncoded(bytes, place - 1) {
-                    continue
-                }
-                if end < bytes.count, NeedleTable.joins(bytes[end - 1], bytes[end]) { continue }
+        switch lengths[key] {
+        case nil: return nil
+        case .one(let length): return match(length, at: place, in: bytes)
+        case .several(let lengths):
+            for length in lengths {
+                if let match = match(length, at: place, in: bytes) { return match }
             }
-            return (place..<end, needle.entry)
+            return nil
         }
-        return nil
+    }
+
+    private func match(
+        _ length: Int,
+        at place: Int,
+        in bytes: UnsafeRawBufferPointer
+    ) -> (range: Range<Int>, entry: Int32)? {
+        let end = place + length
+        guard end <= bytes.count,
+            let needle = needles[NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[place..<end]))]
+        else { return nil }
+        // A short one inside a longer word or number is chance.
+        if needle & 1 == 1, length < 16 {
+            if place > 0, NeedleTable.joins(bytes[place - 1], bytes[place]), !isPercentEncoded(bytes, place - 1) {
+                return nil
+            }
+            if end < bytes.count, NeedleTable.joins(bytes[end - 1], bytes[end]) { return nil }
+        }
+        return (place..<end, Int32(needle >> 1))
     }
 
     /// Whether the byte at a place is the last of `%3D` or such.

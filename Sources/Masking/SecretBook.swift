@@ -2,8 +2,8 @@ import Foundation
 
 /// The secrets that were found, as digests: which placeholder each has, and how to find it again anywhere.
 ///
-/// Not the secrets themselves are kept, but of each a keyed digest and of each that can be looked for its first eight
-/// bytes. Use it on one thread.
+/// Not the secrets themselves are kept, but of each a keyed digest and of each that can be looked for a mark of its first
+/// eight bytes. Use it on one thread.
 package final class SecretBook {
     /// More different secrets than this are masked where their names are, and have no number.
     package static let most = 65_536
@@ -21,15 +21,65 @@ package final class SecretBook {
         package let host: String
     }
 
+    /// What is known of secrets, in their order: sixteen bytes each, as the same names and hosts come again and again.
+    package struct Entries: RandomAccessCollection, Sendable {
+        private struct Row: Sendable {
+            var kind: SecretKind
+            var number: Int32
+            var name: UInt32
+            var host: UInt32
+        }
+
+        private var rows: [Row] = []
+        private var words: [String] = []
+        private var wordNumbers: [String: UInt32] = [:]
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { rows.count }
+
+        package subscript(position: Int) -> Entry {
+            let row = rows[position]
+            return Entry(placeholder: placeholder(position), name: words[Int(row.name)], host: words[Int(row.host)])
+        }
+
+        fileprivate func placeholder(_ position: Int) -> Placeholder {
+            Placeholder(kind: rows[position].kind, number: Int(rows[position].number))
+        }
+
+        fileprivate mutating func append(_ kind: SecretKind, _ number: Int, name: String, host: String) {
+            let (name, host) = (word(String(name.prefix(64))), word(host))
+            rows.append(Row(kind: kind, number: Int32(number), name: name, host: host))
+        }
+
+        private mutating func word(_ text: String) -> UInt32 {
+            if let known = wordNumbers[text] { return known }
+            let number = UInt32(words.count)
+            words.append(text)
+            wordNumbers[text] = number
+            return number
+        }
+    }
+
     /// What is known of all secrets.
     struct Contents: Sendable {
-        fileprivate var entries: [Entry] = []
-        fileprivate var indices: [Int: Int32] = [:]
+        fileprivate var entries = Entries()
+        /// The places of entries, by the digests of their secrets.
+        fileprivate var indices = DigestTable()
         fileprivate var counts: [SecretKind: Int] = [:]
         fileprivate var isFull = false
         fileprivate var needles = NeedleTable()
-        /// The entries that are among the needles.
-        fileprivate var sought: Set<Int32> = []
+        /// A bit for each entry that is among the needles.
+        fileprivate var sought: [UInt64] = []
+        fileprivate var soughtCount = 0
+
+        fileprivate mutating func seek(_ entry: Int) -> Bool {
+            if sought.isEmpty { sought = Array(repeating: 0, count: SecretBook.most / 64) }
+            let bit: UInt64 = 1 << UInt64(entry & 63)
+            guard sought[entry >> 6] & bit == 0 else { return false }
+            sought[entry >> 6] |= bit
+            soughtCount += 1
+            return true
+        }
     }
 
     /// Whether commands and programs are written: there each form of a secret has a variable of its own, so that they send
@@ -42,7 +92,7 @@ package final class SecretBook {
     /// Whether no secret is added any more.
     private(set) var isClosed: Bool
 
-    package var entries: [Entry] { contents.entries }
+    package var entries: Entries { contents.entries }
     /// Whether there were more secrets than can be numbered.
     package var isFull: Bool { contents.isFull }
     var needles: NeedleTable { contents.needles }
@@ -58,11 +108,16 @@ package final class SecretBook {
         isClosed = true
     }
 
+    /// Calls `found` for each place where a secret that is looked for stands in bytes.
+    func forEachSought(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
+        contents.needles.forEach(in: bytes, found)
+    }
+
     /// How many secrets are looked for.
-    var soughtCount: Int { contents.sought.count }
+    var soughtCount: Int { contents.soughtCount }
 
     /// Looks for no secret any more but those that are taken in from now on, and again.
-    func seekNothing() { (contents.needles, contents.sought) = (NeedleTable(), []) }
+    func seekNothing() { (contents.needles, contents.sought, contents.soughtCount) = (NeedleTable(), [], 0) }
 
     /// Says that no more secrets are added.
     func close() { isClosed = true }
@@ -72,19 +127,19 @@ package final class SecretBook {
         guard !secret.isEmpty, !isClosed else { return }
         let digest = NeedleTable.digest(secret)
         if contents.indices[digest] == nil {
-            guard entries.count < SecretBook.most else {
+            guard contents.entries.count < SecretBook.most else {
                 contents.isFull = true
                 return
             }
             let number = contents.counts[kind, default: 0] + 1
             contents.counts[kind] = number
-            contents.indices[digest] = Int32(entries.count)
-            let placeholder = Placeholder(kind: kind, number: number)
-            contents.entries.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
+            _ = contents.indices.add(contents.entries.count, for: digest)
+            contents.entries.append(kind, number, name: name, host: host)
         }
-        guard isSought, secret.count >= SecretBook.shortestSought, let entry = contents.indices[digest],
-            contents.sought.insert(entry).inserted
+        guard isSought, secret.count >= SecretBook.shortestSought, let index = contents.indices[digest],
+            contents.seek(index)
         else { return }
+        let entry = Int32(index)
         for form in SecretForms.all(of: secret) { contents.needles.add(form, entry) }
         guard secret.count <= SecretBook.longestPiece else { return }
         for form in SecretForms.encoded(secret) { contents.needles.add(form, entry, standsAlone: false) }
@@ -93,14 +148,19 @@ package final class SecretBook {
     /// The placeholder of a secret; one without a number of its own where the book is full.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
         let entry = contents.indices[NeedleTable.digest(secret)]
-        return entry.map { contents.entries[Int($0)].placeholder } ?? Placeholder(kind: kind, number: 0)
+        return entry.map { contents.entries.placeholder($0) } ?? Placeholder(kind: kind, number: 0)
     }
+
+    /// The placeholder of an entry.
+    func placeholder(at entry: Int32) -> Placeholder { contents.entries.placeholder(Int(entry)) }
 
     /// The placeholder of a secret for the form that it has in these bytes.
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
         guard placeholder.number > 0 else { return placeholder }
         let digest = NeedleTable.digest(form)
-        if let entry = contents.indices[digest], entries[Int(entry)].placeholder == placeholder { return placeholder }
+        if let entry = contents.indices[digest], contents.entries.placeholder(entry) == placeholder {
+            return placeholder
+        }
         let next = encodings[placeholder, default: [:]].count + 1
         var encoded = placeholder
         encoded.encoding = encodings[placeholder, default: [:]][digest] ?? next

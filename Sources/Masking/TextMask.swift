@@ -45,8 +45,8 @@ package final class TextMask {
     private var packedDepth = 0
     /// What was found, where it is for another mask.
     private var findings: Findings?
-    /// The digests of what was found for another mask, which does nothing with it again.
-    private var known: Set<Int> = []
+    /// The digests of what was found lately for another mask, which does nothing with it again.
+    private var known = RecentDigests()
     /// What stands in the exchanges that are exported, where others are read for secrets, too.
     private var occurrences: Occurrences?
     /// Whether the exchanges that are read now are not exported.
@@ -128,10 +128,14 @@ package final class TextMask {
         book.close()
     }
 
+    /// How many ``secrets`` there are.
+    package var secretCount: Int { ownCount.map { $0 + foundAgain.count } ?? book.entries.count }
+
     /// The secrets of what is exported, and those of other exchanges that stood in what was masked so far.
     package var secrets: [SecretBook.Entry] {
-        guard let ownCount else { return book.entries }
-        return book.entries[..<ownCount] + foundAgain.sorted().map { book.entries[Int($0)] }
+        let entries = book.entries
+        guard let ownCount else { return Array(entries) }
+        return entries[..<ownCount] + foundAgain.sorted().map { entries[Int($0)] }
     }
 
     /// Which secrets of other exchanges were found again since this was asked last.
@@ -214,12 +218,12 @@ package final class TextMask {
         guard !book.needles.isEmpty else { return }
         func found(_ entry: Int32, _ range: Range<Int>) {
             if let ownCount, entry >= ownCount { foundAgain.insert(entry) }
-            body(range, book.entries[Int(entry)].placeholder)
+            body(range, book.placeholder(at: entry))
         }
-        book.needles.forEach(in: bytes) { range, entry in found(entry, range) }
+        book.forEachSought(in: bytes) { range, entry in found(entry, range) }
         UnescapedText.forEach(of: bytes) { text in
             text.bytes.withUnsafeBytes { plain in
-                book.needles.forEach(in: plain) { range, entry in found(entry, text.source(of: range)) }
+                book.forEachSought(in: plain) { range, entry in found(entry, text.source(of: range)) }
             }
         }
     }
@@ -264,7 +268,7 @@ package final class TextMask {
             return book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
         }
         let digest = NeedleTable.digest(found.secret)
-        guard known.insert(isSought ? digest : ~digest).inserted else { return }
+        guard known.insert(isSought ? digest : ~digest) else { return }
         if isAtOthers, occurrences?.mayHold(found.secret) == false { return }
         findings?.add(found, host, isSought)
     }
@@ -353,7 +357,6 @@ package final class TextMask {
         taken.unreadCount = unreadCount
         (findings, candidates, unreadCount) = (Findings(), [], 0)
         if candidateDigests.count > TextMask.mostRemembered { candidateDigests = [] }
-        if known.count > TextMask.mostRemembered { known = [] }
         return taken
     }
 
@@ -369,7 +372,7 @@ package final class TextMask {
         }
     }
 
-    private static let mostRemembered = 4 * SecretBook.most
+    private static let mostRemembered = 4 * mostSuspects
 
     /// What a mask for another thread has found.
     package struct Findings: Sendable {

@@ -33,10 +33,11 @@ struct OtherExchangeTests {
     )
     func forms(form: @Sendable (String) -> String) {
         for secret in [chance, "a/b+c/\(chance)/d", "eyJhbGciOi.\(chance).x"] {
-            let text = "a text with \(form(secret)) in it"
-            let (found, mask) = masked(text, others: [#"{"password":"\#(secret)"}"#])
-            #expect(!found.contains(form(secret)) && found.contains("sluice-"), "\(found)")
-            #expect(!mask.secrets.isEmpty)
+            for text in ["a text with \(form(secret)) in it", "at its end \(form(secret))"] {
+                let (found, mask) = masked(text, others: [#"{"password":"\#(secret)"}"#])
+                #expect(!found.contains(form(secret)) && found.contains("sluice-"), "\(found)")
+                #expect(!mask.secrets.isEmpty && mask.secretCount == mask.secrets.count)
+            }
         }
     }
 
@@ -55,7 +56,7 @@ struct OtherExchangeTests {
             others: others + [#"{"token":"\#(chance)"}"#]
         )
         #expect(text == #"{"token":"sluice-token-1","log":"sluice-token-2"}"#)
-        #expect(mask.secrets.map(\.placeholder.number) == [1, 2])
+        #expect(mask.secrets.map(\.placeholder.number) == [1, 2] && mask.secretCount == 2)
         #expect(mask.book.entries.count < 10, "\(mask.book.entries.count) of 3,001 are remembered")
     }
 

@@ -163,7 +163,7 @@ package enum SessionMask {
         let places = masked.replacedCount
         var sentences: [String] = []
         if places > 0 {
-            let secrets = masked.mask.secrets.count
+            let secrets = masked.mask.secretCount
             var text = secrets == 1 ? "1 secret is masked" : "\(secrets.grouped) secrets are masked"
             text += places == 1 ? " in one place" : " in \(places.grouped) places"
             if masked.mask.book.isFull { text += ", and more than these, each only where its name says so" }

@@ -1,0 +1,71 @@
+/// The lengths of the secrets that begin with the same eight bytes, in one flat array of eight bytes a place: most
+/// beginnings have one length.
+///
+/// Two beginnings may be taken for one, which then has the lengths of both.
+struct BeginningTable: Sendable {
+    enum Lengths {
+        case one(Int)
+        /// The longest first.
+        case several([Int])
+    }
+
+    /// Unknown to who chooses the bytes, who could else make many beginnings fall on the same place.
+    private static let multiplier = UInt64.random(in: .min ... .max) | 1
+    /// The bits of a place that are its mark.
+    private static let marks: UInt64 = 0xFFFF_FFFF_0000_0000
+    private static let isSeveral: UInt32 = 1 << 31
+
+    private let multiplier = BeginningTable.multiplier
+    /// A mark of the beginning, and below it its length or where its lengths are; 0 where a place is free.
+    private var places: [UInt64] = []
+    private var several: [[Int]] = []
+    private var count = 0
+    /// So many of the first bits of a mark say its place.
+    private var bits: UInt64 = 3
+
+    subscript(beginning: UInt64) -> Lengths? {
+        guard count > 0 else { return nil }
+        let value = UInt32(truncatingIfNeeded: places[place(of: mark(of: beginning))])
+        guard value != 0 else { return nil }
+        guard value & BeginningTable.isSeveral != 0 else { return .one(Int(value)) }
+        return .several(several[Int(value & ~BeginningTable.isSeveral)])
+    }
+
+    mutating func add(_ length: Int, to beginning: UInt64) {
+        if 4 * (count + 1) > 3 * places.count { grow() }
+        let mark = mark(of: beginning)
+        let place = place(of: mark)
+        let value = UInt32(truncatingIfNeeded: places[place])
+        guard value != 0 else {
+            places[place] = mark | UInt64(length)
+            count += 1
+            return
+        }
+        guard value & BeginningTable.isSeveral != 0 else {
+            guard value != length else { return }
+            places[place] = mark | UInt64(UInt32(several.count) | BeginningTable.isSeveral)
+            return several.append([max(Int(value), length), min(Int(value), length)])
+        }
+        let index = Int(value & ~BeginningTable.isSeveral)
+        let lengths = several[index]
+        guard !lengths.contains(length) else { return }
+        several[index].insert(length, at: lengths.firstIndex { $0 < length } ?? lengths.endIndex)
+    }
+
+    private func mark(of beginning: UInt64) -> UInt64 { (beginning &* multiplier) & BeginningTable.marks }
+
+    /// Where a mark is, or where there is room for it.
+    private func place(of mark: UInt64) -> Int {
+        let last = places.count - 1
+        var place = Int(truncatingIfNeeded: mark >> (64 - bits))
+        while places[place] != 0, places[place] & BeginningTable.marks != mark { place = (place + 1) & last }
+        return place
+    }
+
+    private mutating func grow() {
+        let old = places
+        bits += 1
+        places = Array(repeating: 0, count: 1 << Int(bits))
+        for entry in old where entry != 0 { places[place(of: entry & BeginningTable.marks)] = entry }
+    }
+}
