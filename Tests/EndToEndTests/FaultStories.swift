@@ -24,5 +24,8 @@ extension EndToEnd {
 
         @Test("A server that falls silent, and a client that is gone at any byte, while others are served")
         func clients() async throws { try await run("clients") }
+
+        @Test("Bodies that expand enormously reach the client as they are, and take little memory to read")
+        func bombs() async throws { try await run("bombs") }
     }
 }

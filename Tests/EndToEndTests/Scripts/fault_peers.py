@@ -256,6 +256,8 @@ class Server:
                 threading.Thread(target=self.drip_http2, args=(send, number), daemon=True).start()
             elif path.startswith("/ok"):
                 send((b"" if is_greeted else greeting()) + b"".join(http2_frames(number)))
+            elif path.startswith("/raw/"):
+                send((b"" if is_greeted else greeting()) + raw_http2(number, RAW[path.split("/")[2]]))
             else:
                 _, case, ending, position = path.split("/")[:4]
                 if case == "frames":
@@ -296,6 +298,17 @@ def http2_frames(number):
         frame(DATA, 0, number, b"hel"), frame(DATA, 0, number, b"lo"),
         frame(HEADERS, END_HEADERS | END_STREAM, number, block([("x", "y")])),
     ]
+
+
+def raw_http2(number, answer):
+    """An answer of HTTP/1.1 in frames, as long as the proxy's window takes it."""
+    head, body = answer.split(b"\r\n\r\n", 1)
+    fields = [line.decode().split(": ", 1) for line in head.split(b"\r\n")[1:]]
+    fields = [(":status", "200")] + [(name.lower(), value) for name, value in fields]
+    pieces = [body[place:place + 16_384] for place in range(0, len(body), 16_384)]
+    return frame(HEADERS, END_HEADERS, number, block(fields)) + b"".join(
+        frame(DATA, END_STREAM * (index == len(pieces) - 1), number, piece) for index, piece in enumerate(pieces)
+    )
 
 
 # Answers that are wrong in themselves, by name.

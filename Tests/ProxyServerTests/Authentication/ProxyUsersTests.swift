@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import Testing
 import Wire
 
@@ -91,6 +92,19 @@ struct ProxyAuthenticationTests {
         // The password of a user is not that of another name, whichever it is compared with.
         let one = try Self.authentication()
         #expect(one.verify(Self.credentials("bo", "right"), client: nil) == .wrong)
+    }
+
+    @Test("A wrong password costs the same work whether there is the user or not, so that the time tells nothing")
+    func work() throws {
+        let authentication = try Self.authentication()
+        func cost(_ user: String) -> Duration {
+            let wrong = Self.credentials(user, "wrong")
+            return processorTime(of: {
+                for _ in 0..<3 { #expect(authentication.verify(wrong, client: nil) == .wrong) }
+            }).time
+        }
+        let (known, unknown) = (cost("ana"), cost("nobody"))
+        #expect(unknown > known / 4, "\(unknown) for an unknown user, \(known) for a known one")
     }
 
     @Test("Ten wrong attempts are looked at, then one each six seconds; other addresses have their own")

@@ -75,6 +75,19 @@ import Wire
         #expect(all.last?.text.contains("1024 bits") == true)
     }
 
+    @Test("A key is weak below 2048 bits of RSA or DSA, and below 224 of a curve, anywhere in the chain")
+    func keys() {
+        let cases: [(String, Int, Bool)] = [
+            ("RSA", 2_047, true), ("RSA", 2_048, false), ("DSA", 1_024, true), ("EC", 192, true), ("EC", 223, true),
+            ("EC", 224, false), ("EC", 256, false), ("ED25519", 253, false),
+        ]
+        for (type, bits, isWeak) in cases {
+            let found = problems([], [facts(), facts("Middle", keyType: type, keyBits: bits)])
+            #expect(found.map(\.code) == (isWeak ? [.weakKey] : []), "\(type) \(bits)")
+            #expect(found.allSatisfy { $0.depth == 1 && $0.text.contains("\(type) \(bits) bits") }, "\(found)")
+        }
+    }
+
     @Test("An authority's own signature is not looked at, an intermediate's is")
     func signatures() {
         let root = facts("Root", digest: "SHA1", isSelfIssued: true)
