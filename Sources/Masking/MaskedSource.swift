@@ -10,6 +10,8 @@ package import NIOCore
 package final class MaskedSource: ExchangeSource {
     /// More of a body with content coding is not decoded, against decompression bombs.
     private static let decodedLimit = 256 << 20
+    /// Beyond 16 MiB no more than 128 times a body's size is decoded, since masking takes much longer than decoding.
+    private static let growth = DecodedGrowth(times: 128, always: 16 << 20)
     /// A body up to this size stays in memory until another one is read.
     private static let longestKept = 1 << 20
 
@@ -22,9 +24,14 @@ package final class MaskedSource: ExchangeSource {
     /// The exchange that was masked last, as it was recorded, and the parts where it had secrets.
     private var recorded: RecordedExchange?
     private var parts: [String] = []
+    private let growth: DecodedGrowth
 
-    package init(_ original: any ExchangeSource, _ mask: TextMask) {
-        (self.original, self.mask) = (original, mask)
+    package convenience init(_ original: any ExchangeSource, _ mask: TextMask) {
+        self.init(original, mask, growth: MaskedSource.growth)
+    }
+
+    init(_ original: any ExchangeSource, _ mask: TextMask, growth: DecodedGrowth) {
+        (self.original, self.mask, self.growth) = (original, mask, growth)
     }
 
     // MARK: Collecting
@@ -34,7 +41,7 @@ package final class MaskedSource: ExchangeSource {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
         for side in MaskedSource.sides(of: exchange) {
-            _ = try OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit).readAll()
+            _ = try OpenBody(exchange, side, original, mask, growth).readAll()
         }
     }
 
@@ -184,7 +191,7 @@ package final class MaskedSource: ExchangeSource {
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         begin(exchange.record)
-        open = OpenBody(exchange, side, original, mask, limit: MaskedSource.decodedLimit)
+        open = OpenBody(exchange, side, original, mask, growth)
         return open
     }
 
@@ -227,6 +234,7 @@ package final class MaskedSource: ExchangeSource {
         private let type: MediaType?
         private let codings: [ContentCoding]
         private let limit: Int
+        private let growth: DecodedGrowth
         /// What is written in place of all of it.
         private var replacement: PackedBody.Replacement?
         private(set) var readCount: Int64 = 0
@@ -240,13 +248,19 @@ package final class MaskedSource: ExchangeSource {
         var count: Int { masking.count + (replacement == nil ? 0 : 1) }
         var problem: DecodingProblem? { decoder.problem }
 
-        init(_ exchange: RecordedExchange, _ side: BodySide, _ source: any ExchangeSource, _ mask: TextMask, limit: Int)
-        {
+        init(
+            _ exchange: RecordedExchange,
+            _ side: BodySide,
+            _ source: any ExchangeSource,
+            _ mask: TextMask,
+            _ growth: DecodedGrowth
+        ) {
             fields = StoredFields.of(exchange.messages, side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
-            self.limit = codings.isEmpty ? .max : limit
+            limit = codings.isEmpty ? .max : MaskedSource.decodedLimit
+            self.growth = growth
             (id, self.side, self.source) = (exchange.record.id, side, source)
-            decoder = ContentDecoder(codings: codings, limit: self.limit)
+            decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
             type = fields.value(of: .contentType).flatMap { MediaType($0) }
             masking = BodyMask(mask, type)
             textMask = mask
@@ -268,16 +282,13 @@ package final class MaskedSource: ExchangeSource {
 
         /// Reads to the end and keeps nothing.
         func readAll() throws -> Int {
-            while !isAtEnd {
-                try readPiece()
-                bytes.clear()
-            }
+            while !isAtEnd { try readPiece(isKept: false) }
             return count
         }
 
         private func lookThrough(_ packing: PackedBody.Packing) throws -> PackedBody.Replacement? {
             let packed = PackedBody(packing, textMask)
-            let decoder = ContentDecoder(codings: codings, limit: limit)
+            let decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
             var offset: Int64 = 0
             while true {
                 let piece = try source.body(of: id, side: side, offset: offset, limit: OpenBody.pieceSize)
@@ -289,15 +300,17 @@ package final class MaskedSource: ExchangeSource {
             return packed.replacement
         }
 
-        private func readPiece() throws {
+        private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
             let piece = try source.body(of: id, side: side, offset: readCount, limit: OpenBody.pieceSize)
             readCount += Int64(piece.readableBytes)
             isAtEnd = piece.readableBytes == 0
             if isAtEnd {
                 decoder.finish()
-                if let replacement { bytes.writeString(replacement.rawValue) }
-                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { bytes.writeBytes($0) }
+                if let replacement, isKept { bytes.writeString(replacement.rawValue) }
+                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) {
+                    if isKept { bytes.writeBytes($0) }
+                }
             } else {
                 try decoder.decode(piece) { part in
                     if decodedCount == 0, let packing = PackedBody.packing(of: part, type, fields) {
@@ -305,7 +318,7 @@ package final class MaskedSource: ExchangeSource {
                     }
                     decodedCount += part.count
                     guard replacement == nil else { return }
-                    masking.add(part, isLast: false) { bytes.writeBytes($0) }
+                    masking.add(part, isLast: false) { if isKept { bytes.writeBytes($0) } }
                 }
             }
         }

@@ -124,6 +124,24 @@ struct ContentDecoderTests {
         #expect(exact.bytes.readableBytes == size)
     }
 
+    @Test("a small body may grow by so much, or to a size that any may have", arguments: codings)
+    func growth(_ coding: ContentCoding) throws {
+        func decode(_ body: ByteBuffer, _ growth: DecodedGrowth) -> DecodedContent {
+            let decoder = ContentDecoder(codings: [coding], limit: 1 << 20, growth: growth)
+            return DecodedContent(bytes: decoder.decode(body), problem: decoder.problem)
+        }
+        let encoded = try ContentEncoder.encode(ByteBuffer(repeating: 0, count: 400_000), codings: [coding])
+        let cut = decode(encoded, DecodedGrowth(times: 1, always: 100_000))
+        #expect(cut.bytes.readableBytes == 100_000 && cut.stoppedAtLimit)
+        #expect(cut.problem?.message.contains("100000 bytes") == true, "\(cut)")
+        for growth in [DecodedGrowth(times: 1, always: 400_000), DecodedGrowth(times: .max, always: 0)] {
+            let whole = decode(encoded, growth)
+            #expect(whole.bytes.readableBytes == 400_000 && whole.problem == nil)
+        }
+        let times = decode(encoded, DecodedGrowth(times: 3, always: 0))
+        #expect(times.bytes.readableBytes <= 3 * encoded.readableBytes && times.stoppedAtLimit)
+    }
+
     @Test("a bomb in a bomb stops at the limit")
     func nestedBomb() throws {
         let plain = ByteBuffer(repeating: 0, count: 20 << 20)

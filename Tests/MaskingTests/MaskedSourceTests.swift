@@ -105,6 +105,27 @@ struct MaskedSourceTests {
         #expect(source.problem(of: ExchangeID(4), side: .responseReceived) != nil)
     }
 
+    @Test("A small body that decodes to a huge one ends where it has grown enough, and it is said", arguments: [0, 1])
+    func bomb(place: Int) throws {
+        let text = String(repeating: "nothing of use. ", count: 20_000)
+        for coding in ["gzip", "br", "zstd", "deflate"] {
+            let body = try encoded(place == 0 ? text + secretText : secretText + text, ContentCoding(coding))
+            try memory.add("Content-Type: text/plain\r\nContent-Encoding: \(coding)\r\n", body)
+        }
+        let growth = DecodedGrowth(times: 2, always: 50_000)
+        let source = MaskedSource(memory, TextMask(), growth: growth)
+        for exchange in memory.exchanges { try source.collect(exchange) }
+        source.mask.endCollecting()
+        for exchange in memory.exchanges {
+            _ = source.masked(exchange)
+            let body = try source.body(of: exchange.record.id, side: .responseReceived, offset: 0, limit: 1 << 20)
+            #expect((50_000 - chance.utf8.count...50_000).contains(body.readableBytes))
+            #expect(!String(buffer: body).contains(chance))
+            let problem = try #require(source.problem(of: exchange.record.id, side: .responseReceived))
+            #expect(problem.kind == .stoppedAtLimit && problem.message.contains("50000 bytes"), "\(problem)")
+        }
+    }
+
     @Test("A packed body that says so nowhere is masked whole where a secret is in it, and else stays")
     func packed() throws {
         let log = "a log with \(chance) in it, and \(secretText)"

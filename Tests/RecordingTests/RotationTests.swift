@@ -95,6 +95,13 @@ struct RotationTests {
         feed.recorder.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
         #expect(names == ["other.part", "t-0001.sluice", "t-0008.sluice.part"])
+        // Only root can give a file to another user.
+        let part = scratch.path("t-0008.sluice.part")
+        guard chown(part, 1, gid_t.max) == 0 else { return }
+        let old = Date(timeIntervalSinceNow: -120)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: part)
+        try Feed(try rotation()).recorder.close()
+        #expect(FileManager.default.fileExists(atPath: part), "it is another user's")
     }
 
     // MARK: - Rotating
@@ -297,6 +304,20 @@ struct RotationTests {
         #expect(
             try sessions() == ["t-0000.sluice", "t-0001.sluice", "t-0002.sluice", "t-0009.sluice", "t-0010.sluice"]
         )
+    }
+
+    @Test("--keep goes by the running number, not by a clock that was set back meanwhile")
+    func setBack() throws {
+        for _ in 0..<3 {
+            let feed = try Feed(try rotation())
+            feed.submit(Samples.exchange(1))
+            feed.recorder.close()
+        }
+        // As if the clock had been set back an hour before the last one.
+        _ = try sqlite(scratch.path("t-0003.sluice"), "UPDATE run SET started_at = started_at - 3600000000")
+        let series = SessionSeries(rotation: try #require(try rotation(keep: .files(1)).rotation))
+        #expect(series.prune(current: 0) == ["t-0001.sluice", "t-0002.sluice"].map(scratch.path))
+        #expect(try sessions() == ["t-0003.sluice"])
     }
 
     @Test("--keep with an age goes by when a file was written last; a file that another recorder has stays")

@@ -135,6 +135,28 @@ struct SessionLimitTests {
         #expect(try sqlite(scratch.session, "PRAGMA integrity_check") == "ok")
     }
 
+    @Test("The body of one that was in flight when its turn came goes before those that came after it")
+    func late() throws {
+        let feed = try feed(2_000_000)
+        let long = Samples.exchange(1, bodies: [(.responseReceived, Samples.bytes(100_000, seed: 1))])
+        feed.submit(Array(long.dropLast()))
+        func fill(_ numbers: ClosedRange<Int64>) {
+            for id in numbers {
+                feed.submit(Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(100_000, seed: 2))]))
+                feed.recorder.flush()
+            }
+        }
+        fill(2...40)
+        feed.submit(Array(long.suffix(1)))
+        fill(41...45)
+        #expect(feed.recorder.close().error == nil)
+        let reader = try SessionReader(path: scratch.session)
+        let dropped = try (1...45).filter { id in
+            try reader.exchange(ExchangeID(id))?.record.flags.contains(.bodiesDropped) == true
+        }
+        #expect(dropped == Array(1...Int64(dropped.count)) && dropped.count > 25, "\(dropped)")
+    }
+
     @Test("A session that is continued goes on where bodies were dropped before")
     func continued() throws {
         for run in 0..<2 as Range<Int64> {

@@ -16,6 +16,20 @@ package struct DecodedContent: Sendable, Hashable {
     package var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
 }
 
+/// How much a coding may make of few bytes: so many times as many, but so many in any case.
+package struct DecodedGrowth: Sendable, Hashable {
+    package var times: Int
+    package var always: Int
+
+    package init(times: Int, always: Int) { (self.times, self.always) = (times, always) }
+
+    /// How many bytes may come of so many.
+    func most(of count: Int) -> Int {
+        let (grown, isHuge) = count.multipliedReportingOverflow(by: times)
+        return isHuge ? .max : max(always, grown)
+    }
+}
+
 /// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
 /// The codings are undone in the reverse of the order in which they were applied. The first problem ends the decoding:
 /// what could be decoded before it has been given out, what comes after it is ignored.
@@ -30,12 +44,15 @@ package final class ContentDecoder {
     private let unknown: DecodingProblem?
 
     /// Prepares to undo codings, listed in the order in which they were applied, as `Content-Encoding` has them.
-    package init(codings: [ContentCoding], limit: Int) {
+    ///
+    /// - Parameter growth: what each coding may make of its bytes, for what takes much work for each byte; `nil` for
+    ///   anything within the limit.
+    package init(codings: [ContentCoding], limit: Int, growth: DecodedGrowth? = nil) {
         self.limit = max(limit, 0)
         var links: [DecodingLink] = []
         var unknown: DecodingProblem?
         for coding in codings.reversed() where coding != .identity {
-            guard let link = DecodingLink(coding, limit: max(limit, 0)) else {
+            guard let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
                 let message = "the content coding '\(coding)' is not one that can be undone"
                 unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
                 break

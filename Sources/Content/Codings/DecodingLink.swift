@@ -20,6 +20,7 @@ final class DecodingLink {
     private let coding: ContentCoding
     private let decoder: any CodingDecoder
     private let limit: Int
+    private let growth: DecodedGrowth?
     private var state = State.reading
     private var consumed = 0
     private var produced = 0
@@ -34,7 +35,7 @@ final class DecodingLink {
     private(set) var problem: DecodingProblem?
 
     /// Makes the link for a coding; `nil` for one that cannot be undone.
-    init?(_ coding: ContentCoding, limit: Int) {
+    init?(_ coding: ContentCoding, limit: Int, growth: DecodedGrowth? = nil) {
         switch coding {
         case .gzip: decoder = ZlibDecoder(.gzip)
         case .deflate:
@@ -46,6 +47,7 @@ final class DecodingLink {
         }
         self.coding = coding
         self.limit = limit
+        self.growth = growth
     }
 
     /// Decodes the next bytes and calls `forward` with each piece of output.
@@ -110,14 +112,15 @@ final class DecodingLink {
     }
 
     private func deliver(_ count: Int, _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-        let room = limit - produced
+        let allowed = min(limit, growth?.most(of: consumed) ?? limit)
+        let room = allowed - produced
         produced += count
         memberProduced += count
         try piece.withUnsafeBytes { bytes in
             if min(count, room) > 0 { try forward(UnsafeRawBufferPointer(rebasing: bytes[..<min(count, room)])) }
         }
         if count > room {
-            fail(.stoppedAtLimit, "decoding stopped at the limit of \(limit) bytes", consumed)
+            fail(.stoppedAtLimit, "decoding stopped at the limit of \(allowed) bytes", consumed)
         }
     }
 

@@ -90,6 +90,8 @@ struct SessionSeries: Sendable {
     private struct Finished {
         var path: String
         var identity: FileFacts.Identity
+        /// Its running number, 0 where the names have none: a clock that is set back does not change it.
+        var number: Int
         /// When it was begun, in microseconds since 1970.
         var begunAt: Int64
     }
@@ -100,15 +102,15 @@ struct SessionSeries: Sendable {
     /// - Parameter current: how many files of the series are being recorded by this process.
     func prune(current: Int, now: Int64 = wallClock()) -> [String] {
         guard let keep = rotation.keep else { return [] }
-        var finished = names().compactMap { old($0.name, keep, now) }.sorted {
-            ($0.begunAt, $0.path) < ($1.begunAt, $1.path)
+        var finished = names().compactMap { old($0.name, $0.number, keep, now) }.sorted {
+            ($0.number, $0.begunAt, $0.path) < ($1.number, $1.begunAt, $1.path)
         }
         if case .files(let count) = keep { finished = Array(finished.prefix(max(0, finished.count + current - count))) }
         return finished.filter(Self.remove).map(\.path)
     }
 
     /// A finished file of the series that is old enough, if files go by their age.
-    private func old(_ name: String, _ keep: SessionRotation.Keep, _ now: Int64) -> Finished? {
+    private func old(_ name: String, _ number: Int, _ keep: SessionRotation.Keep, _ now: Int64) -> Finished? {
         let path = rotation.pattern.path(of: name)
         // A link is not a file that a rotation wrote.
         guard let facts = FileFacts(link: path), facts.isRegular, facts.owner == geteuid(), facts.size > 0
@@ -118,7 +120,13 @@ struct SessionSeries: Sendable {
             let labels = try? reader.identity().labels, labels[Self.label] == self.name,
             let run = try? reader.runs().first
         else { return nil }
-        return Finished(path: path, identity: facts.identity, begunAt: run.startedAt)
+        let isNumbered = rotation.pattern.isNumbered
+        return Finished(
+            path: path,
+            identity: facts.identity,
+            number: isNumbered ? number : 0,
+            begunAt: run.startedAt
+        )
     }
 
     /// Removes a file, unless somebody has it open or it is another by now.

@@ -201,6 +201,13 @@ struct NewcomerTests {
         let text = (0..<30).map { screen.row($0) }.joined(separator: "\n")
         #expect(text.contains("Each term alone fits some; no exchange fits all of them."))
     }
+
+    @Test func `a text of bodies that fits nothing is a filter that one can take away`() {
+        var model = list()
+        _ = model.perform(.searchBodies, "zebra")
+        _ = model.update(.query(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 3))))
+        #expect(ConsoleView.draw(model).text.contains("edits the filter"))
+    }
 }
 
 /// What a check of every promise found.

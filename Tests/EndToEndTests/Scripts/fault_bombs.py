@@ -97,10 +97,8 @@ def read(proxy):
             wrong(f"show --body prints {size} of {SIZE} bytes")
     for words in ('body:"xyz"', "body:/x+y/"):
         tool("list", proxy.session, words)
-    for kind in ("har", "html", "json"):
-        # Unmasked: masking takes much longer, and reads less.
-        options = ("--secrets", "--format", kind, "-o", f"{directory}/bombs.{kind}")
-        tool("export", proxy.session, f"id:{numbers[0]}..{numbers[1]}", *options)
+    # HAR and JSON would have gigabytes of it.
+    tool("export", proxy.session, "--secrets", "--format", "html", "-o", f"{directory}/bombs.html")
 
 
 def tool(*arguments):

@@ -75,7 +75,7 @@ extension EndToEnd {
                 """
 
                   - { host: localhost, port: 1, certificate: \(client.file), key: \(client.key) }
-                  - { name: staff, host: "loc*", certificate: \(client.file), key: \(client.key) }
+                  - { name: staff, host: "loc*", port: \(port), certificate: \(client.file), key: \(client.key) }
                 """
             )
             _ = server
