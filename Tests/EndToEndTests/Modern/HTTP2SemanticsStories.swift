@@ -225,12 +225,12 @@ extension EndToEnd {
         func pool() async throws {
             let server = try await PeerServer("h2_server.py", ["--streams", "10"])
             let sluice = try await proxy()
-            let requests = Array(repeating: Client.Request.get("/events/3/20"), count: 25)
+            let requests = Array(repeating: Client.Request.get("/events/3/300"), count: 25)
             let session = try await Client.send(requests, through: sluice, to: server.port)
             #expect(
                 session.answers.allSatisfy { $0.status == "200" && $0.body.components(separatedBy: "id:").count == 4 }
             )
-            let connections = Set(server.requests("/events/3/20").compactMap(\.connection))
+            let connections = Set(server.requests("/events/3/300").compactMap(\.connection))
             #expect((1...8).contains(connections.count))
             #expect(connections.count >= 3, "streams waited although further connections were allowed")
             #expect(!server.notes.contains { $0.error != nil })
