@@ -135,6 +135,7 @@ struct HeadMask {
         let quoted = [UInt8(ascii: "="), UInt8(ascii: "\"")]
         let hasParameters = bytes[rest].contains(UInt8(ascii: ",")) && bytes[rest].contains(UInt8(ascii: "="))
         guard hasParameters || zip(bytes[rest], bytes[rest].dropFirst()).contains(where: { [$0, $1] == quoted }) else {
+            noteFirstWord(of: bytes, rest, name)
             return secret(bytes, rest, .token, name)
         }
         var marks: [Mark] = []
@@ -151,6 +152,14 @@ struct HeadMask {
         }
         // A scheme whose parameters have names of their own may hold the secret in any of them.
         return hasSecret ? marks + self.marks(bytes, rest, nil) : secret(bytes, rest, .credential, name)
+    }
+
+    /// Notes the credentials by themselves where more follows them, as on a folded line: they have no spaces (RFC 9110 §11.2).
+    private func noteFirstWord(of bytes: UnsafeRawBufferPointer, _ rest: Range<Int>, _ name: String) {
+        guard let end = bytes[rest].firstIndex(where: { $0 <= 0x20 }) else { return }
+        let word = UnsafeRawBufferPointer(rebasing: bytes[rest.lowerBound..<end])
+        guard ValueShape.isRandom(word) else { return }
+        mask.note(FoundSecret(range: rest, kind: .token, name: name, secret: Array(word)))
     }
 
     private func pieces(

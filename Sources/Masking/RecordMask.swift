@@ -26,6 +26,23 @@ package struct RecordMask {
         return masked
     }
 
+    /// Masks the record of an exchange; the secrets of its heads are known in it.
+    package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
+        mask.boundWhatIsSought()
+        (mask.exchange, mask.host) = (exchange.record.id, exchange.record.url.host)
+        let (heads, messages) = (HeadMask(mask: mask), exchange.messages)
+        for head in [messages.requestHead, messages.requestHeadSent] {
+            if let head { _ = heads.masked(head, isRequest: true, hasStartLine: true) }
+        }
+        for head in [messages.interimHeads, messages.responseHead, messages.responseHeadSent] {
+            if let head { _ = heads.masked(head, isRequest: false, hasStartLine: true) }
+        }
+        for trailers in [messages.requestTrailers, messages.responseTrailers] {
+            if let trailers { _ = heads.masked(trailers, isRequest: false, hasStartLine: false) }
+        }
+        return masked(exchange.record)
+    }
+
     /// Replaces the secrets of a record; returns the parts that had any.
     func mask(_ record: inout ExchangeRecord) -> [String] {
         mask.exchange = record.id

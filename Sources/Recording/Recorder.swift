@@ -21,13 +21,14 @@ package final class Recorder: Sendable {
     /// Opens or creates the session and starts the thread.
     ///
     /// - Parameters:
-    ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
+    ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not, without
+    ///     their connections.
     ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
     ///   - onRemark: called on a thread of the recorder's with what it does by itself.
     /// - Throws: ``SessionError`` where the session cannot be opened.
     package init(
         _ configuration: RecorderConfiguration,
-        onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
+        onFinished: (@Sendable ([RecordedExchange]) -> Void)? = nil,
         onFailure: (@Sendable (SessionError) -> Void)? = nil,
         onRemark: (@Sendable (RecorderRemark) -> Void)? = nil
     ) throws {
@@ -152,7 +153,7 @@ package final class RecorderProducer: Sendable {
 
 /// Who is told of what the recorder does.
 struct RecorderCallbacks: Sendable {
-    var onFinished: (@Sendable ([ExchangeRecord]) -> Void)?
+    var onFinished: (@Sendable ([RecordedExchange]) -> Void)?
     var onFailure: (@Sendable (SessionError) -> Void)?
     var onRemark: (@Sendable (RecorderRemark) -> Void)?
 }

@@ -118,7 +118,7 @@ final class RecorderLoop {
         // Taken from the end, so that each batch's memory goes as soon as it is written.
         batches.reverse()
         while !batches.isEmpty || isSweepDue(at: DispatchTime.now().uptimeNanoseconds) {
-            var finished: [ExchangeRecord] = []
+            var finished: [RecordedExchange] = []
             var written = 0
             let begin = DispatchTime.now().uptimeNanoseconds
             transact {
@@ -127,8 +127,8 @@ final class RecorderLoop {
                     for part in batch.dropped { note(dropped: part) }
                     for event in batch.events {
                         // What is imported is no traffic.
-                        if case .finished(let record, _) = event, record.extras.origin == nil {
-                            finished.append(count(record))
+                        if case .finished(let record, let messages) = event, record.extras.origin == nil {
+                            finished.append(RecordedExchange(record: count(record), messages: messages))
                         }
                         attempt { try handle(event, at: now) }
                     }

@@ -27,14 +27,14 @@ package final class ExchangeLog: Sendable {
         self.mask = Mutex(form == .json ? mask.map { RecordMask($0) } : nil)
     }
 
-    package func add(_ records: [ExchangeRecord]) {
-        guard form != .quiet, !records.isEmpty else { return }
-        var lines = records.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0) }
+    package func add(_ exchanges: [RecordedExchange]) {
+        guard form != .quiet, !exchanges.isEmpty else { return }
+        var lines = exchanges.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0.record) }
         if form == .lines, !hasHeader.exchange(true, ordering: .relaxed) { lines.insert(ExchangeLine.header, at: 0) }
         write(lines.joined(separator: "\n") + "\n")
     }
 
-    private func masked(_ record: ExchangeRecord) -> ExchangeRecord {
-        mask.withLock { $0?.masked(record) ?? record }
+    private func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
+        mask.withLock { $0?.masked(exchange) ?? exchange.record }
     }
 }

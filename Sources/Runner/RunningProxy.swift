@@ -79,9 +79,9 @@ package final class RunningProxy: Sendable {
         recording.largestSessionText = settings.largestSession?.words ?? ""
         let recorder = try Recorder(
             recording,
-            onFinished: { records in
-                log.add(records)
-                onFinished?(records)
+            onFinished: { exchanges in
+                log.add(exchanges)
+                onFinished?(exchanges.map(\.record))
             },
             onFailure: { error in
                 problem.text.withLock { $0 = "\(error)" }

@@ -71,6 +71,31 @@ struct OtherExchangeTests {
         #expect(mask.suspects.isEmpty)
     }
 
+    @Test("A line has none of the secrets that a head of its exchange names, nor have later lines")
+    func heads() throws {
+        let mask = RecordMask(MaskRules())
+        let token = "Zq7Xv2LmN8rT4wZ1"
+        func line(_ change: (inout ExchangeMessages) -> Void) throws -> String {
+            let record = ExchangeRecord(
+                id: ExchangeID(1),
+                kind: .http,
+                startedAt: 0,
+                method: "GET",
+                url: RequestURL(scheme: "http", host: "h", port: 80, path: "/of/\(token)", query: "x=\(chance)"),
+                clientConnection: ConnectionID(1)
+            )
+            var messages = ExchangeMessages()
+            change(&messages)
+            return mask.masked(RecordedExchange(record: record, messages: messages)).url.description
+        }
+        #expect(try line { _ in }.contains(token))
+        let requestHead = ByteBuffer(string: "GET / HTTP/1.1\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        #expect(try line { $0.requestHead = requestHead } == "http://h/of/sluice-token-1?x=\(chance)")
+        let responseHead = ByteBuffer(string: "HTTP/1.1 200 OK\r\nX-Auth-Token: \(chance)\r\n\r\n")
+        #expect(try line { $0.responseHead = responseHead } == "http://h/of/sluice-token-1?x=sluice-token-2")
+        #expect(try line { _ in } == "http://h/of/sluice-token-1?x=sluice-token-2")
+    }
+
     @Test("A line of what is listed has a secret nowhere, also before the place that names it, nor have later lines")
     func lines() throws {
         let mask = RecordMask(MaskRules())

@@ -62,7 +62,7 @@ if mode == "rotate" {
 let isLoad = mode == "load" || mode == "rotate"
 let recorder = try Recorder(
     configuration,
-    onFinished: { records in if isLoad { tell("written", records.last?.id.number ?? 0) } },
+    onFinished: { ended in if isLoad { tell("written", ended.last?.record.id.number ?? 0) } },
     onFailure: { _ in hasFailed.store(true, ordering: .releasing) }
 )
 let credit = DispatchSemaphore(value: 0)

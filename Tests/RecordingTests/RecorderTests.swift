@@ -48,7 +48,10 @@ struct RecorderTests {
         var configuration = RecorderConfiguration(path: scratch.session, mode: .lossy)
         configuration.credit = 1_000
         let seen = Mutex<[ExchangeRecord]>([])
-        let recorder = try Recorder(configuration, onFinished: { records in seen.withLock { $0 += records } })
+        let recorder = try Recorder(
+            configuration,
+            onFinished: { exchanges in seen.withLock { $0 += exchanges.map(\.record) } }
+        )
         let producer = recorder.makeProducer {}
         let id = ExchangeID(1)
         let big = Samples.bytes(5_000, seed: 1)
@@ -81,7 +84,7 @@ struct RecorderTests {
         let seen = Mutex<[ExchangeID]>([])
         let recorder = try Recorder(
             RecorderConfiguration(path: nil),
-            onFinished: { records in seen.withLock { $0 += records.map(\.id) } }
+            onFinished: { exchanges in seen.withLock { $0 += exchanges.map(\.record.id) } }
         )
         let feed = Feed(recorder)
         #expect(recorder.nextExchangeID == 1)

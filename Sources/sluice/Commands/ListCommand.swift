@@ -1,5 +1,6 @@
 import ArgumentParser
 import Files
+import Foundation
 import HTTPModel
 import Masking
 import Recording
@@ -22,9 +23,24 @@ struct List: ParsableCommand {
     }
 
     func run() throws {
-        let query = try SessionQuery(session: session, filter: filter)
+        guard json, !secrets else { return try list() }
+        let isShown = isatty(STDOUT_FILENO) == 0
+        try LongWork.run(
+            "finding secrets",
+            .things("exchange"),
+            consequence: "The list is not whole.",
+            isShown: isShown
+        ) { work in try list(work) }
+    }
+
+    /// Lists the exchanges; with work to report on, without their secrets.
+    private func list(_ work: LongWork? = nil) throws {
+        let query = try SessionQuery(session: session, filter: filter, work: work)
         let output = try OutputFile(nil)
-        let mask = try json && !secrets ? RecordMask(SessionMask.rules(of: query.reader)) : nil
+        let mask = try work.map { work in
+            let pipeline = try ExportPipeline(query, work) { "finding secrets" }
+            return RecordMask(try SessionMask.source(pipeline, SessionMask.rules(of: query.reader)).mask)
+        }
         var text = json ? "" : ExchangeLine.header + "\n"
         try query.forEachMatch { record in
             text += (json ? ExchangeLine.json(mask?.masked(record) ?? record) : ExchangeLine.human(record)) + "\n"

@@ -201,6 +201,11 @@ ask(
 )
 # The token comes back: the two must still be seen to be one.
 ask("/joins", answer=json_answer({"who": "bob", "authorization": "Bearer " + bearer, "seen": [bearer]}))
+# A URL has what a head of its own exchange names, and what a body names, which the lines of a running proxy do not know.
+in_own_head, in_body = secret(), "Body7hQ2mZ9xW4kL1v"
+ask(f"/own-head?q={in_own_head}", "Authorization: Bearer " + in_own_head)
+ask("/names-it", kind="application/json", body=json.dumps({"password": in_body}))
+ask(f"/of-a-body?q={in_body}")
 basic = secret()
 ask("/basic", "Authorization: Basic " + base64.b64encode(f"bob:{basic}".encode()).decode())
 ask("/basic-again", kind="application/x-www-form-urlencoded", body=f"login=bob&word={basic}")
@@ -350,7 +355,10 @@ lines_of_json = run("export", session, "--format", "jsonl")
 check("jsonl", lines_of_json, True)
 if [json.loads(line) for line in lines_of_json.splitlines()] != json.loads(rows):
     wrong("the lines of jsonl are not the objects of json")
-check("list", run("list", session, "--json"))
+listed = run("list", session, "--json")
+check("list", listed)
+if b"/of-a-body?q=sluice-" not in listed or in_body.encode() in listed:
+    wrong("list --json has in a URL what a body names as a password")
 script = run("export", session, "--format", "curl")
 check("curl", script)
 charles = run("export", session, "--format", "chlsj")
