@@ -27,6 +27,8 @@ final class LinearLoop {
     /// A line that names the last exchange of the list, until that is known.
     private var postponed: String?
     private var newest: ExchangeID?
+    /// The next line, how many exchanges the session had when it came, and until when the list is waited for.
+    private var arrived: (line: String, total: Int, by: ContinuousClock.Instant)?
     /// How many exchanges the session had before a request was sent; `nil` once it has one more.
     private var totalBefore: Int?
     private var sentBy: ContinuousClock.Instant?
@@ -72,7 +74,12 @@ final class LinearLoop {
                         try take(line, isLastKnown: true)
                         continue
                     }
-                    if let line = try input.next() {
+                    if let line = try arrived?.line ?? input.next() {
+                        guard isListCurrent(for: line) else {
+                            wait(readsInput: false)
+                            continue
+                        }
+                        arrived = nil
                         try take(line)
                         continue
                     }
@@ -183,6 +190,16 @@ final class LinearLoop {
         sentBy = sentBy ?? now + .seconds(1)
         if let sentBy, now >= sentBy { totalBefore = nil }
         return false
+    }
+
+    /// Whether the list has what the session had when the line came; after a second it is not waited for.
+    private func isListCurrent(for line: String) -> Bool {
+        if arrived == nil {
+            guard model.isLive, let total = try? effects.reader?.count() else { return true }
+            arrived = (line, Int(clamping: total), .now + .seconds(1))
+        }
+        guard let arrived else { return true }
+        return model.list.sessionTotal >= arrived.total || ContinuousClock.now >= arrived.by
     }
 
     private func wait(readsInput: Bool) {
