@@ -158,10 +158,19 @@ extension SessionError {
             case .SQLITE_BUSY, .SQLITE_LOCKED:
                 ("another program is writing into it and does not end", "End that one and start again.")
             case .SQLITE_CORRUPT: ("the file was damaged meanwhile", "Record into a new session.")
+            case .SQLITE_READONLY,
+                .SQLITE_IOERR where isReadOnly(path):
+                ("its file system is read-only now", "Mount it for writing, or give a --session elsewhere.")
             default: (error.reason, "Check the disk and start again.")
             }
         let message = "The session \(path) cannot be written any more: \(reason). Traffic goes on unrecorded."
         return SessionError(.writeFailed, message, hint: hint)
+    }
+
+    /// Whether the file system that a file is on can only be read.
+    private static func isReadOnly(_ path: String) -> Bool {
+        var facts = statvfs()
+        return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
     }
 
     /// Explains an error of SQLite's while a session was read.
