@@ -85,7 +85,7 @@ final class RecorderQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    private let wakeUp = DispatchSemaphore(value: 0)
+    private let wakeUp = WakeUp()
     private let credit: Int
     private let napBytes: Int
     private let nap: DispatchTimeInterval
@@ -193,7 +193,7 @@ final class RecorderQueue: Sendable {
     }
 
     private func wait(until deadline: DispatchTime) {
-        guard wakeUp.wait(timeout: deadline) == .timedOut else { return }
+        guard !wakeUp.wait(until: deadline) else { return }
         let wasSignalled = state.withLock { state in
             defer { state.waiting = .nothing }
             return state.waiting == .nothing
