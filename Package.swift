@@ -25,6 +25,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// What `sluice --version` says of the commit. A Swift setting cannot have a value, one of C can.
+let commit =
+    Context.gitInformation.map { $0.currentCommit + ($0.hasUncommittedChanges ? "-changed" : "") } ?? ""
+
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
@@ -66,6 +70,9 @@ let package = Package(
         // The C library's allocator, which no module of the toolchain shows.
         .systemLibrary(name: "CMalloc"),
 
+        // The commit.
+        .target(name: "CBuild", cSettings: [.define("SLUICE_COMMIT", to: "\"\(commit)\"")]),
+
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("Text"),
         module("Expressions", ["CPCRE2"]),
@@ -97,8 +104,10 @@ let package = Package(
         module(
             "Runner",
             [
-                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel", "Content",
+                "ProxyServer", "Expressions", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
+                "Content",
                 "ExchangeCore", "Wire", "Files",
+                "CBuild",
                 nioCore,
                 nioPosix, logging,
             ]

@@ -6,6 +6,14 @@ import Synchronization
 /// Matching is limited in work and memory, so that no pattern can hang an event loop. The work is counted, not timed:
 /// the result for a message never depends on how busy the machine is.
 package final class RegularExpression: Sendable {
+    /// The version of PCRE2 that is in use, with its date.
+    package static var libraryVersion: String {
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), &text)
+        // The zero at the end counts.
+        return count > 1 ? String(decoding: text.prefix(Int(count) - 1), as: UTF8.self) : "not known"
+    }
+
     package struct SyntaxError: Error {
         /// In bytes from 0.
         package let offset: Int

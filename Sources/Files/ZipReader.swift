@@ -9,6 +9,9 @@ import Foundation
 ///
 /// Use it on one thread.
 package final class ZipReader {
+    /// The version of libzip that is in use.
+    package static var libraryVersion: String { String(cString: zip_libzip_version()) }
+
     package struct Entry: Sendable, Hashable {
         /// A relative name without `..`, as the archive has it.
         package let name: String

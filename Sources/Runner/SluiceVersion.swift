@@ -1,4 +1,30 @@
+import CBuild
+import Expressions
+import Files
+import Foundation
+import Recording
+import Wire
+
 package enum SluiceVersion {
     /// The version, in the form that session files and exports carry.
-    package static let current = "0.1.0"
+    package static let current = "0.2.0"
+
+    /// The commit that the program was built from, with `-changed` where files differed from it; `nil` where the
+    /// sources were in no repository.
+    package static var commit: String? {
+        let commit = String(cString: sluice_commit())
+        return commit.isEmpty ? nil : commit
+    }
+
+    /// What `sluice --version` prints: version, commit, and the versions of the libraries that are in use.
+    package static var text: String {
+        let libraries = [
+            ("OpenSSL", LibraryVersions.openSSL), ("nghttp2", LibraryVersions.nghttp2), ("SQLite", sqliteVersion),
+            ("PCRE2", RegularExpression.libraryVersion), ("libzip", ZipReader.libraryVersion),
+        ]
+        let lines = [("commit", commit ?? "not known: built outside a repository")] + libraries
+        return
+            (["sluice \(current)"] + lines.map { "\($0.0.padding(toLength: 9, withPad: " ", startingAt: 0))\($0.1)" })
+            .joined(separator: "\n")
+    }
 }

@@ -7,19 +7,22 @@ import Runner
 @main
 enum Main {
     static func main() async {
+        // The command that the arguments name, once they are read.
+        var parsed: (any ParsableCommand.Type)?
         do {
             var command = try Sluice.parseAsRoot()
+            parsed = type(of: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
         } catch {
-            finish(with: error)
+            finish(with: error, of: parsed)
         }
     }
 
-    private static func finish(with error: any Error) -> Never {
+    private static func finish(with error: any Error, of command: (any ParsableCommand.Type)?) -> Never {
         if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
         if Sluice.exitCode(for: error) == .success {
             StandardStreams.out(Sluice.fullMessage(for: error) + "\n")
@@ -27,7 +30,8 @@ enum Main {
         }
         // ArgumentParser has BSD's code 64 for wrong usage; ours is 2, as in most tools.
         if Sluice.exitCode(for: error) == .validationFailure {
-            StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
+            let message = command.map { wrongUsage(of: $0, Sluice.message(for: error)) }
+            StandardStreams.error((message ?? Sluice.fullMessage(for: error)) + "\n")
             Sluice.exit(withError: ExitCode(2))
         }
         if let interrupted = error as? Interrupted {
@@ -40,6 +44,32 @@ enum Main {
         StandardStreams.error(isPositioned ? "\(error)\n" : "sluice: \(error)\n")
         Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
+
+    /// What ArgumentParser says about arguments that it cannot read, for one that a command has refused later: by then
+    /// it would print the usage of the root command.
+    private static func wrongUsage(of command: any ParsableCommand.Type, _ message: String) -> String {
+        let usage = Sluice.helpMessage(for: command).split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { !$0.hasPrefix("USAGE: ") }.prefix { !$0.isEmpty }
+            .joined(separator: "\n").dropFirst("USAGE: ".count)
+        let name = path(to: command, from: Sluice.self) ?? ["sluice"]
+        return """
+            Error: \(message)
+            Usage: \(usage)
+              See '\(name.joined(separator: " ")) --help' for more information.
+            """
+    }
+
+    /// The words that name a command.
+    private static func path(
+        to command: any ParsableCommand.Type,
+        from root: any ParsableCommand.Type
+    ) -> [String]? {
+        if root == command { return [root._commandName] }
+        for child in root.configuration.subcommands {
+            if let path = path(to: command, from: child) { return [root._commandName] + path }
+        }
+        return nil
+    }
 }
 
 struct Sluice: AsyncParsableCommand {
@@ -47,7 +77,7 @@ struct Sluice: AsyncParsableCommand {
         commandName: "sluice",
         abstract: "An HTTP debugging proxy for the terminal.",
         discussion: "Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.",
-        version: "sluice \(SluiceVersion.current)",
+        version: SluiceVersion.text,
         subcommands: [
             ConsoleCommand.self, Run.self, ReplayCommand.self, DemoCommand.self, BrowserCommand.self, Open.self,
             Attach.self, List.self, Show.self, Why.self, Stats.self, Diff.self, TLS.self, Repeat.self, Trim.self,

@@ -51,7 +51,10 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         switch self {
         case .curl:
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
-        case .har: return HARExport(source: source, sink: sink)
+        case .har:
+            var options = HARExport.Options()
+            options.creatorVersion = SluiceVersion.current
+            return HARExport(source: source, options: options, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
         case .jsonl:
             var options = JSONEntries.Options()

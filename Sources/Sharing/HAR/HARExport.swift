@@ -16,8 +16,8 @@ extension HAREntries {
         package var bodyLimit: Int?
         /// How many bytes to decode of a body with content coding.
         package var decodedLimit = 256 << 20
-        /// The version of Sluice that the archive names.
-        package var creatorVersion = "0.1.0"
+        /// The version of Sluice that the archive names; empty where it is of no matter.
+        package var creatorVersion = ""
 
         package init() {}
     }

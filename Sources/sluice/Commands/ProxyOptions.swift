@@ -23,7 +23,7 @@ struct UpstreamProxyOptions: ParsableArguments {
     @Option(
         help: .value(
             "url|env",
-            "A proxy through which servers are asked, where no rule of the profile's 'upstream' is for them: "
+            "A proxy through which servers are asked; with a profile, where no rule of its 'upstream' is for them: "
                 + "http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, or 'env' for http_proxy, https_proxy, all_proxy "
                 + "and no_proxy."
         )

@@ -371,7 +371,7 @@ def stories():
     browser.press("i")
     accessible("about")
     about = browser.run("document.getElementById('about-content').textContent")
-    for text in ("Sluice 0.1.0", "hostile.sluice", "stamp </script><b>", "sluice-token-1", "profile.yaml"):
+    for text in ("Sluice 0.2.0", "hostile.sluice", "stamp </script><b>", "sluice-token-1", "profile.yaml"):
         if text not in about:
             wrong(f"the environment does not say {text}")
     contrast("about")

@@ -1,0 +1,40 @@
+import Support
+import Testing
+
+extension UserStories {
+    @Suite("What the program says of itself")
+    struct UsageStories {
+        private let scratch: Scratch
+
+        init() throws { scratch = try Scratch() }
+
+        @Test("--version says version, commit and libraries, a line each")
+        func version() async throws {
+            let outcome = try await SluiceProcess.run(["--version"], scratch: scratch)
+            #expect(outcome.status == 0)
+            let lines = outcome.text.split(separator: "\n").map(String.init)
+            #expect(lines.first?.wholeMatch(of: /sluice \d+\.\d+\.\d+/) != nil, "\(outcome.text)")
+            for pattern in [
+                "commit +([0-9a-f]{40}(-changed)?|not known: built outside a repository)", "OpenSSL +OpenSSL 3\\..+",
+                "nghttp2 +1\\.\\d+\\.\\d+", "SQLite +3\\.\\d+\\.\\d+", "PCRE2 +10\\.\\d+ .+", "libzip +1\\.\\d+\\.\\d+",
+            ] {
+                let expression = try Regex(pattern)
+                #expect(
+                    try lines.contains { try expression.wholeMatch(in: $0) != nil },
+                    "\(pattern)\n\(outcome.text)"
+                )
+            }
+        }
+
+        @Test("What a command refuses after its arguments are read comes with that command's usage")
+        func usage() async throws {
+            let outcome = try await SluiceProcess.run(
+                ["transparent", "--print", "--user", "no-such-user"],
+                scratch: scratch
+            )
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("Usage: sluice transparent "), "\(outcome.errors)")
+            #expect(outcome.errors.contains("See 'sluice transparent --help'"))
+        }
+    }
+}
