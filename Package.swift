@@ -73,8 +73,12 @@ let package = Package(
         // The commit.
         .target(name: "CBuild", cSettings: [.define("SLUICE_COMMIT", to: "\"\(commit)\"")]),
 
+        // The pages of the guide, which are in the catalogues of the modules that they are about.
+        .target(name: "CGuide"),
+
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("Text"),
+        module("Guide", ["Text", "CGuide"]),
         module("Expressions", ["CPCRE2"]),
         module("HTTPModel", ["Expressions", nioCore]),
         module("Files", ["CZip", nioCore]),
@@ -116,7 +120,7 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "Runner", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools", "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Sharing", "Masking", "Files",
+                "Content", "Recording", "Sharing", "Masking", "Guide", "Files",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -137,6 +141,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("TextTests", ["Text", "Terminal", "Support"]),
+        tests("GuideTests", ["Guide", "Support"]),
         tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(

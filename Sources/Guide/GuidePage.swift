@@ -1,0 +1,97 @@
+import CGuide
+
+/// A page of the guide: a Markdown file in the catalogue of the module that it is about.
+package struct GuidePage: Sendable {
+    /// What it is among others, such as `Tools`.
+    package let group: String
+    /// Its file's name without the ending, by which it is asked for.
+    package let topic: String
+    package let title: String
+    /// The first paragraph, one sentence.
+    package let abstract: String
+    /// What follows the title.
+    package let blocks: [GuideBlock]
+
+    /// Reads a page; `table` gives the Markdown of a table that the program knows, for `<!-- table: NAME -->`.
+    package init(group: String, topic: String, text: String, table: (String) -> String? = { _ in nil }) {
+        var blocks = GuideBlock.read(text, table: table)
+        var title = topic
+        if case .heading(1, let runs) = blocks.first {
+            title = runs.text
+            blocks.removeFirst()
+        }
+        self.group = group
+        self.topic = topic
+        self.title = title
+        abstract = blocks.lazy.compactMap { if case .paragraph(let runs) = $0 { runs.text } else { nil } }.first ?? ""
+        self.blocks = blocks
+    }
+}
+
+/// All pages, in the order in which they are read.
+package struct Guide: Sendable {
+    package let pages: [GuidePage]
+
+    init(pages: [GuidePage]) { self.pages = pages }
+
+    /// The pages that the program has within; `table` as in ``GuidePage``.
+    package init(table: (String) -> String? = { _ in nil }) {
+        var pages: [GuidePage] = []
+        while let page = sluice_page_at(pages.count)?.pointee {
+            pages.append(
+                GuidePage(
+                    group: String(cString: page.group),
+                    topic: String(cString: page.topic),
+                    text: String(decoding: UnsafeBufferPointer(start: page.text, count: page.size), as: UTF8.self),
+                    table: table
+                )
+            )
+        }
+        self.pages = pages
+    }
+
+    package enum Match: Sendable {
+        case page(GuidePage)
+        /// Topics that the word may stand for; none where there is nothing near.
+        case several([String])
+    }
+
+    /// The page of a topic, or of the only topic that begins so or has the word in it.
+    package func find(_ word: String) -> Match {
+        let word = word.lowercased()
+        if let page = pages.first(where: { $0.topic == word || $0.title.lowercased() == word }) { return .page(page) }
+        for fits in [{ (topic: String) in topic.hasPrefix(word) }, { $0.contains(word) }] {
+            let near = pages.filter { fits($0.topic) }
+            if near.count == 1 { return .page(near[0]) }
+            if !near.isEmpty { return .several(near.map(\.topic)) }
+        }
+        return .several([])
+    }
+
+    /// A place at which all words of a search stand.
+    package struct Place: Sendable, Hashable {
+        package let topic: String
+        /// The heading above it; empty where there is none.
+        package let section: String
+        package let line: String
+    }
+
+    /// The lines in which all words stand, whatever their case; of titles and headings too.
+    package func search(_ words: [String]) -> [Place] {
+        let words = words.flatMap { $0.lowercased().split(separator: " ") }
+        guard !words.isEmpty else { return [] }
+        return pages.flatMap { page in
+            var section = ""
+            var places: [Place] = []
+            for block in [.heading(1, [GuideRun(page.title)])] + page.blocks {
+                if case .heading(let level, let runs) = block, level > 1 { section = runs.text }
+                for line in block.lines {
+                    let text = line.lowercased()
+                    guard words.allSatisfy({ text.contains($0) }) else { continue }
+                    places.append(Place(topic: page.topic, section: section, line: line))
+                }
+            }
+            return places
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Text
+
+/// Lays a page out for a terminal, or as plain text.
+package struct GuideText {
+    /// The columns of a line; code is not broken.
+    package var width: Int
+    /// Whether headings and words are set off by escape sequences.
+    package var isStyled: Bool
+
+    private static let codeIndent = 4
+
+    package init(width: Int, isStyled: Bool) {
+        self.width = max(width, 20)
+        self.isStyled = isStyled
+    }
+
+    package func text(of page: GuidePage) -> String {
+        var lines = [styled(page.title.uppercased(), .bold), ""]
+        var previous: GuideBlock?
+        for block in page.blocks {
+            if case .comment = block { continue }
+            if case .item = block, case .item = previous {} else if previous != nil { lines.append("") }
+            lines += self.lines(of: block)
+            previous = block
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func lines(of block: GuideBlock) -> [String] {
+        switch block {
+        case .heading(_, let runs): [styled(runs.text, .bold)]
+        case .paragraph(let runs): wrapped(runs, to: width)
+        case .item(let mark, let runs):
+            wrapped(runs, to: width - mark.count - 1).enumerated().map { index, line in
+                (index == 0 ? mark + " " : String(repeating: " ", count: mark.count + 1)) + line
+            }
+        case .table(let rows): table(rows)
+        case .code(_, let code): code.map { $0.isEmpty ? "" : String(repeating: " ", count: Self.codeIndent) + $0 }
+        case .comment: []
+        }
+    }
+
+    // MARK: - Words
+
+    private func styled(_ text: String, _ style: GuideRun.Style) -> String {
+        guard isStyled, !text.isEmpty else { return text }
+        return switch style {
+        case .plain: text
+        case .bold: "\u{1B}[1m\(text)\u{1B}[22m"
+        case .code: "\u{1B}[36m\(text)\u{1B}[39m"
+        }
+    }
+
+    /// Lines of at most this many columns, broken between words; a longer word has a line of its own.
+    private func wrapped(_ runs: [GuideRun], to columns: Int) -> [String] {
+        let runs = isStyled ? runs : runs.map { $0.style == .code ? GuideRun("`\($0.text)`") : $0 }
+        var lines: [[GuideRun]] = [[]]
+        var used = 0
+        for word in Self.words(runs) {
+            let width = TextWidth.columns(word.text)
+            if used > 0, used + 1 + width > columns {
+                lines.append([])
+                used = 0
+            }
+            if used > 0 { lines[lines.count - 1].append(GuideRun(" ")) }
+            lines[lines.count - 1] += word
+            used += width + (used > 0 ? 1 : 0)
+        }
+        return lines.map { line in
+            // Words of one style beside each other are one, with what is between them.
+            var joined: [GuideRun] = []
+            for run in line {
+                if let last = joined.last, last.style == run.style {
+                    joined[joined.count - 1].text += run.text
+                } else {
+                    joined.append(run)
+                }
+            }
+            return joined.map { styled($0.text, $0.style) }.joined()
+        }
+    }
+
+    /// The words, each in as many runs as it has styles.
+    private static func words(_ runs: [GuideRun]) -> [[GuideRun]] {
+        var words: [[GuideRun]] = []
+        var word: [GuideRun] = []
+        for run in runs {
+            for (index, piece) in run.text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+                if index > 0, !word.isEmpty {
+                    words.append(word)
+                    word = []
+                }
+                if !piece.isEmpty { word.append(GuideRun(String(piece), run.style)) }
+            }
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    /// With the marks of code, where these are shown.
+    private func columns(of runs: [GuideRun]) -> Int {
+        TextWidth.columns(runs.text) + (isStyled ? 0 : 2 * runs.count { $0.style == .code })
+    }
+
+    // MARK: - Tables
+
+    private func table(_ rows: [[[GuideRun]]]) -> [String] {
+        let count = rows.map(\.count).max() ?? 0
+        guard count > 0 else { return [] }
+        // A cell that is nothing but code is set off by its column.
+        let rows = rows.map { row in
+            row.map { $0.count == 1 && !isStyled ? [GuideRun($0[0].text)] : $0 }
+        }
+        var widths = (0..<count).map { column in
+            rows.map { $0.indices.contains(column) ? columns(of: $0[column]) : 0 }.max() ?? 0
+        }
+        let room = max(width - 2 * (count - 1), count * 8)
+        // What is too wide is taken from the widest column, one after the other.
+        while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }) {
+            widths[widest] -= 1
+        }
+        var lines: [String] = []
+        for (index, row) in rows.enumerated() {
+            let cells = (0..<count).map { column in
+                row.indices.contains(column) ? wrapped(row[column], to: widths[column]) : [""]
+            }
+            for line in 0..<(cells.map(\.count).max() ?? 0) {
+                let parts = (0..<count).map { column in
+                    let text = cells[column].indices.contains(line) ? cells[column][line] : ""
+                    let seen = TextWidth.columns(text.replacing(/\u{1B}\[\d+m/, with: ""))
+                    return text + String(repeating: " ", count: max(0, widths[column] - seen))
+                }
+                let text = parts.joined(separator: "  ")
+                lines.append(String(text.reversed().drop { $0 == " " }.reversed()))
+            }
+            if index == 0 { lines.append(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")) }
+        }
+        return lines
+    }
+}

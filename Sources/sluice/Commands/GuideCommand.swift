@@ -1,0 +1,162 @@
+import ArgumentParser
+import Files
+import Foundation
+import Guide
+import Runner
+import Terminal
+
+struct GuideCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "guide",
+        abstract: "Read the guide.",
+        discussion: """
+            Without a topic it lists them. On a terminal a page is shown in $PAGER, or in less; in a pipe it is plain text.
+            """
+    )
+
+    @Argument(
+        help: "The page; its beginning is enough. (default: list all)",
+        completion: .list(Guide().pages.map(\.topic))
+    )
+    var topic: String?
+
+    @Option(help: .value("words", "List the lines in which all of these words stand.")) var search: String?
+    @Option(help: .value("directory", "Write the manual pages of all commands and topics into a directory."))
+    var man: String?
+
+    func validate() throws {
+        let given = [topic != nil, search != nil, man != nil].filter { $0 }.count
+        if given > 1 { throw ValidationError("A topic, --search and --man exclude each other.") }
+    }
+
+    func run() throws {
+        let guide = Guide(table: GuideTables.markdown)
+        if let man { return try write(guide, into: man) }
+        if let search { return try list(guide.search([search])) }
+        guard let topic else { return show(contents(of: guide)) }
+        switch guide.find(topic) {
+        case .page(let page): show(layout.text(of: page))
+        case .several(let topics) where topics.isEmpty:
+            throw StartError(
+                "The guide has no topic '\(topic.prefix(80))'.",
+                hint: "sluice guide lists all; sluice guide --search WORDS looks for words.",
+                isUsage: true
+            )
+        case .several(let topics):
+            throw StartError(
+                "'\(topic)' may be \(topics.joined(separator: ", ")).",
+                hint: "Give one of them.",
+                isUsage: true
+            )
+        }
+    }
+
+    // MARK: - Showing
+
+    private var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    private var layout: GuideText {
+        let environment = ProcessInfo.processInfo.environment
+        let isStyled = isTerminal && environment["NO_COLOR"]?.isEmpty != false && environment["TERM"] != "dumb"
+        return GuideText(width: min(columns, 100), isStyled: isStyled)
+    }
+
+    private var columns: Int {
+        var size = winsize()
+        guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private func contents(of guide: Guide) -> String {
+        let width = guide.pages.map(\.topic.count).max() ?? 0
+        var text = ""
+        var group = ""
+        for page in guide.pages {
+            if page.group != group {
+                text += (group.isEmpty ? "" : "\n") + page.group + "\n"
+                group = page.group
+            }
+            text += "  \(page.topic.padding(toLength: width + 2, withPad: " ", startingAt: 0))\(page.title)\n"
+        }
+        return text + "\nsluice guide TOPIC shows one; sluice guide --search WORDS looks for words.\n"
+    }
+
+    private func list(_ places: [Guide.Place]) throws {
+        for place in places {
+            let section = place.section.isEmpty ? "" : ", \(place.section)"
+            StandardStreams.out("\(place.topic)\(section): \(place.line)\n")
+        }
+        guard places.isEmpty else { return }
+        StandardStreams.error("sluice: No line of the guide has these words.\n")
+        throw ExitCode(1)
+    }
+
+    /// In the pager where the text is for a terminal.
+    private func show(_ text: String) {
+        guard isTerminal else { return StandardStreams.out(text) }
+        let pager = ProcessInfo.processInfo.environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
+        // -F ends at once where all fits on the screen, -R passes styles on, -X leaves the text there.
+        guard let pipe = popen(pager ?? "less -FRX 2>/dev/null || cat", "w") else { return StandardStreams.out(text) }
+        signal(SIGPIPE, SIG_IGN)
+        fputs(text, pipe)
+        pclose(pipe)
+    }
+
+    // MARK: - Manual pages
+
+    private func write(_ guide: Guide, into directory: String) throws {
+        var pages = guide.pages.map { ManPage($0, version: SluiceVersion.current) }
+        if let root = CommandInfo.root {
+            pages.append(page(of: root))
+            pages += root.children.map { page(of: $0) }
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            for page in pages { try Data(page.text.utf8).write(to: URL(filePath: "\(directory)/\(page.name)")) }
+        } catch {
+            throw StartError("\(directory): \((error as NSError).localizedDescription)")
+        }
+        StandardStreams.out("\(pages.count) manual pages are in \(directory).\n")
+    }
+
+    private func page(of command: CommandInfo) -> ManPage {
+        var page = ManPage(
+            command.path.joined(separator: "-"),
+            section: 1,
+            abstract: command.abstract ?? "",
+            version: SluiceVersion.current
+        )
+        describe(command, in: &page)
+        page.heading("EXIT STATUS")
+        page.paragraph("0: all went well. 1: the check or command failed. 2: wrong usage.")
+        page.heading("SEE ALSO")
+        page.paragraph("sluice(1), sluice guide")
+        return page
+    }
+
+    private func describe(_ command: CommandInfo, in page: inout ManPage) {
+        page.heading(command.superCommands?.isEmpty == false ? command.path.joined(separator: " ") : "DESCRIPTION")
+        let words = command.path.joined(separator: " ")
+        let places = command.options.filter { $0.kind == "positional" }.map(\.text)
+        page.verbatim([
+            ([words] + (command.options.count > places.count ? ["[OPTIONS]"] : []) + places).joined(separator: " ")
+        ])
+        for part in (command.discussion ?? "").split(separator: "\n\n") {
+            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            if lines.contains(where: { $0.hasPrefix(" ") }) {
+                page.verbatim(lines)
+            } else {
+                page.paragraph(lines.joined(separator: " "))
+            }
+        }
+        for option in command.options { page.option(option.text, option.summary) }
+        let isRoot = command.superCommands?.isEmpty != false
+        for child in command.children {
+            if isRoot {
+                page.option(child.path.joined(separator: "-") + "(1)", child.abstract ?? "")
+            } else {
+                describe(child, in: &page)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+
+/// A command as ArgumentParser describes it (`--experimental-dump-help`).
+struct CommandInfo: Decodable {
+    struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        let kind: String
+        let shouldDisplay: Bool
+        let isRepeating: Bool
+        let names: [Name]?
+        let valueName: String?
+        let abstract: String?
+        let defaultValue: String?
+
+        /// Such as `-o, --output <file>`.
+        var text: String {
+            let value = valueName.map { "<\($0)>" + (isRepeating ? " …" : "") } ?? ""
+            let names = (names ?? []).sorted { $0.text.count < $1.text.count }.map(\.text).joined(separator: ", ")
+            return switch kind {
+            case "flag": names
+            case "option": "\(names) \(value)"
+            default: value
+            }
+        }
+
+        var summary: String { (abstract ?? "") + (defaultValue.map { " (default: \($0))" } ?? "") }
+    }
+
+    let commandName: String
+    let superCommands: [String]?
+    let shouldDisplay: Bool
+    let abstract: String?
+    let discussion: String?
+    let subcommands: [CommandInfo]?
+    let arguments: [Argument]?
+
+    /// The words that name it, such as `sluice hold list`.
+    var path: [String] { (superCommands ?? []) + [commandName] }
+    /// Those that people use; `help` is of every command.
+    var children: [CommandInfo] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
+    var options: [Argument] {
+        (arguments ?? []).filter {
+            $0.shouldDisplay && $0.names?.contains { ["help", "version"].contains($0.name) } != true
+        }
+    }
+
+    /// `sluice` itself.
+    static let root: CommandInfo? = {
+        struct Dump: Decodable { let command: CommandInfo }
+        return try? JSONDecoder().decode(Dump.self, from: Data(Sluice._dumpHelp().utf8)).command
+    }()
+
+    /// The command that these words name, without `sluice`.
+    func find(_ words: some Collection<String>) -> CommandInfo? {
+        guard let word = words.first else { return self }
+        return children.first { $0.commandName == word }?.find(words.dropFirst())
+    }
+}

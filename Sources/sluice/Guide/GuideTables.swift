@@ -1,0 +1,65 @@
+import Console
+import HTTPModel
+import Rules
+import Tools
+
+/// The tables of the guide that are printed from those that the program goes by; a page has
+/// `<!-- table: NAME -->` in their place.
+///
+/// - `subcommands`: the commands of `sluice`.
+/// - `options COMMAND`: the arguments and options of one, such as `options hold edit`.
+/// - `keys`: the console's commands with the keys of each, by groups.
+/// - `presets`: the throttle's presets.
+/// - `filter-words`: the keys and properties of filters.
+enum GuideTables {
+    /// The Markdown of a table; `nil` where there is none of that name.
+    static func markdown(_ name: String) -> String? {
+        let words = name.split(separator: " ").map(String.init)
+        return switch words.first {
+        case "subcommands": CommandInfo.root.map { subcommands($0) }
+        case "options": CommandInfo.root?.find(words.dropFirst()).map { options($0) }
+        case "keys": keys
+        case "presets": presets
+        case "filter-words": filterWords
+        default: nil
+        }
+    }
+
+    private static func subcommands(_ root: CommandInfo) -> String {
+        table(["command", "what it does"], root.children.map { [code($0.commandName), $0.abstract ?? ""] })
+    }
+
+    private static func options(_ command: CommandInfo) -> String {
+        table(["option", "what it does"], command.options.map { [code($0.text), $0.summary] })
+    }
+
+    private static var keys: String {
+        CommandEntry.Group.allCases.map { group in
+            let rows = CommandTable.entries.filter { $0.group == group }.map { entry in
+                [entry.keys.map { code($0) }.joined(separator: " "), code(entry.command.rawValue), entry.title]
+            }
+            return "### \(group.rawValue)\n\n" + table(["keys", "command", "what it does"], rows)
+        }.joined(separator: "\n\n")
+    }
+
+    private static var presets: String {
+        let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []
+        return table(["preset", "numbers", "source"], presets.map { [code($0.name), $0.text, $0.source] })
+    }
+
+    private static var filterWords: String {
+        let keys = Filter.reference.map {
+            [code($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)"), $0.summary]
+        }
+        return table(["term", "what fits"], keys + Filter.properties.map { [code("is:\($0.name)"), $0.summary] })
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        let lines = [head, head.map { _ in "---" }] + rows.map { $0.map { $0.replacing("|", with: "\\|") } }
+        return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+    }
+
+    private static func code(_ text: String) -> String {
+        text.contains("`") ? "`` \(text) ``" : "`\(text)`"
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Support
+import Testing
+
+extension UserStories {
+    @Suite("The guide")
+    struct GuideStories {
+        private let scratch: Scratch
+
+        init() throws { scratch = try Scratch() }
+
+        private func sluice(_ arguments: [String], status: Int32 = 0) async throws -> String {
+            let outcome = try await SluiceProcess.run(arguments, scratch: scratch, within: 60)
+            #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+            return outcome.text + outcome.errors
+        }
+
+        /// The pages as their files are.
+        private func pages() throws -> [(topic: String, text: String)] {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let files = FileManager.default.enumerator(
+                at: root.appending(path: "Sources"),
+                includingPropertiesForKeys: nil
+            )
+            return try (files?.allObjects ?? []).compactMap { $0 as? URL }
+                .filter { $0.path().contains(".docc/Guide/") && $0.pathExtension == "md" }
+                .map { ($0.deletingPathExtension().lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
+        }
+
+        /// The code blocks of one language.
+        private func blocks(_ language: String, in text: String) -> [[String]] {
+            var blocks: [[String]] = []
+            var isWithin = false
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+                if line == "```\(language)" {
+                    blocks.append([])
+                    isWithin = true
+                } else if line.hasPrefix("```") {
+                    isWithin = false
+                } else if isWithin {
+                    blocks[blocks.count - 1].append(line)
+                }
+            }
+            return blocks
+        }
+
+        @Test("Topics are listed, a page is shown by the beginning of its name, words are found, pages are written")
+        func reading() async throws {
+            let list = try await sluice(["guide"])
+            for (topic, _) in try pages() { #expect(list.contains("  \(topic) "), "\(topic)") }
+            let page = try await sluice(["guide", "throttl"])
+            #expect(page.hasPrefix("THROTTLING\n\nA slow, unreliable"))
+            #expect(page.contains("modem-56k"), "the table of presets")
+            #expect(!page.contains("<!--") && !page.contains("\u{1B}"))
+            #expect(try await sluice(["guide", "--search", "trust JAVA"]).contains("trust, One command: Java"))
+            #expect(try await sluice(["guide", "--search", "zebra violin"], status: 1).contains("No line"))
+            #expect(try await sluice(["guide", "map"], status: 2).contains("map-remote, map-local"))
+            #expect(try await sluice(["guide", "nonsense"], status: 2).contains("no topic 'nonsense'"))
+        }
+
+        @Test("Manual pages are written for all commands and topics, and man reads them")
+        func manual() async throws {
+            let directory = scratch.path("man")
+            #expect(try await sluice(["guide", "--man", directory]).contains("manual pages are in"))
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            for name in ["sluice.1", "sluice-export.1", "sluice-throttling.7"] { #expect(names.contains(name)) }
+            for name in names {
+                let text = try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+                #expect(text.hasPrefix(".TH \"SLUICE"), "\(name)")
+                // A line that begins with a dot is a request of the man macros, or it is lost.
+                for line in text.split(separator: "\n") where line.hasPrefix(".") {
+                    #expect(line.wholeMatch(of: /\.(TH|SH|SS|PP|TP|IP|RS|RE|nf|fi)( .*)?/) != nil, "\(name): \(line)")
+                }
+            }
+            let export = try String(contentsOfFile: "\(directory)/sluice-export.1", encoding: .utf8)
+            #expect(export.contains("\\fB\\-\\-format <"), "the options of the command")
+            await #expect(throws: Never.self) { try await sluice(["guide", "--man", "/dev/null/x"], status: 1) }
+        }
+
+        @Test("The profiles in the guide are right")
+        func profiles() async throws {
+            var count = 0
+            for (topic, text) in try pages() {
+                for lines in blocks("yaml", in: text) {
+                    count += 1
+                    let file = scratch.path("\(topic)-\(count).yaml")
+                    try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+                    let outcome = try await SluiceProcess.run(["profile", "check", file], scratch: scratch)
+                    #expect(outcome.status == 0, "\(topic): \(outcome.text)\(outcome.errors)")
+                }
+            }
+            #expect(count > 10)
+        }
+
+        @Test("The commands in the guide exist, with the options that they are given")
+        func commands() async throws {
+            var helps: [String: String] = [:]
+            var count = 0
+            for (topic, text) in try pages() {
+                for line in blocks("sh", in: text).joined() {
+                    // What follows `--` is another program's.
+                    let words = line.split(separator: " ").prefix { $0 != "--" && $0 != "&&" && $0 != "|" }.map(
+                        String.init
+                    )
+                    guard words.first == "sluice", words.count > 1 else { continue }
+                    count += 1
+                    let command = words.dropFirst().prefix { $0.wholeMatch(of: /[a-z-]+/) != nil && !$0.hasPrefix("-") }
+                    var help = ""
+                    // Of the words as many as are commands: `sluice list last` is `list`.
+                    for length in 1...max(command.count, 1) {
+                        let path = command.prefix(length).joined(separator: " ")
+                        if helps[path] == nil {
+                            let outcome = try await SluiceProcess.run(
+                                path.split(separator: " ").map(String.init) + ["--help"],
+                                scratch: scratch
+                            )
+                            helps[path] = outcome.text
+                        }
+                        if helps[path]?.contains("USAGE: sluice \(path)") == true { help = helps[path] ?? "" }
+                    }
+                    #expect(!help.isEmpty, "\(topic): \(line)")
+                    for option in words where option.hasPrefix("--") {
+                        let name = option.prefix { $0 != "=" }
+                        #expect(help.contains(name), "\(topic): \(line)")
+                    }
+                }
+            }
+            #expect(count > 20)
+        }
+    }
+}
