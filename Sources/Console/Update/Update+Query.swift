@@ -8,7 +8,6 @@ extension ConsoleModel {
         case .rows(let generation, let first, let records):
             guard generation == list.generation else { return [] }
             take(records, from: first)
-            for record in records { if let record { tellOfTrust(record) } }
             if list.selectedID == nil || list.isFollowing, let row = list.selectedRecord {
                 (list.selectedID, list.isLocated) = (row.id, true)
             }
