@@ -13,11 +13,6 @@ struct HeadMask {
         "last-modified", "date", "report-to", "nel", "user-agent", "accept", "www-authenticate", "proxy-authenticate",
         "http2-settings", "x-cache", "content-type",
     ]
-    /// Parameters of `Authorization` that are secrets, where there are parameters (RFC 7616, AWS Signature Version 4, OAuth 1).
-    private static let secretParameters: Set<String> = [
-        "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
-    ]
-
     let mask: TextMask
 
     /// A stored head with its values masked, a start line's target too; and how many there were. What follows the head of a
@@ -96,8 +91,8 @@ struct HeadMask {
         }
         var start = colon + 1
         var end = line.upperBound
-        while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
-        while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+        while start < end, HeadMask.isSpace(bytes[start]) { start += 1 }
+        while end > start, HeadMask.isSpace(bytes[end - 1]) { end -= 1 }
         let value = start..<end
         let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
         let facts = mask.facts(ofField: label)
@@ -111,55 +106,17 @@ struct HeadMask {
         default: break
         }
         guard let kind = facts.kind else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
-        return kind == .credential ? credentials(bytes, value, label) : secret(bytes, value, kind, label)
+        if kind == .credential { return credentials(bytes, value, label) }
+        noteFirstWord(of: bytes, value, kind, label)
+        return secret(bytes, value, kind, label)
     }
+
+    /// A space of a head; the end of a folded line is one, too (RFC 9112 §5.2).
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     /// A field of values that are made by chance: nothing in it is suspected.
     fileprivate static func isOrdinary(_ name: String) -> Bool {
         ordinary.contains(name) || name.hasSuffix("-id") || name.contains("trace") || name.contains("hash")
-    }
-
-    /// `Authorization` and what is written like it: a scheme, then a token or parameters (RFC 9110 §11.4).
-    private func credentials(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ name: String) -> [Mark] {
-        guard let space = bytes[value].firstIndex(of: 0x20) else { return secret(bytes, value, .token, name) }
-        var start = space
-        while start < value.upperBound, bytes[start] == 0x20 { start += 1 }
-        let rest = start..<value.upperBound
-        let scheme = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased()
-        if scheme == "basic", let plain = Base64Text.decode(bytes[rest]) {
-            if let colon = plain.firstIndex(of: UInt8(ascii: ":")), plain.count > colon + 1 {
-                mask.note(FoundSecret(range: rest, kind: .password, name: name, secret: Array(plain[(colon + 1)...])))
-            }
-            return secret(bytes, rest, .credential, name)
-        }
-        let quoted = [UInt8(ascii: "="), UInt8(ascii: "\"")]
-        let hasParameters = bytes[rest].contains(UInt8(ascii: ",")) && bytes[rest].contains(UInt8(ascii: "="))
-        guard hasParameters || zip(bytes[rest], bytes[rest].dropFirst()).contains(where: { [$0, $1] == quoted }) else {
-            noteFirstWord(of: bytes, rest, name)
-            return secret(bytes, rest, .token, name)
-        }
-        var marks: [Mark] = []
-        var hasSecret = false
-        for parameter in pieces(of: bytes, rest, UInt8(ascii: ",")) {
-            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")) else { continue }
-            let label = String(decoding: parameter[..<equals].filter { $0 > 0x20 }, as: UTF8.self)
-            guard HeadMask.secretParameters.contains(label.lowercased()) else { continue }
-            var (from, to) = (equals + 1, parameter.endIndex)
-            hasSecret = true
-            while from < to, bytes[from] <= 0x20 || bytes[from] == UInt8(ascii: "\"") { from += 1 }
-            while to > from, bytes[to - 1] <= 0x20 || bytes[to - 1] == UInt8(ascii: "\"") { to -= 1 }
-            marks += secret(bytes, from..<to, label.lowercased().hasSuffix("signature") ? .signature : .token, label)
-        }
-        // A scheme whose parameters have names of their own may hold the secret in any of them.
-        return hasSecret ? marks + self.marks(bytes, rest, nil) : secret(bytes, rest, .credential, name)
-    }
-
-    /// Notes the credentials by themselves where more follows them, as on a folded line: they have no spaces (RFC 9110 §11.2).
-    private func noteFirstWord(of bytes: UnsafeRawBufferPointer, _ rest: Range<Int>, _ name: String) {
-        guard let end = bytes[rest].firstIndex(where: { $0 <= 0x20 }) else { return }
-        let word = UnsafeRawBufferPointer(rebasing: bytes[rest.lowerBound..<end])
-        guard ValueShape.isRandom(word) else { return }
-        mask.note(FoundSecret(range: rest, kind: .token, name: name, secret: Array(word)))
     }
 
     private func pieces(
@@ -176,13 +133,13 @@ struct HeadMask {
             let name = equals.map { bytes[cookie.startIndex..<$0] } ?? bytes[cookie.startIndex..<cookie.startIndex]
             var start = equals.map { $0 + 1 } ?? cookie.startIndex
             var end = cookie.endIndex
-            while start < end, bytes[start] == 0x20 || bytes[start] == UInt8(ascii: "\"") { start += 1 }
-            while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == UInt8(ascii: "\"") { end -= 1 }
+            while start < end, HeadMask.isSpace(bytes[start]) || bytes[start] == UInt8(ascii: "\"") { start += 1 }
+            while end > start, HeadMask.isSpace(bytes[end - 1]) || bytes[end - 1] == UInt8(ascii: "\"") { end -= 1 }
             // After `; ` comes a space.
-            let cookieName = name.drop { $0 == 0x20 }
+            let cookieName = name.drop(while: HeadMask.isSpace)
             if mask.names.isExempt(cookieName) { return marks(bytes, start..<end, nil) }
             let kind = mask.names.kind(of: name)
-            let label = String(decoding: name, as: UTF8.self).filter { $0 != " " }
+            let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
             // The settings of a page are no secrets elsewhere.
             let plain = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             return secret(
@@ -195,11 +152,12 @@ struct HeadMask {
         }
     }
 
-    private func secret(
+    func secret(
         _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,
         _ kind: SecretKind,
         _ name: String,
+        isEscaped: Bool = false,
         isSought: Bool = true
     ) -> [Mark] {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -208,14 +166,14 @@ struct HeadMask {
             range: range,
             kind: kind,
             name: name,
-            secret: PlainValue.of(value, escapes: 0),
+            secret: PlainValue.of(value, isEscaped: isEscaped),
             isSought: isSought
         )
         mask.note(found)
         return mask.isCollecting ? [] : [Mark(range, mask.book.placeholder(of: found.secret, kind))]
     }
 
-    private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
+    func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
         guard !range.isEmpty else { return [] }
         let marks = mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax)
         guard !marks.isEmpty else { return [] }

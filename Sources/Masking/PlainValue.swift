@@ -24,6 +24,22 @@ enum PlainValue {
         return text
     }
 
+    /// A value of a field; `isEscaped` where it stood in quotes and its backslashes count (RFC 9110 §5.6.4).
+    static func of(_ value: UnsafeRawBufferPointer, isEscaped: Bool) -> [UInt8] {
+        guard isEscaped, value.contains(UInt8(ascii: "\\")) else { return of(value, escapes: 0) }
+        var plain: [UInt8] = []
+        var isNext = false
+        for byte in value {
+            if byte == UInt8(ascii: "\\"), !isNext {
+                isNext = true
+            } else {
+                plain.append(byte)
+                isNext = false
+            }
+        }
+        return plain
+    }
+
     /// `nil` where a percent sign does not begin a triplet (RFC 3986 §2.1).
     static func percentDecoded(_ value: some Collection<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
