@@ -9,7 +9,9 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     private let descriptor: CInt
 
-    private static let kinds = ["archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat"]
+    private static let kinds = [
+        "archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat", "doctor",
+    ]
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.

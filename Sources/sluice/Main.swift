@@ -84,7 +84,8 @@ struct Sluice: AsyncParsableCommand {
             Export.self, ProfileCommand.self,
             ToolCommand.self, PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
-            KeysCommand.self, GuideCommand.self, Import.self, CA.self, ProxyAuthCommand.self, TransparentCommand.self,
+            KeysCommand.self, GuideCommand.self, Import.self, CA.self, DoctorCommand.self,
+            ProxyAuthCommand.self, TransparentCommand.self,
         ],
         defaultSubcommand: ConsoleCommand.self
     )

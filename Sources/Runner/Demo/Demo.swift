@@ -107,15 +107,10 @@ package enum Demo {
         """
 
         Try next
-          sluice list \(shellWord(path))
-          sluice show \(shellWord(path)) \(id)
-          sluice export \(shellWord(path)) --format har -o demo.har
+          sluice list \(path.shellWord)
+          sluice show \(path.shellWord) \(id)
+          sluice export \(path.shellWord) --format har -o demo.har
 
         """
-    }
-
-    static func shellWord(_ path: String) -> String {
-        let isPlain = path.wholeMatch(of: /[A-Za-z0-9\/._+:,@][A-Za-z0-9\/._+:,@-]*/) != nil
-        return isPlain ? path : "'\(path.replacing("'", with: "'\\''"))'"
     }
 }

@@ -19,6 +19,9 @@ package struct TrustStore {
 
     package var count: Int { entries.count }
 
+    /// Whether the authority's certificate, and no other of its name, is among them.
+    package func contains(_ authority: CertificateAuthority) -> Bool { known.contains(authority.certificateDER) }
+
     /// Adds an authority under the name that lists of authorities show; nothing happens where it is here already.
     package mutating func add(_ authority: CertificateAuthority, name: String) {
         guard let certificate = X509Handle(der: authority.certificateDER) else { return }

@@ -263,6 +263,6 @@ struct DemoTests {
         ]
     )
     func shellWords(path: String, word: String) {
-        #expect(Demo.shellWord(path) == word)
+        #expect(path.shellWord == word)
     }
 }

@@ -1,0 +1,129 @@
+import Foundation
+import Wire
+
+/// The user's authority as the doctor found it.
+struct KnownAuthority: Sendable {
+    let authority: CertificateAuthority
+    /// The file that clients are given.
+    let file: String
+
+    /// The SHA-256 of the certificate in hexadecimal, without separators.
+    var digest: String { authority.fingerprint.filter(\.isHexDigit).uppercased() }
+}
+
+/// Whether the authority is there, usable and private.
+struct AuthorityCheck {
+    let directory: String
+    var now = Date()
+
+    private static let about = "authority"
+    /// Days before its end at which that is said.
+    private static let warning = 30.0
+
+    /// The authority, where it can be used, and what there is to say.
+    func look() -> (KnownAuthority?, [Finding]) {
+        let file = "\(directory)/\(CertificateAuthority.fileName)"
+        var facts = stat()
+        guard stat(file, &facts) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { return (nil, [unreadable(file)]) }
+            return (nil, [missing])
+        }
+        let authority: CertificateAuthority
+        do {
+            authority = try CertificateAuthority.load(file: file)
+        } catch {
+            // Its certificate stays where clients have it, so that nothing is lost by making a new one.
+            let aside = "mv \(file.shellWord) \((file + ".old").shellWord) && sluice ca path"
+            return (nil, [.problem(Self.about, "\(file): \(error.reason)", mend: aside)])
+        }
+        let known = KnownAuthority(
+            authority: authority,
+            file: "\(directory)/\(CertificateAuthority.certificateFileName)"
+        )
+        return (known, [validity(of: authority, file)] + modes(file, facts) + certificate(known))
+    }
+
+    private var missing: Finding {
+        if let reason = FolderProbe.refusal(directory) {
+            let text = "there is none, and none can be made in \(directory): \(reason)"
+            return .problem(Self.about, text, mend: "export XDG_CONFIG_HOME=\"$HOME/.config\"")
+        }
+        return .note(Self.about, "there is none yet; the first start makes it in \(directory)", mend: "sluice ca path")
+    }
+
+    private func unreadable(_ file: String) -> Finding {
+        let reason = String(cString: strerror(errno))
+        return .problem(Self.about, "\(file): \(reason)", mend: "sudo chown -R \"$USER\" \(directory.shellWord)")
+    }
+
+    private func validity(of authority: CertificateAuthority, _ file: String) -> Finding {
+        let days = (Double(authority.notAfter) - now.timeIntervalSince1970) / 86_400
+        let end = Self.day(authority.notAfter)
+        if Double(authority.notBefore) > now.timeIntervalSince1970 {
+            let text = "\(file) is valid from \(Self.day(authority.notBefore)) only: this machine's clock is behind"
+            return .problem(Self.about, text, mend: "sudo timedatectl set-ntp true")
+        }
+        if days < Self.warning {
+            let aside = "mv \(file.shellWord) \((file + ".old").shellWord) && sluice ca path"
+            return .note(Self.about, "\(file) is valid until \(end) only; clients then need a new one", mend: aside)
+        }
+        return .ok(Self.about, "\(file), valid until \(end)")
+    }
+
+    /// Whether others can read the key, or the folder is theirs to enter.
+    private func modes(_ file: String, _ facts: stat) -> [Finding] {
+        var found: [Finding] = []
+        if facts.st_mode & 0o077 != 0 {
+            let mode = String(facts.st_mode & 0o777, radix: 8)
+            let text = "others can read the key (mode \(mode)); the next start takes that from them"
+            found.append(.note(Self.about, text, mend: "chmod 600 \(file.shellWord)"))
+        }
+        if facts.st_uid != geteuid() {
+            let text = "\(file) belongs to another user (\(facts.st_uid))"
+            found.append(.note(Self.about, text, mend: "sudo chown \"$USER\" \(file.shellWord)"))
+        }
+        return found
+    }
+
+    /// What clients are given must be the certificate of the key that signs.
+    private func certificate(_ known: KnownAuthority) -> [Finding] {
+        var store = TrustStore()
+        try? store.add(file: known.file)
+        guard !store.contains(known.authority) else { return [] }
+        let text = "\(known.file) does not hold the authority's certificate; the next start writes it anew"
+        return [.note(Self.about, text, mend: "sluice ca path")]
+    }
+
+    private static func day(_ seconds: Int64) -> String {
+        let dates = ISO8601DateFormatter()
+        dates.formatOptions = [.withFullDate]
+        return dates.string(from: Date(timeIntervalSince1970: Double(seconds)))
+    }
+}
+
+/// Whether a file can be made in a folder, or in what is there of the way to it.
+enum FolderProbe {
+    /// The folder itself, or the nearest one above it that is there.
+    static func existing(_ folder: String) -> String {
+        var path = folder
+        while path.count > 1, !FileManager.default.fileExists(atPath: path) {
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return path.isEmpty ? "/" : path
+    }
+
+    /// Why no file can be made there; `nil` where one can. It is made and removed, since modes alone do not tell: a file
+    /// system may be read-only, and root passes modes.
+    static func refusal(_ folder: String) -> String? {
+        let place = existing(folder)
+        var template = Array("\(place)/.sluice-doctor.XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else {
+            return place == folder
+                ? String(cString: strerror(errno)) : "\(place): \(String(cString: strerror(errno)))"
+        }
+        close(descriptor)
+        unlink(template)
+        return nil
+    }
+}

@@ -1,0 +1,36 @@
+/// What the environment says of proxies: clients of this shell obey it, and Sluice only where it is told to.
+struct ProxyVariableCheck {
+    let environment: [String: String]
+
+    private static let about = "proxies"
+    private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    private static let exceptions = ["no_proxy", "NO_PROXY"]
+
+    func findings() -> [Finding] {
+        let set = Self.names.filter { environment[$0]?.isEmpty == false }
+        let exceptions = Self.exceptions.filter { environment[$0]?.isEmpty == false }
+        var found: [Finding] = []
+        if set.isEmpty {
+            found.append(.ok(Self.about, "the environment names none"))
+        } else {
+            found.append(proxies(set))
+        }
+        if !exceptions.isEmpty {
+            let hosts = environment[exceptions[0]] ?? ""
+            let text = "programs of this shell ask \(hosts) without any proxy (\(exceptions.joined(separator: ", ")))"
+            found.append(.note(Self.about, text, mend: "unset \(exceptions.joined(separator: " "))"))
+        }
+        return found
+    }
+
+    private func proxies(_ set: [String]) -> Finding {
+        let names = set.joined(separator: ", ")
+        do throws(StartError) {
+            let proxies = try UpstreamOption("env", environment: environment).text
+            let text = "\(names): \(proxies); Sluice goes to servers directly unless told"
+            return .note(Self.about, text, mend: "sluice --upstream-proxy env")
+        } catch {
+            return .note(Self.about, error.message, mend: "unset \(set.joined(separator: " "))")
+        }
+    }
+}
