@@ -103,7 +103,7 @@ package final class ProxyServer: Sendable {
         _ logger: Logger
     ) async throws -> any Channel {
         let (access, counts) = (shared.configuration.access, shared.clientCounts)
-        return try await ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
@@ -139,8 +139,11 @@ package final class ProxyServer: Sendable {
                     try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
-            .bind(host: listener.host, port: listener.port)
-            .get()
+        // An address is not looked up: where an interface has IPv4 and none but the loopback IPv6, getaddrinfo has no `::`.
+        if let address = try? SocketAddress(ipAddress: listener.host, port: listener.port) {
+            return try await bootstrap.bind(to: address).get()
+        }
+        return try await bootstrap.bind(host: listener.host, port: listener.port).get()
     }
 
     /// Whether a client's address is one of this machine: a connection of its own that was redirected keeps it.
