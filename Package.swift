@@ -101,7 +101,7 @@ let package = Package(
             [
                 "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
                 "Recording", "Sharing", "Masking",
-                "Runner", "Files",
+                "Runner", "Files", "Guide",
                 nioCore,
             ]
         ),
@@ -176,7 +176,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Recording", "Text", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content",
-                "ExchangeCore", "Runner", "Support",
+                "ExchangeCore", "Runner", "Guide", "Support",
                 nioCore,
             ],
             exclude: ["Snapshots"]

@@ -58,7 +58,7 @@ static const unsigned char page17[] = {
 #embed "../../Sources/Tools/Tools.docc/Guide/dns-spoofing.md"
 };
 static const unsigned char page18[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/throttling.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/throttle.md"
 };
 static const unsigned char page19[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
@@ -101,7 +101,7 @@ static const struct sluice_page pages[] = {
     {"Tools", "mirror", page15, sizeof page15},
     {"Tools", "breakpoints", page16, sizeof page16},
     {"Tools", "dns-spoofing", page17, sizeof page17},
-    {"Tools", "throttling", page18, sizeof page18},
+    {"Tools", "throttle", page18, sizeof page18},
     {"HTTPS", "trust", page19, sizeof page19},
     {"Getting traffic in", "browser", page20, sizeof page20},
     {"Sessions", "sessions", page21, sizeof page21},

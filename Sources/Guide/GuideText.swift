@@ -4,7 +4,7 @@ import Text
 package struct GuideText {
     /// The columns of a line; code is not broken.
     package var width: Int
-    /// Whether headings and words are set off by escape sequences.
+    /// Whether headings and words are set off by styles, or code by marks.
     package var isStyled: Bool
 
     private static let codeIndent = 4
@@ -14,31 +14,41 @@ package struct GuideText {
         self.isStyled = isStyled
     }
 
+    /// The page with its title, as escape sequences style it where ``isStyled``.
     package func text(of page: GuidePage) -> String {
-        var lines = [styled(page.title.uppercased(), .bold), ""]
+        ([[GuideRun(page.title.uppercased(), .bold)], []] + lines(of: page)).map { line in
+            line.map { styled($0.text, $0.style) }.joined() + "\n"
+        }.joined()
+    }
+
+    /// The page's lines without its title.
+    package func lines(of page: GuidePage) -> [[GuideRun]] {
+        var lines: [[GuideRun]] = []
         var previous: GuideBlock?
         for block in page.blocks {
             if case .comment = block { continue }
-            if case .item = block, case .item = previous {} else if previous != nil { lines.append("") }
+            if case .item = block, case .item = previous {} else if previous != nil { lines.append([]) }
             lines += self.lines(of: block)
             previous = block
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
-    private func lines(of block: GuideBlock) -> [String] {
+    private func lines(of block: GuideBlock) -> [[GuideRun]] {
         switch block {
-        case .heading(_, let runs): [styled(runs.text, .bold)]
+        case .heading(_, let runs): [[GuideRun(runs.text, .bold)]]
         case .paragraph(let runs): wrapped(runs, to: width)
         case .item(let mark, let runs):
             wrapped(runs, to: width - mark.count - 1).enumerated().map { index, line in
-                (index == 0 ? mark + " " : String(repeating: " ", count: mark.count + 1)) + line
+                [GuideRun(index == 0 ? mark + " " : Self.blanks(mark.count + 1))] + line
             }
         case .table(let rows): table(rows)
-        case .code(_, let code): code.map { $0.isEmpty ? "" : String(repeating: " ", count: Self.codeIndent) + $0 }
+        case .code(_, let code): code.map { $0.isEmpty ? [] : [GuideRun(Self.blanks(Self.codeIndent) + $0)] }
         case .comment: []
         }
     }
+
+    private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
     // MARK: - Words
 
@@ -52,7 +62,7 @@ package struct GuideText {
     }
 
     /// Lines of at most this many columns, broken between words; a longer word has a line of its own.
-    private func wrapped(_ runs: [GuideRun], to columns: Int) -> [String] {
+    private func wrapped(_ runs: [GuideRun], to columns: Int) -> [[GuideRun]] {
         let runs = isStyled ? runs : runs.map { $0.style == .code ? GuideRun("`\($0.text)`") : $0 }
         var lines: [[GuideRun]] = [[]]
         var used = 0
@@ -76,7 +86,7 @@ package struct GuideText {
                     joined.append(run)
                 }
             }
-            return joined.map { styled($0.text, $0.style) }.joined()
+            return joined
         }
     }
 
@@ -103,7 +113,7 @@ package struct GuideText {
 
     // MARK: - Tables
 
-    private func table(_ rows: [[[GuideRun]]]) -> [String] {
+    private func table(_ rows: [[[GuideRun]]]) -> [[GuideRun]] {
         let count = rows.map(\.count).max() ?? 0
         guard count > 0 else { return [] }
         // A cell that is nothing but code is set off by its column.
@@ -118,22 +128,33 @@ package struct GuideText {
         while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }) {
             widths[widest] -= 1
         }
-        var lines: [String] = []
+        var lines: [[GuideRun]] = []
         for (index, row) in rows.enumerated() {
             let cells = (0..<count).map { column in
-                row.indices.contains(column) ? wrapped(row[column], to: widths[column]) : [""]
+                row.indices.contains(column) ? wrapped(row[column], to: widths[column]) : [[]]
             }
             for line in 0..<(cells.map(\.count).max() ?? 0) {
-                let parts = (0..<count).map { column in
-                    let text = cells[column].indices.contains(line) ? cells[column][line] : ""
-                    let seen = TextWidth.columns(text.replacing(/\u{1B}\[\d+m/, with: ""))
-                    return text + String(repeating: " ", count: max(0, widths[column] - seen))
-                }
-                let text = parts.joined(separator: "  ")
-                lines.append(String(text.reversed().drop { $0 == " " }.reversed()))
+                lines.append(Self.row(cells.map { $0.indices.contains(line) ? $0[line] : [] }, widths))
             }
-            if index == 0 { lines.append(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")) }
+            if index == 0 {
+                lines.append([GuideRun(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))])
+            }
         }
         return lines
+    }
+
+    /// Cells side by side, with no blanks at the end.
+    private static func row(_ cells: [[GuideRun]], _ widths: [Int]) -> [GuideRun] {
+        var line: [GuideRun] = []
+        var missing = 0
+        for (cell, width) in zip(cells, widths) {
+            if !cell.isEmpty, missing > 0 {
+                line.append(GuideRun(blanks(missing)))
+                missing = 0
+            }
+            line += cell
+            missing += max(0, width - TextWidth.columns(cell.text)) + 2
+        }
+        return line
     }
 }

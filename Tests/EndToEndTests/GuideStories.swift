@@ -64,7 +64,7 @@ extension UserStories {
             let directory = scratch.path("man")
             #expect(try await sluice(["guide", "--man", directory]).contains("manual pages are in"))
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-            for name in ["sluice.1", "sluice-export.1", "sluice-throttling.7"] { #expect(names.contains(name)) }
+            for name in ["sluice.1", "sluice-export.1", "sluice-throttle.7"] { #expect(names.contains(name)) }
             for name in names {
                 let text = try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
                 #expect(text.hasPrefix(".TH \"SLUICE"), "\(name)")

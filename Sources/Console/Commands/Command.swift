@@ -57,7 +57,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case saveSession = "save-session"
     case importSession = "import"
     // The console.
-    case trust, theme, palette, help, messages, status, quiet, verbose, mouse, redraw, suspend, quit
+    case trust, theme, palette, help, guide, messages, status, quiet, verbose, mouse, redraw, suspend, quit
     case openSession = "open-session"
     case backToLive = "back-to-live"
     case resetView = "reset-view"

@@ -70,6 +70,7 @@ struct CommandArgument: Sendable {
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
     static let command = CommandArgument(name: "[WORD]")
+    static let topic = CommandArgument(name: "[TOPIC]", form: .beginning("topic", ConsoleModel.guideTopics))
     static let draftChange = CommandArgument(name: "[KEY VALUE]")
     static let page = CommandArgument(name: "PAGE", form: .page, prompt: "Page")
     static let view = CommandArgument(name: "VIEW", form: .word("view", words(ConsoleModel.ListView.self)))

@@ -96,6 +96,7 @@ extension Command {
         .comment: "note annotate remark",
         .colour: "color mark tag",
         .saveSession: "write store save as copy",
+        .guide: "manual documentation how to learn",
         .openSession: "load archive file",
         .importSession: "append merge add load archive",
         .backToLive: "close session",

@@ -12,13 +12,15 @@ extension Console {
     ///   - input: where commands are read; its end ends the console.
     ///   - write: takes text, whole lines at a time.
     ///   - prepare: starts the proxy or opens the session; called once.
+    ///   - configure: changes the model before the first line.
     /// - Returns: whether all commands succeeded.
     /// - Throws: what `prepare` throws.
     package static func runLinear(
         _ source: ConsoleModel.Source,
         input: Int32,
         write: @escaping @Sendable (String) -> Void,
-        prepare: @escaping @Sendable () async throws -> ConsoleServices
+        prepare: @escaping @Sendable () async throws -> ConsoleServices,
+        configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
     ) async throws -> Bool {
         try await onThread(prepare, isLinear: true) { inbox, effects in
             let signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
@@ -27,6 +29,7 @@ extension Console {
             model.isLinear = true
             // The exchanges that the session begins with are not news.
             model.list.progress = 0
+            configure(&model)
             return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
         }
     }

@@ -1,3 +1,4 @@
+package import Guide
 package import HTTPModel
 import Runner
 package import Sharing
@@ -105,6 +106,8 @@ package struct ConsoleModel: Sendable {
     /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
     /// secrets.
     var sentRequests: [SentRequest] = []
+    /// Reads the guide, with the tables that the program knows.
+    package var makeGuide: @Sendable () -> Guide = { Guide() }
     /// Counts queries, so that late answers are recognised.
     package var generation = 0
 

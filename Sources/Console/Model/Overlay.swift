@@ -199,6 +199,8 @@ package struct ReportState: Sendable {
     /// The pages of help, one of which is the document; empty for a report of one page.
     var pages: [HelpPage] = []
     var page = 0
+    /// Of help, the guide's page about what it was asked for.
+    var topic: String?
 }
 
 package struct EditorState: Sendable {

@@ -2,9 +2,11 @@ import Terminal
 
 /// Help on the screen: pages that keys turn.
 extension ConsoleModel {
-    /// Opens help for what has the keys, or the page of a word: a page's own, or that of a command's group.
+    /// Opens help for what has the keys, or the page of a word: a page's own, or that of a command's group. Within help it
+    /// opens the guide.
     mutating func openHelp(_ word: String?) -> [Effect] {
         if isLinear { return openLineHelp(word) }
+        if word == nil, case .report(let report) = overlays.last, let topic = report.topic { return openGuide(topic) }
         let pages = HelpDocument.pages(self, for: context)
         guard let word = word?.lowercased() else { return openHelp(pages, 0) }
         let named = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group
@@ -16,7 +18,8 @@ extension ConsoleModel {
 
     private mutating func openHelp(_ pages: [HelpPage], _ page: Int) -> [Effect] {
         let document = HelpDocument.document(pages, shown: page)
-        return push(.report(ReportState(title: "Help", document: document, pages: pages, page: page)))
+        let report = ReportState(title: "Help", document: document, pages: pages, page: page, topic: guideTopic)
+        return push(.report(report))
     }
 
     /// Turns the page of help; `nil` for keys that turn none.

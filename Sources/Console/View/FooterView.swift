@@ -61,7 +61,9 @@ enum FooterView {
             return model.keymap.keys(for: .help, in: model.context).first { $0.count > 1 }.map { ($0, "help") }
         case .list, .detail, .panel, .report:
             if case .confirm? = model.overlays.last { return nil }
-            return model.keymap.keys(for: .help, in: model.context).first.map { ($0, "help") }
+            var isHelp = false
+            if case .report(let report)? = model.overlays.last { isHelp = report.topic != nil }
+            return model.keymap.keys(for: .help, in: model.context).first.map { ($0, isHelp ? "guide" : "help") }
         }
     }
 

@@ -156,14 +156,18 @@ enum Screen {
                     source,
                     input: STDIN_FILENO,
                     write: { StandardStreams.out($0) },
-                    prepare: { try await prepare(stopping) }
+                    prepare: { try await prepare(stopping) },
+                    configure: { $0.makeGuide = GuideTables.guide }
                 )
             } else {
                 try await Console.run(
                     source,
                     on: { try SystemTerminal() },
                     prepare: { try await prepare(stopping) },
-                    configure: { KeyFile().configure(&$0) },
+                    configure: { model in
+                        KeyFile().configure(&model)
+                        model.makeGuide = GuideTables.guide
+                    },
                     settings: settings
                 )
             }

@@ -30,7 +30,7 @@ struct GuideCommand: ParsableCommand {
     }
 
     func run() throws {
-        let guide = Guide(table: GuideTables.markdown)
+        let guide = GuideTables.guide()
         if let man { return try write(guide, into: man) }
         if let search { return try list(guide.search([search])) }
         guard let topic else { return show(contents(of: guide)) }

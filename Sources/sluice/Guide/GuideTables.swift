@@ -1,4 +1,5 @@
 import Console
+import Guide
 import HTTPModel
 import Rules
 import Tools
@@ -12,6 +13,9 @@ import Tools
 /// - `presets`: the throttle's presets.
 /// - `filter-words`: the keys and properties of filters.
 enum GuideTables {
+    /// The guide with these tables.
+    static let guide: @Sendable () -> Guide = { Guide(table: markdown) }
+
     /// The Markdown of a table; `nil` where there is none of that name.
     static func markdown(_ name: String) -> String? {
         let words = name.split(separator: " ").map(String.init)

@@ -4,6 +4,8 @@ extension CommandTable {
             .short("commands").onScreen,
         Row(.help, "Help for what is open", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
             .at(Set(Context.allCases)).short("help"),
+        Row(.guide, "Read the guide", [], .topic, do: .with { $0.openGuide($1) })
+            .at(Set(Context.allCases)),
         Row(
             .trust,
             "How to point a client at the proxy and trust it",
