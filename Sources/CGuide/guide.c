@@ -7,108 +7,168 @@ static const unsigned char page0[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/first-steps.md"
 };
 static const unsigned char page1[] = {
-#embed "../../Sources/Console/Console.docc/Guide/keys.md"
+#embed "../../Sources/Console/Console.docc/Guide/console.md"
 };
 static const unsigned char page2[] = {
-#embed "../../Sources/Console/Console.docc/Guide/plain-lines.md"
+#embed "../../Sources/Console/Console.docc/Guide/keys.md"
 };
 static const unsigned char page3[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/headless.md"
+#embed "../../Sources/Console/Console.docc/Guide/plain-lines.md"
 };
 static const unsigned char page4[] = {
-#embed "../../Sources/Rules/Rules.docc/Guide/why.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/headless.md"
 };
 static const unsigned char page5[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/troubleshooting.md"
-};
-static const unsigned char page6[] = {
-#embed "../../Sources/Rules/Rules.docc/Guide/profile.md"
-};
-static const unsigned char page7[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/filters.md"
-};
-static const unsigned char page8[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/block.md"
-};
-static const unsigned char page9[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/allow.md"
-};
-static const unsigned char page10[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/no-caching.md"
-};
-static const unsigned char page11[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/block-cookies.md"
-};
-static const unsigned char page12[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/rewrite.md"
-};
-static const unsigned char page13[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/map-remote.md"
-};
-static const unsigned char page14[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/map-local.md"
-};
-static const unsigned char page15[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/mirror.md"
-};
-static const unsigned char page16[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/breakpoints.md"
-};
-static const unsigned char page17[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/dns-spoofing.md"
-};
-static const unsigned char page18[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/throttle.md"
-};
-static const unsigned char page19[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
-};
-static const unsigned char page20[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/browser.md"
 };
+static const unsigned char page6[] = {
+#embed "../../Sources/Runner/Runner.docc/Guide/control.md"
+};
+static const unsigned char page7[] = {
+#embed "../../Sources/Rules/Rules.docc/Guide/why.md"
+};
+static const unsigned char page8[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/troubleshooting.md"
+};
+static const unsigned char page9[] = {
+#embed "../../Sources/CharlesFiles/CharlesFiles.docc/Guide/charles.md"
+};
+static const unsigned char page10[] = {
+#embed "../../Sources/Rules/Rules.docc/Guide/profile.md"
+};
+static const unsigned char page11[] = {
+#embed "../../Sources/Recording/Recording.docc/Guide/filters.md"
+};
+static const unsigned char page12[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/block.md"
+};
+static const unsigned char page13[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/allow.md"
+};
+static const unsigned char page14[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/no-caching.md"
+};
+static const unsigned char page15[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/block-cookies.md"
+};
+static const unsigned char page16[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/rewrite.md"
+};
+static const unsigned char page17[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/map-remote.md"
+};
+static const unsigned char page18[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/map-local.md"
+};
+static const unsigned char page19[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/mirror.md"
+};
+static const unsigned char page20[] = {
+#embed "../../Sources/Tools/Tools.docc/Guide/breakpoints.md"
+};
 static const unsigned char page21[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/sessions.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/dns-spoofing.md"
 };
 static const unsigned char page22[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/export.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/throttle.md"
 };
 static const unsigned char page23[] = {
-#embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/traffic.md"
 };
 static const unsigned char page24[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/repeat-and-compare.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/modes.md"
 };
 static const unsigned char page25[] = {
+#embed "../../Sources/Sharing/Sharing.docc/Guide/streams.md"
+};
+static const unsigned char page26[] = {
+#embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
+};
+static const unsigned char page27[] = {
+#embed "../../Sources/Runner/Runner.docc/Guide/tls.md"
+};
+static const unsigned char page28[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/upstream.md"
+};
+static const unsigned char page29[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/client-certificates.md"
+};
+static const unsigned char page30[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/proxy-authentication.md"
+};
+static const unsigned char page31[] = {
+#embed "../../Sources/Recording/Recording.docc/Guide/sessions.md"
+};
+static const unsigned char page32[] = {
+#embed "../../Sources/Recording/Recording.docc/Guide/rotation.md"
+};
+static const unsigned char page33[] = {
+#embed "../../Sources/Recording/Recording.docc/Guide/privacy.md"
+};
+static const unsigned char page34[] = {
+#embed "../../Sources/Sharing/Sharing.docc/Guide/export.md"
+};
+static const unsigned char page35[] = {
+#embed "../../Sources/Sharing/Sharing.docc/Guide/json.md"
+};
+static const unsigned char page36[] = {
+#embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
+};
+static const unsigned char page37[] = {
+#embed "../../Sources/Runner/Runner.docc/Guide/repeat-and-compare.md"
+};
+static const unsigned char page38[] = {
+#embed "../../Sources/Runner/Runner.docc/Guide/replay.md"
+};
+static const unsigned char page39[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"
+};
+static const unsigned char page40[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/exit-codes.md"
 };
 
 static const struct sluice_page pages[] = {
     {"First steps", "first-steps", page0, sizeof page0},
-    {"First steps", "keys", page1, sizeof page1},
-    {"First steps", "plain-lines", page2, sizeof page2},
-    {"First steps", "headless", page3, sizeof page3},
-    {"First steps", "why", page4, sizeof page4},
-    {"First steps", "troubleshooting", page5, sizeof page5},
-    {"Rules", "profile", page6, sizeof page6},
-    {"Rules", "filters", page7, sizeof page7},
-    {"Tools", "block", page8, sizeof page8},
-    {"Tools", "allow", page9, sizeof page9},
-    {"Tools", "no-caching", page10, sizeof page10},
-    {"Tools", "block-cookies", page11, sizeof page11},
-    {"Tools", "rewrite", page12, sizeof page12},
-    {"Tools", "map-remote", page13, sizeof page13},
-    {"Tools", "map-local", page14, sizeof page14},
-    {"Tools", "mirror", page15, sizeof page15},
-    {"Tools", "breakpoints", page16, sizeof page16},
-    {"Tools", "dns-spoofing", page17, sizeof page17},
-    {"Tools", "throttle", page18, sizeof page18},
-    {"HTTPS", "trust", page19, sizeof page19},
-    {"Getting traffic in", "browser", page20, sizeof page20},
-    {"Sessions", "sessions", page21, sizeof page21},
-    {"Sessions", "export", page22, sizeof page22},
-    {"Sessions", "masking", page23, sizeof page23},
-    {"Sessions", "repeat-and-compare", page24, sizeof page24},
-    {"Reference", "exit-codes", page25, sizeof page25},
+    {"First steps", "console", page1, sizeof page1},
+    {"First steps", "keys", page2, sizeof page2},
+    {"First steps", "plain-lines", page3, sizeof page3},
+    {"First steps", "headless", page4, sizeof page4},
+    {"First steps", "browser", page5, sizeof page5},
+    {"First steps", "control", page6, sizeof page6},
+    {"First steps", "why", page7, sizeof page7},
+    {"First steps", "troubleshooting", page8, sizeof page8},
+    {"First steps", "charles", page9, sizeof page9},
+    {"Rules", "profile", page10, sizeof page10},
+    {"Rules", "filters", page11, sizeof page11},
+    {"Tools", "block", page12, sizeof page12},
+    {"Tools", "allow", page13, sizeof page13},
+    {"Tools", "no-caching", page14, sizeof page14},
+    {"Tools", "block-cookies", page15, sizeof page15},
+    {"Tools", "rewrite", page16, sizeof page16},
+    {"Tools", "map-remote", page17, sizeof page17},
+    {"Tools", "map-local", page18, sizeof page18},
+    {"Tools", "mirror", page19, sizeof page19},
+    {"Tools", "breakpoints", page20, sizeof page20},
+    {"Tools", "dns-spoofing", page21, sizeof page21},
+    {"Tools", "throttle", page22, sizeof page22},
+    {"Getting traffic in and out", "traffic", page23, sizeof page23},
+    {"Getting traffic in and out", "modes", page24, sizeof page24},
+    {"Getting traffic in and out", "streams", page25, sizeof page25},
+    {"Getting traffic in and out", "trust", page26, sizeof page26},
+    {"Getting traffic in and out", "tls", page27, sizeof page27},
+    {"Getting traffic in and out", "upstream", page28, sizeof page28},
+    {"Getting traffic in and out", "client-certificates", page29, sizeof page29},
+    {"Getting traffic in and out", "proxy-authentication", page30, sizeof page30},
+    {"Sessions", "sessions", page31, sizeof page31},
+    {"Sessions", "rotation", page32, sizeof page32},
+    {"Sessions", "privacy", page33, sizeof page33},
+    {"Sessions", "export", page34, sizeof page34},
+    {"Sessions", "json", page35, sizeof page35},
+    {"Sessions", "masking", page36, sizeof page36},
+    {"Sessions", "repeat-and-compare", page37, sizeof page37},
+    {"Sessions", "replay", page38, sizeof page38},
+    {"Reference", "limits", page39, sizeof page39},
+    {"Reference", "exit-codes", page40, sizeof page40},
 };
 
 const struct sluice_page *sluice_page_at(size_t number) {
