@@ -5,7 +5,7 @@ import Sharing
 import Wire
 
 extension TLSReport {
-    /// The report as one JSON object and a line feed; its members are described in `ServerTLS.md`.
+    /// The report as one JSON object and a line feed; the page `tls` of the guide describes its members.
     package func json() throws -> ByteBuffer {
         var json = JSONWriter()
         try json.object { json in
