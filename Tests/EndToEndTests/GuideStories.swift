@@ -93,6 +93,23 @@ extension UserStories {
             #expect(count > 10)
         }
 
+        #if os(Linux)
+        @Test(
+            "Every command in the guide runs word for word, and every screen is what is printed",
+            .enabled(if: Namespaces.problem == nil, "\(Namespaces.problem ?? "")")
+        )
+        func played() async throws {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().path()
+            let outcome = try await Program.run(
+                "python3",
+                [script("guide.py"), try SluiceProcess.executable(), root, scratch.path("world")],
+                within: 400
+            )
+            #expect(outcome.status == 0 && outcome.text.isEmpty, "\(outcome.text)\(outcome.errors)")
+        }
+        #endif
+
         @Test("The commands in the guide exist, with the options that they are given")
         func commands() async throws {
             var helps: [String: String] = [:]
