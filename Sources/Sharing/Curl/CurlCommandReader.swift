@@ -24,9 +24,16 @@ package struct CurlCommandReader {
     private var made: [CurlRequest.Line] = []
     /// Names of fields that the command takes away, in lower case.
     private var removed: Set<String> = []
+    /// What is not taken over, as far as it is named.
     private var unread: [String] = []
+    private var hasMoreUnread = false
+    /// Names of fields that the command has, in lower case.
+    private var named: Set<String> = []
     /// What a pipe hands to the command.
     private let input: [UInt8]?
+
+    /// More of what is not taken over is not named.
+    private static let mostUnread = 20
 
     private struct FormPart {
         var name: String
@@ -141,7 +148,8 @@ package struct CurlCommandReader {
 
     private mutating func leave(_ option: String) {
         let name = VisibleText.of(String(option.prefix(60)))
-        if !unread.contains(name) { unread.append(name) }
+        if unread.contains(name) { return }
+        if unread.count < CurlCommandReader.mostUnread { unread.append(name) } else { hasMoreUnread = true }
     }
 
     private mutating func take(_ option: CurlOption, _ value: [UInt8]) throws(CurlReadError) {
@@ -204,21 +212,27 @@ package struct CurlCommandReader {
         let value = String(Substring(String(fieldBytes: bytes[(end + 1)...])).trimmingASCIIWhitespace)
         if bytes[end] == UInt8(ascii: ";") {
             guard value.isEmpty else { return leave("--header \(String(fieldBytes: bytes))") }
-            request.fields.append(.init(name, ""))
+            add(name, "")
         } else if value.isEmpty {
             removed.insert(name.lowercased())
         } else {
-            request.fields.append(.init(name, value))
+            add(name, value)
         }
     }
 
+    private mutating func add(_ name: String, _ value: String) {
+        request.fields.append(.init(name, value))
+        named.insert(name.lowercased())
+    }
+
     private func has(_ name: String) -> Bool {
-        removed.contains(name.lowercased()) || request.fields.contains { $0.name.lowercased() == name.lowercased() }
+        let name = name.lowercased()
+        return removed.contains(name) || named.contains(name)
     }
 
     /// A header line of the command's own wins over an option that makes one.
     private mutating func addUnlessThere(_ name: String, _ value: String) {
-        if !has(name) { request.fields.append(.init(name, value)) }
+        if !has(name) { add(name, value) }
     }
 
     private mutating func set(_ name: String, _ value: String) {
@@ -316,6 +330,7 @@ package struct CurlCommandReader {
         }
         let usual = isHead ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
         request.method = method ?? usual
+        if hasMoreUnread { unread.append("and others") }
         if !unread.isEmpty { request.remarks.append("not taken over: \(unread.joined(separator: ", "))") }
     }
 
