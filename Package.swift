@@ -146,7 +146,7 @@ let package = Package(
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
             "WireTests",
-            ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
+            ["Wire", "Text", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
         tests("MaskingTests", ["Masking", "Content", "HTTPModel", "Support", nioCore]),

@@ -53,9 +53,10 @@ package final class ZipReader {
     /// Opens a zip and looks at all its names. Throws ``FileError`` where it cannot be read or is refused.
     package init(_ path: String) throws(FileError) {
         self.path = path
-        archive = try ZipReader.open(path)
+        let size: UInt64
+        (archive, size) = try ZipReader.open(path)
         do throws(FileError) {
-            entries = try ZipReader.entries(of: archive, path)
+            entries = try ZipReader.entries(of: archive, path, size)
         } catch {
             zip_discard(archive)
             throw error
@@ -69,10 +70,12 @@ package final class ZipReader {
 
     // MARK: - Opening
 
-    private static func open(_ path: String) throws(FileError) -> OpaquePointer {
+    /// The archive, and the length of its file.
+    private static func open(_ path: String) throws(FileError) -> (OpaquePointer, UInt64) {
         let descriptor = try InputFile.descriptor(of: path)
+        let size: UInt64
         do throws(FileError) {
-            try checkEnd(path, descriptor)
+            size = try checkEnd(path, descriptor)
         } catch {
             close(descriptor)
             throw error
@@ -92,31 +95,36 @@ package final class ZipReader {
             zip_source_free(source)
             throw FileError(path, "cannot be read as a zip: \(text(&error))")
         }
-        return archive
+        return (archive, size)
     }
 
     private static func text(_ error: inout zip_error_t) -> String { String(cString: zip_error_strerror(&error)) }
 
-    /// Looks at the end records before the library makes room for what they promise (4.3.14 to 4.3.16).
-    private static func checkEnd(_ path: String, _ descriptor: CInt) throws(FileError) {
+    /// Looks at the end records before the library makes room for what they promise (4.3.14 to 4.3.16). Returns the
+    /// length of the file.
+    private static func checkEnd(_ path: String, _ descriptor: CInt) throws(FileError) -> UInt64 {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         let start = max(0, Int(facts.st_size) - longestEnd)
         let tail = bytes(of: descriptor, at: start, count: longestEnd)
         var isThere = false
+        // The library reads the list of each record that looks like the end, so that they count together.
+        var listed: UInt64 = 0
         for index in tail.indices.dropLast(21) where tail[index...].starts(with: [0x50, 0x4B, 0x05, 0x06]) {
             isThere = true
             // The library prefers the large record wherever there is one, whatever the small one says.
             let (count, size) =
                 largeEnd(descriptor, before: start + index)
                 ?? (number(tail, index + 10, 2), number(tail, index + 12, 4))
-            guard count <= UInt64(mostEntries), size <= longestDirectory else {
+            guard count <= UInt64(mostEntries), size <= longestDirectory - listed else {
                 throw FileError(path, "is refused: the zip has more than \(mostEntries) entries")
             }
+            listed += size
         }
         guard isThere else {
             throw FileError(path, "cannot be read as a zip: it has no list of its entries, so it is cut off or damaged")
         }
+        return UInt64(max(0, facts.st_size))
     }
 
     /// The number of entries and the length of their list, as the record of zip64 has them.
@@ -158,7 +166,11 @@ package final class ZipReader {
 
     // MARK: - Entries
 
-    private static func entries(of archive: OpaquePointer, _ path: String) throws(FileError) -> [Entry] {
+    private static func entries(
+        of archive: OpaquePointer,
+        _ path: String,
+        _ fileSize: UInt64
+    ) throws(FileError) -> [Entry] {
         let count = zip_get_num_entries(archive, 0)
         guard count <= mostEntries else {
             throw FileError(path, "is refused: the zip has more than \(mostEntries) entries")
@@ -187,7 +199,9 @@ package final class ZipReader {
             guard facts.comp_method == 0 || facts.comp_method == 8 else {
                 throw refuse("is packed by a method other than deflate (\(facts.comp_method))")
             }
-            entries.append(Entry(name: name, size: facts.size, index: index, packedSize: facts.comp_size))
+            // The library takes any packed size for true.
+            let packedSize = min(facts.comp_size, fileSize)
+            entries.append(Entry(name: name, size: facts.size, index: index, packedSize: packedSize))
         }
         return entries
     }

@@ -12,7 +12,7 @@ package struct HostForms: Sendable, Hashable {
         guard HostForms.mayHaveTwo(host) else { return nil }
         var names: [String] = []
         var asciis: [String] = []
-        for label in host.split(separator: ".", omittingEmptySubsequences: false) {
+        for label in HostForms.labels(of: host) {
             let (name, ascii) = HostForms.forms(of: label)
             names.append(name)
             asciis.append(ascii)
@@ -28,6 +28,11 @@ package struct HostForms: Sendable, Hashable {
     /// A host for people: both forms where there are two, else as it is.
     package static func text(of host: String) -> String { HostForms(host)?.text ?? host }
 
+    /// The labels of a host. Its dots are bytes: a mark that follows one, or a sign before it, is of the same character.
+    package static func labels(of host: String) -> [Substring] {
+        host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
+    }
+
     private static func mayHaveTwo(_ host: String) -> Bool {
         var dashes = 0
         for byte in host.utf8 {
@@ -42,12 +47,14 @@ package struct HostForms: Sendable, Hashable {
         let whole = String(label)
         guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
             let lowered = whole.lowercased()
+            // Of some letters the lower case is one of ASCII: U+212A is a k.
+            guard lowered.utf8.contains(where: { $0 >= 0x80 }) else { return (whole, lowered) }
             return (whole, Punycode.encoded(lowered).map { "xn--" + $0 } ?? whole)
         }
         let encoded = label.dropFirst(4).lowercased()
         guard label.prefix(4).lowercased() == "xn--", let name = Punycode.decoded(encoded),
             // What would not be written so stands for nothing, least of all for a name in ASCII.
-            name.utf8.contains(where: { $0 >= 0x80 }), Punycode.encoded(name) == encoded
+            name.utf8.contains(where: { $0 >= 0x80 }), Punycode.encoded(name.lowercased()) == encoded
         else { return (whole, whole) }
         return (name, whole)
     }
@@ -59,7 +66,7 @@ package struct HostForms: Sendable, Hashable {
     /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section 5.2),
     /// and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.
     package var suspicion: String? {
-        let labels = name.split(separator: ".")
+        let labels = HostForms.labels(of: name).filter { !$0.isEmpty }
         for label in labels {
             let scripts = Script.all(in: label)
             if scripts.count > 1, !Script.usualMixtures.contains(where: scripts.isSubset) {

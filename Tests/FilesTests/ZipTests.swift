@@ -131,6 +131,22 @@ struct ZipTests {
         #expect(hidden?.reason.contains("more than 65535 entries") == true, "\(hidden?.reason ?? "")")
     }
 
+    @Test("A list of entries that many end records have is not read again for each of them", .timeLimit(.minutes(1)))
+    func ends() throws {
+        let path = try zip([Entry(name: String(repeating: "n", count: 30_000))])
+        let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        func write(_ ends: Int) throws {
+            let added = [[UInt8]](repeating: Array(bytes.suffix(22)), count: ends).flatMap { $0 }
+            try Data(bytes + added).write(to: URL(filePath: path))
+        }
+        try write(2_500)
+        let error = #expect(throws: FileError.self) { try ZipReader(path) }
+        #expect(error?.reason.contains("more than 65535 entries") == true, "\(error?.reason ?? "")")
+        // One in the bytes of another entry or in a comment does no harm.
+        try write(1)
+        #expect(try ZipReader(path).entries.count == 1)
+    }
+
     @Test("Writing says how far it is, and ends with what is thrown then: nothing is left")
     func progress() throws {
         struct Stop: Error {}
@@ -196,6 +212,14 @@ struct ZipTests {
         let error = #expect(throws: FileError.self) { try reader.read(reader.entries[0]) { count += $0.count } }
         // It is refused for what it says, before anything is unpacked.
         #expect(error?.reason.contains("unpacks to more than a session could be") == true && count == 0)
+        // Nor does it help to say that it is packed into more bytes than the file has.
+        var bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        let listed = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x50, 0x4B, 1, 2]) })
+        bytes.replaceSubrange(listed + 20..<listed + 24, with: number(UInt32(500_000_000)))
+        try Data(bytes).write(to: URL(filePath: path + ".lie"))
+        let lie = try ZipReader(path + ".lie")
+        #expect(throws: FileError.self) { try lie.read(lie.entries[0]) { count += $0.count } }
+        #expect(count == 0)
         let safe = try ZipWriter.storingTraps(members, in: path)
         #expect(safe == [ZipWriter.Member("zeros", file: zeros, isStored: true)])
         try ZipWriter.write(safe, to: path + ".2")

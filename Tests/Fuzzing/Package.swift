@@ -97,6 +97,7 @@ let package = Package(
         fuzzer("SOCKS", "Wire"),
         fuzzer("ProxyAnswers", "Wire"),
         fuzzer("ClientHellos", "Wire"),
+        fuzzer("HostNames", "Wire", "Text"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
         fuzzer("Profiles", "Tools", "Rules", "ExchangeCore"),

@@ -46,7 +46,7 @@ import Text
                 if state >> 60 == 0 { break }
             }
             guard let name = Punycode.decoded(label), name.utf8.contains(where: { $0 >= 0x80 }),
-                Punycode.encoded(name) == label
+                Punycode.encoded(name.lowercased()) == label
             else { continue }
             #expect(HostForms("xn--" + label)?.name == name)
         }
@@ -63,6 +63,19 @@ import Text
         #expect(HostForms.text(of: "XN--PPLE-43D.com") == "аpple.com (XN--PPLE-43D.com)")
         #expect(HostForms("münchen.example")?.ascii == "xn--mnchen-3ya.example")
         #expect(HostForms("münchen.example")?.suspicion == nil)
+    }
+
+    @Test("Letters that stand for one in lower case are that one, as in a certificate; dots are dots beside any mark")
+    func lowerCase() throws {
+        #expect(HostForms("É.example")?.ascii == HostForms("é.example")?.ascii)
+        #expect(HostForms("\u{212A}.example")?.text == "\u{212A}.example (k.example)")
+        for upper in ["É", "\u{212A}"] {
+            #expect(HostForms("xn--" + (try #require(Punycode.encoded(upper)))) == nil)
+        }
+        for host in ["a\u{600}.b", "a.\u{301}b"] {
+            let ascii = try #require(HostForms(host)?.ascii)
+            #expect(ascii.split(separator: ".").count == 2 && HostForms(ascii)?.name == host, "\(ascii)")
+        }
     }
 
     @Test(

@@ -59,23 +59,30 @@ package struct RequestURL: Sendable, Hashable {
         var port: Int?
         if host.utf8.first == UInt8(ascii: "[") {
             guard let close = host.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            let rest = host[host.index(after: close)...]
+            let rest = host[host.utf8.index(after: close)...]
             if !rest.isEmpty {
-                guard rest.first == ":", let number = parsePort(rest.dropFirst()) else { return nil }
+                guard rest.utf8.first == UInt8(ascii: ":"), let number = parsePort(rest.utf8.dropFirst()) else {
+                    return nil
+                }
                 port = number
             }
-            host = host[host.index(after: host.startIndex)..<close]
-            guard !host.isEmpty, host.utf8.allSatisfy(isIPv6Byte) else { return nil }
+            host = host[host.utf8.index(after: host.startIndex)..<close]
+            // Without a colon it is no address, and could be but a dot.
+            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.last != UInt8(ascii: "."),
+                host.utf8.allSatisfy(isIPv6Byte)
+            else { return nil }
         } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
-            guard let number = parsePort(host[host.index(after: colon)...]) else { return nil }
+            guard let number = parsePort(host.utf8[host.utf8.index(after: colon)...]) else { return nil }
             port = number
             host = host[..<colon]
             guard isName(host.utf8) else { return nil }
         } else {
             guard isName(host.utf8) else { return nil }
         }
-        if host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
-        return (host.utf8.contains { $0 &- 0x41 < 26 } ? host.lowercased() : String(host), port)
+        // By bytes, as everything here: a dot may be the end of a character, and a colon the beginning of one.
+        if host.utf8.last == UInt8(ascii: ".") { host = Substring(host.utf8.dropLast()) }
+        // Outside ASCII too: the lower case of U+212A is a k, and the rules are to see what is asked for.
+        return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
     }
 
     /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
@@ -88,9 +95,9 @@ package struct RequestURL: Sendable, Hashable {
         return name.last == UInt8(ascii: ".") ? String(decoding: name, as: UTF8.self).lowercased() : nil
     }
 
-    private static func parsePort(_ text: Substring) -> Int? {
-        let isNumber = !text.isEmpty && text.utf8.count <= 5 && text.utf8.allSatisfy { $0 &- 0x30 < 10 }
-        return isNumber ? Int(text).flatMap { (1...65_535).contains($0) ? $0 : nil } : nil
+    private static func parsePort(_ text: Substring.UTF8View) -> Int? {
+        let isNumber = !text.isEmpty && text.count <= 5 && text.allSatisfy { $0 &- 0x30 < 10 }
+        return isNumber ? Int(Substring(text)).flatMap { (1...65_535).contains($0) ? $0 : nil } : nil
     }
 
     private static func isIPv6Byte(_ byte: UInt8) -> Bool {

@@ -14,14 +14,19 @@ indirect enum TypedNetstring: Hashable {
 
     /// Deeper nesting is refused.
     private static let deepest = 32
-    /// More values of one list or dictionary are refused.
-    private static let mostValues = 1_000_000
+    /// More values than these are refused: each takes a multiple of its three bytes in memory.
+    static let mostValues = 4_000_000
 
-    /// Reads one value and moves behind it; `nil` where there is none, or it is nested too deep.
-    init?(_ rest: inout ArraySlice<UInt8>, depth: Int = 0) {
-        guard depth < TypedNetstring.deepest, let count = TypedNetstring.length(&rest), count < rest.count else {
-            return nil
-        }
+    /// Reads one value and moves behind it; `nil` where there is none, it is nested too deep, or it has too many in it.
+    init?(_ rest: inout ArraySlice<UInt8>, atMost count: Int = mostValues) {
+        var left = count
+        self.init(&rest, depth: 0, &left)
+    }
+
+    private init?(_ rest: inout ArraySlice<UInt8>, depth: Int, _ left: inout Int) {
+        left -= 1
+        guard left >= 0, depth < TypedNetstring.deepest, let count = TypedNetstring.length(&rest), count < rest.count
+        else { return nil }
         var content = rest.prefix(count)
         let kind = rest[rest.startIndex + count]
         rest = rest.dropFirst(count + 1)
@@ -43,17 +48,15 @@ indirect enum TypedNetstring: Hashable {
         case UInt8(ascii: "]"):
             var values: [TypedNetstring] = []
             while !content.isEmpty {
-                guard values.count < TypedNetstring.mostValues, let value = TypedNetstring(&content, depth: depth + 1)
-                else { return nil }
+                guard let value = TypedNetstring(&content, depth: depth + 1, &left) else { return nil }
                 values.append(value)
             }
             self = .list(values)
         case UInt8(ascii: "}"):
             var values: [String: TypedNetstring] = [:]
             while !content.isEmpty {
-                guard values.count < TypedNetstring.mostValues,
-                    let key = TypedNetstring(&content, depth: depth + 1)?.string,
-                    let value = TypedNetstring(&content, depth: depth + 1)
+                guard let key = TypedNetstring(&content, depth: depth + 1, &left)?.string,
+                    let value = TypedNetstring(&content, depth: depth + 1, &left)
                 else { return nil }
                 values[key] = value
             }

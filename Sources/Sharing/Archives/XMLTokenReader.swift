@@ -187,8 +187,9 @@ struct XMLTokenReader {
             text += run
             position = run.endIndex
         }
-        // A character is not cut.
-        while let byte = try peek(), byte & 0xC0 == 0x80 {
+        // A character is not cut; it has three more bytes at most.
+        for _ in 0..<3 {
+            guard let byte = try peek(), byte & 0xC0 == 0x80 else { break }
             text.append(byte)
             advance()
         }

@@ -24,9 +24,16 @@ package struct CurlCommandReader {
     private var made: [CurlRequest.Line] = []
     /// Names of fields that the command takes away, in lower case.
     private var removed: Set<String> = []
+    /// What is not taken over, as far as it is named.
     private var unread: [String] = []
+    private var hasMoreUnread = false
+    /// Names of fields that the command has, in lower case.
+    private var named: Set<String> = []
     /// What a pipe hands to the command.
     private let input: [UInt8]?
+
+    /// More of what is not taken over is not named.
+    private static let mostUnread = 20
 
     private struct FormPart {
         var name: String
@@ -141,7 +148,8 @@ package struct CurlCommandReader {
 
     private mutating func leave(_ option: String) {
         let name = VisibleText.of(String(option.prefix(60)))
-        if !unread.contains(name) { unread.append(name) }
+        if unread.contains(name) { return }
+        if unread.count < CurlCommandReader.mostUnread { unread.append(name) } else { hasMoreUnread = true }
     }
 
     private mutating func take(_ option: CurlOption, _ value: [UInt8]) throws(CurlReadError) {
@@ -204,21 +212,27 @@ package struct CurlCommandReader {
         let value = String(Substring(String(fieldBytes: bytes[(end + 1)...])).trimmingASCIIWhitespace)
         if bytes[end] == UInt8(ascii: ";") {
             guard value.isEmpty else { return leave("--header \(String(fieldBytes: bytes))") }
-            request.fields.append(.init(name, ""))
+            add(name, "")
         } else if value.isEmpty {
             removed.insert(name.lowercased())
         } else {
-            request.fields.append(.init(name, value))
+            add(name, value)
         }
     }
 
+    private mutating func add(_ name: String, _ value: String) {
+        request.fields.append(.init(name, value))
+        named.insert(name.lowercased())
+    }
+
     private func has(_ name: String) -> Bool {
-        removed.contains(name.lowercased()) || request.fields.contains { $0.name.lowercased() == name.lowercased() }
+        let name = name.lowercased()
+        return removed.contains(name) || named.contains(name)
     }
 
     /// A header line of the command's own wins over an option that makes one.
     private mutating func addUnlessThere(_ name: String, _ value: String) {
-        if !has(name) { request.fields.append(.init(name, value)) }
+        if !has(name) { add(name, value) }
     }
 
     private mutating func set(_ name: String, _ value: String) {
@@ -316,6 +330,7 @@ package struct CurlCommandReader {
         }
         let usual = isHead ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
         request.method = method ?? usual
+        if hasMoreUnread { unread.append("and others") }
         if !unread.isEmpty { request.remarks.append("not taken over: \(unread.joined(separator: ", "))") }
     }
 
@@ -333,21 +348,22 @@ package struct CurlCommandReader {
         if let target, !target.hasPrefix("/") {
             leave("--request-target \(target)")
         } else if let target {
-            let end = request.url[start...].firstIndex { "/?#".contains($0) } ?? request.url.endIndex
+            let end = request.url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? request.url.endIndex
             request.url = request.url[..<end] + target
-        } else if let hash = request.url[start...].firstIndex(of: "#") {
+        } else if let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {
             // A fragment is never sent (RFC 9110 §4.2.5).
             request.url = String(request.url[..<hash])
         }
-        if let user = request.url[start...].firstIndex(of: "@"),
-            !request.url[start..<user].contains(where: { "/?".contains($0) })
+        // By bytes: where a mark follows a slash both are one character, and yet the host ends there.
+        if let user = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "@")),
+            !request.url.utf8[start..<user].contains(where: { "/?".utf8.contains($0) })
         {
             let credentials = FormFields.percentDecoded(Array(request.url[start..<user].utf8))
-            request.url.removeSubrange(start...user)
+            request.url = String(request.url[..<start] + request.url[request.url.utf8.index(after: user)...])
             addUnlessThere("Authorization", "Basic \(Data(credentials).base64EncodedString())")
         }
         let added = query.filter { !$0.isEmpty }.map { String(fieldBytes: $0) }.joined(separator: "&")
-        if !added.isEmpty { request.url += (request.url.contains("?") ? "&" : "?") + added }
+        if !added.isEmpty { request.url += (request.url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + added }
         if let upload, upload != "-", request.url.hasSuffix("/") {
             request.url += String(upload.split(separator: "/").last ?? "")
         }

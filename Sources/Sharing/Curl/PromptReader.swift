@@ -46,7 +46,9 @@ enum PromptReader {
             }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if !isQuoted, byte == UInt8(ascii: "&") || byte == UInt8(ascii: "|") || byte == 0x0A {
-                if rest.contains(where: { $0 > 0x20 && $0 != byte }) {
+                // What is empty behind it is passed over with it, so that it is not looked through again and again.
+                rest = rest.drop { $0 <= 0x20 || $0 == byte }
+                if !rest.isEmpty {
                     command.remarks.append(ShellCommand.othersFollow)
                 }
                 return line

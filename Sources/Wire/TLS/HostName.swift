@@ -11,16 +11,16 @@ package enum HostName: Hashable, Sendable {
     /// Takes IPv6 addresses with or without brackets and zone, drops the root's dot, lowers the case, and turns
     /// labels outside ASCII into their `xn--` form (RFC 3492). `nil` for what no certificate can name: nothing at all,
     /// more than 253 bytes, white space or control characters.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var name = text[...]
         if name.first == "[", name.last == "]" { name = name.dropFirst().dropLast() }
         if let address = Self.address(of: String(name.prefix { $0 != "%" })) {
             self = .address(address)
             return
         }
-        if name.last == "." { name = name.dropLast() }
+        if name.utf8.last == UInt8(ascii: ".") { name = Substring(name.utf8.dropLast()) }
         var labels: [String] = []
-        for label in name.split(separator: ".", omittingEmptySubsequences: false) {
+        for label in HostForms.labels(of: String(name)) {
             guard let ascii = Self.ascii(label.lowercased()) else { return nil }
             labels.append(ascii)
         }

@@ -49,6 +49,28 @@ struct CurlFileTests {
         }
     }
 
+    @Test(
+        "What is long takes as long as it is: empty lines, options that are not known, fields beside an option",
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("curl ^\"http://a/^\" \n", "\n", 400_000), ("curl ^\"http://a/^\" &", "& ", 200_000),
+            ("curl http://a/", " -Hb:c --compressed", 20_000),
+        ]
+    )
+    func long(start: String, part: String, count: Int) {
+        let fixture = ArchiveFixture(bytes: Array((start + String(repeating: part, count: count)).utf8))
+        #expect(fixture.error == nil && fixture.records.map(\.record.url.description) == ["http://a/"])
+    }
+
+    @Test("Of many options that are not taken over the first ones are named", .timeLimit(.minutes(1)))
+    func unread() {
+        let options = (0..<60_000).map { "--no\($0)" }.joined(separator: " ")
+        let fixture = ArchiveFixture(bytes: Array("curl http://a/ \(options)".utf8))
+        let told = fixture.losses.first ?? ""
+        #expect(told.contains("--no0, ") && told.contains("--no19") && told.hasSuffix(", and others"), "\(told)")
+        #expect(!told.contains("--no20"))
+    }
+
     @Test("What a file is is told by its content")
     func formats() {
         func format(_ text: String) -> ArchiveFormat? { ArchiveFormat(beginning: Array(text.utf8)) }

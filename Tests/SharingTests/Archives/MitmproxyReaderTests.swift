@@ -99,5 +99,8 @@ struct MitmproxyReaderTests {
         #expect(value("25:9999999999999999999999999#") == nil && value("3:inf^") == nil && value("3:nan^") == nil)
         #expect(value("9:abc,") == nil && value("1:a") == nil && value(":a,") == nil && value("4:1:a,}") == nil)
         #expect(value("1:a~") == nil && value("1:a?") == nil)
+        // All that is in a value counts, however it is nested.
+        var (enough, few) = (Array("18:6:0:~0:~]6:0:~0:~]]".utf8)[...], Array("18:6:0:~0:~]6:0:~0:~]]".utf8)[...])
+        #expect(TypedNetstring(&enough, atMost: 7)?.list?.count == 2 && TypedNetstring(&few, atMost: 6) == nil)
     }
 }

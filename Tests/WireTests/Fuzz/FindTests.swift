@@ -21,6 +21,11 @@ import Testing
         try ClientHelloProbe.run(input.bytes)
     }
 
+    @Test("no host and no credentials fail", arguments: try FuzzReplay.all("HostNames", seeds: HostNameProbe.seeds))
+    func hostNames(_ input: FuzzReplay) throws {
+        try HostNameProbe.run(input.bytes)
+    }
+
     @Test("no input of header blocks fails", arguments: try FuzzReplay.all("HPACK", seeds: WireSeeds.hpack))
     func hpack(_ input: FuzzReplay) throws {
         try HPACKProbe.run(input.bytes)
