@@ -120,7 +120,7 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "Runner", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools", "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Sharing", "Masking", "Guide", "Files",
+                "Content", "Recording", "Sharing", "Masking", "Guide", "Files", "ExchangeCore",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict

@@ -36,17 +36,11 @@ package enum GuideBlock: Sendable, Hashable {
         }
     }
 
-    /// Reads Markdown; `table` as in ``GuidePage``. A table that is not known is left out.
-    package static func read(_ text: String, table: (String) -> String? = { _ in nil }) -> [GuideBlock] {
+    /// Reads Markdown.
+    package static func read(_ text: String) -> [GuideBlock] {
         var reader = Reader(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...])
         var blocks: [GuideBlock] = []
-        while let block = reader.next() {
-            guard case .comment(let words) = block, words.hasPrefix("table: ") else {
-                blocks.append(block)
-                continue
-            }
-            blocks += read(table(String(words.dropFirst("table: ".count))) ?? "")
-        }
+        while let block = reader.next() { blocks.append(block) }
         return blocks
     }
 

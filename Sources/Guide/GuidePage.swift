@@ -9,12 +9,15 @@ package struct GuidePage: Sendable {
     package let title: String
     /// The first paragraph, one sentence.
     package let abstract: String
+    /// Its text, with the tables of the program in their places.
+    package let markdown: String
     /// What follows the title.
     package let blocks: [GuideBlock]
 
     /// Reads a page; `table` gives the Markdown of a table that the program knows, for `<!-- table: NAME -->`.
     package init(group: String, topic: String, text: String, table: (String) -> String? = { _ in nil }) {
-        var blocks = GuideBlock.read(text, table: table)
+        markdown = GuidePage.filled(text, table)
+        var blocks = GuideBlock.read(markdown)
         var title = topic
         if case .heading(1, let runs) = blocks.first {
             title = runs.text
@@ -25,6 +28,16 @@ package struct GuidePage: Sendable {
         self.title = title
         abstract = blocks.lazy.compactMap { if case .paragraph(let runs) = $0 { runs.text } else { nil } }.first ?? ""
         self.blocks = blocks
+    }
+
+    /// A table that is not known is left out.
+    private static func filled(_ text: String, _ table: (String) -> String?) -> String {
+        let (begin, end) = ("<!-- table: ", " -->")
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            guard line.hasPrefix(begin), line.hasSuffix(end) else { return String(line) }
+            return table(String(line.dropFirst(begin.count).dropLast(end.count))) ?? ""
+        }.joined(separator: "\n")
     }
 }
 

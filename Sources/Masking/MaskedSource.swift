@@ -11,7 +11,7 @@ package final class MaskedSource: ExchangeSource {
     /// More of a body with content coding is not decoded, against decompression bombs.
     private static let decodedLimit = 256 << 20
     /// Beyond 16 MiB no more than 128 times a body's size is decoded, since masking takes much longer than decoding.
-    private static let growth = DecodedGrowth(times: 128, always: 16 << 20)
+    package static let growth = DecodedGrowth(times: 128, always: 16 << 20)
     /// A body up to this size stays in memory until another one is read.
     private static let longestKept = 1 << 20
 

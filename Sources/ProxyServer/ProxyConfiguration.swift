@@ -11,7 +11,7 @@ package struct ProxyConfiguration: Sendable {
     package var access = AccessRules()
     /// Asks clients for a user and a password; `nil` where they need none.
     package var authentication: ProxyAuthentication?
-    package var loopCount = 2
+    package var loopCount = ProxyLimits.loops
     /// The authority that signs the certificates shown to clients.
     package var authority: CertificateAuthority
     /// What is trusted when servers are verified.

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Numbers that the recorder keeps to.
-enum RecorderLimits {
+package enum RecorderLimits {
     /// The log is brought into the file whenever it has this many pages (16 MiB).
     static let checkpointPages = 1_024
     /// The log is cut to this size; it grows beyond only while readers keep it busy.
@@ -17,7 +17,7 @@ enum RecorderLimits {
     }
 
     /// How long somebody else who writes into the session, against all advice, may keep the recorder waiting.
-    static let patienceMilliseconds = 10_000
+    package static let patienceMilliseconds = 10_000
     /// How often, and how far apart, the lock of a session is asked for before somebody else is taken to record into it.
     static let lockAttempts = 10
     static let lockMicroseconds: UInt32 = 20_000

@@ -32,9 +32,6 @@ struct Breakpoints: RuleTool {
         private(set) var requestDemand = BodyDemand.none
         private(set) var responseDemand = BodyDemand.none
 
-        /// Larger bodies are not held.
-        private static let bodyLimit = 8 << 20
-
         init(_ rules: [FlowDirection: Rule]) { self.rules = rules }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
@@ -81,7 +78,7 @@ struct Breakpoints: RuleTool {
         ) -> Verdict {
             guard rules[direction] != nil else { return .forward }
             if let reason { return hold(direction, headSince: reason, &exchange) }
-            demand = .whole(limit: Handler.bodyLimit, decoded: false)
+            demand = .whole(limit: BodyLimits.held, decoded: false)
             return .forward
         }
 
@@ -94,7 +91,7 @@ struct Breakpoints: RuleTool {
             let reason =
                 exchange.lacksRoom
                 ? "other bodies take all the room that there is for held ones"
-                : "its body is larger than \(Handler.bodyLimit >> 20) MiB"
+                : "its body is larger than \(BodyLimits.held >> 20) MiB"
             return hold(direction, headSince: reason, &exchange)
         }
 

@@ -39,6 +39,8 @@ extension ProfileHelp {
     package static func text(for key: String? = nil) throws(UnknownKeyError) -> String {
         try text(for: key, of: .standard)
     }
+
+    package static func keys(within path: String? = nil) -> [GrammarKey]? { keys(within: path, of: .standard) }
 }
 
 extension EditableProfile {

@@ -59,6 +59,59 @@ extension UserStories {
             #expect(try await sluice(["guide", "nonsense"], status: 2).contains("no topic 'nonsense'"))
         }
 
+        @Test("Each table that a page names is one that the program has, and is shown")
+        func tables() async throws {
+            var count = 0
+            for (topic, text) in try pages() {
+                let parts = text.split(separator: /(?m)^<!-- table: .* -->$/, omittingEmptySubsequences: false)
+                guard parts.count > 1 else { continue }
+                let plain = try await sluice(["guide", topic])
+                let markdown = try await sluice(["guide", topic, "--markdown"])
+                #expect(markdown.hasPrefix(parts[0]), "\(topic)")
+                var rest = markdown.dropFirst(parts[0].count)
+                for part in parts.dropFirst() {
+                    count += 1
+                    let end = try #require(rest.firstRange(of: part), "\(topic): \(part)")
+                    let rows = rest[..<end.lowerBound].split(separator: "\n").filter { $0.hasPrefix("| ") }
+                    #expect(rows.count > 2, "\(topic) has a table that the program does not know, before \(part)")
+                    let word = rows.last?.split(whereSeparator: { "|`\\ ".contains($0) }).first ?? ""
+                    #expect(!word.isEmpty && plain.contains(word), "\(topic): \(word)")
+                    rest = rest[end.upperBound...]
+                }
+            }
+            #expect(count > 30)
+            #expect(try await sluice(["guide", "--markdown"], status: 2).contains("goes with a topic"))
+        }
+
+        @Test("Numbers, keys, exit codes and formats are those that the commands tell")
+        func contents() async throws {
+            let limits = try await sluice(["guide", "limits", "--markdown"])
+            for row in [
+                "| a request line | 64 KiB | 414 |", "| 1,000 of another", "| 60 s | closed |", "| 600 s, `--idle-",
+            ] {
+                #expect(limits.contains(row), "\(row)")
+            }
+            let codes = try await sluice(["guide", "exit-codes"])
+            for command in ["doctor", "keys check", "profile test", "import session"] {
+                #expect(codes.contains("\n\(command) "), "\(command)")
+                let help = try await sluice(command.split(separator: " ").map(String.init) + ["--help"])
+                #expect(help.contains("Exit codes: 0 "), "\(command)")
+            }
+            let words = { (text: String) in text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+            let help = words(try await sluice(["export", "--help"]))
+            let formats = try await sluice(["guide", "export", "--markdown"]).matches(of: /(?m)^\| `(\w+)` \| (.*) \|$/)
+            #expect(formats.count >= 13)
+            for format in formats {
+                let summary = format.2.replacing("\\", with: "")
+                #expect(help.contains("\(format.1) - \(summary)"), "\(summary)")
+            }
+            let keys = try await sluice(["guide", "throttle", "--markdown"])
+            for line in try await sluice(["profile", "help", "throttle"]).split(separator: "\n") {
+                guard let key = line.prefixMatch(of: #/  ([a-z-]+)  /#)?.1 else { continue }
+                #expect(keys.contains("\n| `\(key)` | "), "\(key)")
+            }
+        }
+
         @Test("Manual pages are written for all commands and topics, and man reads them")
         func manual() async throws {
             let directory = scratch.path("man")

@@ -69,6 +69,7 @@ struct GuideBlockTests {
             topic: "t",
             text: "# T\n\nFirst. Second.\n\n<!-- table: known -->\n<!-- table: other -->\n"
         ) { $0 == "known" ? "| a |\n| --- |\n| b |" : nil }
+        #expect(page.markdown == "# T\n\nFirst. Second.\n\n| a |\n| --- |\n| b |\n\n")
         #expect(page.title == "T")
         #expect(page.abstract == "First. Second.")
         #expect(page.blocks.dropFirst() == [.table([[[GuideRun("a")]], [[GuideRun("b")]]])])

@@ -27,7 +27,7 @@ package struct Thumbnail: Sendable, Hashable {
     }
 
     /// Images of more pixels are not decoded.
-    static let mostPixels = 1 << 24
+    package static let mostPixels = 1 << 24
     /// More bytes of pixels than these are not decoded.
     static let mostBytes = 48 << 20
 

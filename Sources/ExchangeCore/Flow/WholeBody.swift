@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 
 /// Runs a whole-body hook: content coding off before it, on again after it, and the framing that results.
-enum WholeBody {
+package enum WholeBody {
     struct Result {
         var verdict: Verdict
         var body: ByteBuffer
@@ -13,7 +13,7 @@ enum WholeBody {
     }
 
     /// Bodies never grow beyond this when their content coding is removed.
-    static let decodedLimit = 64 << 20
+    package static let decodedLimit = 64 << 20
 
     static func pass<Head: FlowingHead>(
         _ head: inout Head,

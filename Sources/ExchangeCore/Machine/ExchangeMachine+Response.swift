@@ -193,5 +193,5 @@ extension ExchangeMachine {
     func forbidsBody(_ status: Int) -> Bool { record.method == "HEAD" || status == 204 || status == 304 }
 
     /// The most interim responses that one response may have before it.
-    static let interimLimit = 100
+    package static let interimLimit = 100
 }

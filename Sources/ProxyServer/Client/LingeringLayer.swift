@@ -7,9 +7,9 @@ final class LingeringLayer: ClientLayer {
     private let began: NIODeadline
 
     /// Bytes that are dropped at the most before the connection is cut.
-    private static let limit = 4 << 20
+    static let limit = 4 << 20
     /// How long the client may be silent, and how long it may send on.
-    private static let (silence, patience) = (TimeAmount.seconds(2), TimeAmount.seconds(30))
+    static let (silence, patience) = (TimeAmount.seconds(2), TimeAmount.seconds(30))
 
     init(connection: ClientConnection) {
         self.connection = connection

@@ -27,7 +27,7 @@ package struct ConnectionLimits: Sendable, Hashable {
     }
 
     /// The most that one client of another machine may have where the user says nothing.
-    private static let perForeignClient = 1_000
+    package static let perForeignClient = 1_000
 
     func perClient(_ address: SocketAddress) -> Int {
         if perClient > 0 { return perClient }

@@ -25,15 +25,15 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     private var preface: Scheduled<Void>?
 
     /// What each stream may have in flight at first: a thousand stalled ones must not cost a gigabyte.
-    private static let settings = {
+    static let settings = {
         var settings = HTTP2Settings()
         settings.initialWindow = 128 << 10
         return settings
     }()
     /// What a stream may have in flight whose bytes are taken as they come: on a long way the window is the speed.
-    private static let wideWindow: Int32 = 2 << 20
+    static let wideWindow: Int32 = 2 << 20
     /// How many streams of a connection may have the wide window.
-    private static let wideLimit = 8
+    static let wideLimit = 8
     /// How long a server may take to show that it speaks HTTP/2 without TLS.
     private static let prefaceLimit = TimeAmount.seconds(3)
 

@@ -25,6 +25,9 @@ final class Resolver: Sendable {
         fileprivate let number: Int?
     }
 
+    /// How many questions are asked at a time where nobody says otherwise, and how many more may wait.
+    static let (mostAtOnce, mostWaiting) = (384, 2_000)
+
     typealias LookUp = @Sendable (_ host: String, _ family: AddressFamily) throws -> [SocketAddress]
 
     fileprivate struct Question: Hashable {
@@ -38,9 +41,9 @@ final class Resolver: Sendable {
     /// At most `limit` questions that somebody waits for are asked at a time, and `threadLimit` in all, those included
     /// that nobody waits for any more; `lookUp` may block. A name is two questions, one for each family.
     init(
-        limit: Int = 384,
+        limit: Int = mostAtOnce,
         threadLimit: Int = 512,
-        queueLimit: Int = 2_000,
+        queueLimit: Int = mostWaiting,
         lookUp: @escaping LookUp = Resolver.addresses(of:family:)
     ) {
         self.lookUp = lookUp

@@ -21,6 +21,9 @@ package struct GrammarKey: Sendable {
         (self.name, self.value, self.example, self.fallback) = (name, value, example, fallback)
     }
 
+    /// What it is for, and what counts where it is not there.
+    package var summaryWithDefault: String { summary + (fallback.map { " Default: \($0)." } ?? "") }
+
     /// The key with its summary.
     package func means(_ summary: String) -> GrammarKey {
         var key = self

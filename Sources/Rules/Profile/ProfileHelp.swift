@@ -28,6 +28,17 @@ package enum ProfileHelp {
         return found.map { describe($0, path: key, tools) } ?? overview(tools)
     }
 
+    /// The keys at the top level of a profile, or those within the key at a path such as `rewrite.rules`; `nil` where there
+    /// is no such key.
+    package static func keys(within path: String? = nil, of tools: ToolRegistry) -> [GrammarKey]? {
+        var keys = ProfileGrammar.allKeys(tools)
+        for word in (path ?? "").split(separator: ".") {
+            guard let key = keys.first(where: { $0.name == word }) else { return nil }
+            keys = key.value.keys
+        }
+        return keys
+    }
+
     private static func overview(_ tools: ToolRegistry) -> String {
         let keys = ProfileGrammar.allKeys(tools).map { ($0.name, $0.summary) }
         let about = topics(tools).map { ($0.names.first ?? "", $0.summary) }
@@ -51,7 +62,7 @@ package enum ProfileHelp {
             let selection = tool.selection == .first ? "the first that matches decides" : "all that match act"
             text += wrapped("several", selection)
         }
-        let rows = inner.map { ($0.name, $0.summary + ($0.fallback.map { " Default: \($0)." } ?? "")) }
+        let rows = inner.map { ($0.name, $0.summaryWithDefault) }
         if !rows.isEmpty { text += "\n" + table(rows) }
         let lines = key.example.split(separator: "\n", omittingEmptySubsequences: false)
         return text + "\nFor example:\n\n" + lines.map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined()

@@ -10,7 +10,7 @@ package enum ProfileText {
     package static let limit = 1 << 20
     /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, as many
     /// as can be read in a second.
-    static let mostMarks = 80_000
+    package static let mostMarks = 80_000
 
     /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
     package static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {

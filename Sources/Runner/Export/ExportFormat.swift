@@ -27,6 +27,30 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// What it is, for help.
+    package var summary: String {
+        switch self {
+        case .curl:
+            "A script of cURL commands that send the same requests: method, target, fields in order, body; what no command line can carry lies in FILE.bodies beside it (beside the session without -o)."
+        case .har: "HAR 1.2, which the developer tools of browsers open."
+        case .json: "Everything that is known, as one document."
+        case .jsonl: "The same with a line for each exchange."
+        case .html:
+            "One page that any browser opens, without a network: waterfall, filter, details, what rules changed and why."
+        case .bundle:
+            "A zip with the session's slice, HAR, page, the profile in force and the story in README.txt; 'sluice open' opens it."
+        case .httpie: "As curl, with HTTPie's commands."
+        case .fetch: "A program for Node that calls fetch, with its imports and variables at the beginning."
+        case .python: "A program for Python's requests, with its imports and variables at the beginning."
+        case .csv: "A table with a line for each exchange, in which nothing is a formula."
+        case .chlsj: "A session that Charles opens."
+        case .raw:
+            "A file for each request and response, as on the wire, for nc, parsers and diffs; with -o NAME.zip a zip."
+        case .openapi:
+            "The API that was used, without a value of it: paths (/users/{userId}), parameters, and schemas that fit all that was seen."
+        }
+    }
+
     package var fileExtension: String {
         switch self {
         case .curl, .httpie: "sh"

@@ -35,9 +35,6 @@ private final class RewritingHandler: StageHandler {
 
     private let allowance = MatchingAllowance()
 
-    /// In bytes; larger bodies are not gathered.
-    private static let bodyLimit = 16 << 20
-
     init(_ sets: [RewriteSet], _ opening: ExchangeOpening) {
         self.sets = sets
         method = opening.head.method
@@ -141,7 +138,7 @@ private final class RewritingHandler: StageHandler {
         } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
             exchange.note("the \(direction) body passes unmodified: \(type.essence) is no text")
         } else {
-            return .whole(limit: RewritingHandler.bodyLimit, decoded: true)
+            return .whole(limit: BodyLimits.edited, decoded: true)
         }
         return .none
     }

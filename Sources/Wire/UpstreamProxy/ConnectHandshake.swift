@@ -13,6 +13,12 @@ package final class ConnectHandshake: ProxyHandshake {
 
     /// The most bytes that a proxy may say before the way is open.
     package static let limit = 64 << 10
+    /// How large a head the proxy may answer with.
+    package static let answerLimits = {
+        var limits = HTTP1Limits(fieldCount: 200)
+        (limits.startLine, limits.head) = (8 << 10, 32 << 10)
+        return limits
+    }()
     /// How much of a refusal's body is read for its first line.
     private static let textLimit = 4 << 10
 
@@ -21,9 +27,7 @@ package final class ConnectHandshake: ProxyHandshake {
     ///   - authorization: The value of `Proxy-Authorization`.
     package init(authority: String, authorization: String? = nil) {
         (self.authority, self.authorization) = (authority, authorization)
-        var limits = HTTP1Limits(fieldCount: 200)
-        (limits.startLine, limits.head) = (8 << 10, 32 << 10)
-        parser = HTTP1ResponseParser(limits: limits)
+        parser = HTTP1ResponseParser(limits: Self.answerLimits)
         parser.expect(method: "CONNECT")
     }
 

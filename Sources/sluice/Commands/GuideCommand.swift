@@ -11,6 +11,9 @@ struct GuideCommand: ParsableCommand {
         abstract: "Read the guide.",
         discussion: """
             Without a topic it lists them. On a terminal a page is shown in $PAGER, or in less; in a pipe it is plain text.
+
+            Exit codes: 0 shown or written, 1 no line has the words of --search, or a file could not be written, 2 wrong \
+            usage, or no such topic.
             """
     )
 
@@ -20,6 +23,7 @@ struct GuideCommand: ParsableCommand {
     )
     var topic: String?
 
+    @Flag(help: "Print the page as Markdown.") var markdown = false
     @Option(help: .value("words", "List the lines in which all of these words stand.")) var search: String?
     @Option(help: .value("directory", "Write the manual pages of all commands and topics into a directory."))
     var man: String?
@@ -27,6 +31,7 @@ struct GuideCommand: ParsableCommand {
     func validate() throws {
         let given = [topic != nil, search != nil, man != nil].filter { $0 }.count
         if given > 1 { throw ValidationError("A topic, --search and --man exclude each other.") }
+        if markdown, topic == nil { throw ValidationError("--markdown goes with a topic.") }
     }
 
     func run() throws {
@@ -35,7 +40,7 @@ struct GuideCommand: ParsableCommand {
         if let search { return try list(guide.search([search])) }
         guard let topic else { return show(contents(of: guide)) }
         switch guide.find(topic) {
-        case .page(let page): show(layout.text(of: page))
+        case .page(let page): show(markdown ? page.markdown : layout.text(of: page))
         case .several(let topics) where topics.isEmpty:
             throw StartError(
                 "The guide has no topic '\(topic.prefix(80))'.",
@@ -128,7 +133,7 @@ struct GuideCommand: ParsableCommand {
         )
         describe(command, in: &page)
         page.heading("EXIT STATUS")
-        page.paragraph("0: all went well. 1: the check or command failed. 2: wrong usage.")
+        page.paragraph(command.exitCodes ?? "0: all went well. 1: the check or command failed. 2: wrong usage.")
         page.heading("SEE ALSO")
         page.paragraph("sluice(1), sluice guide")
         return page

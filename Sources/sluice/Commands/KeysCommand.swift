@@ -30,7 +30,7 @@ struct KeysCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Say what is wrong with a key file, as file:line:column: message.",
-        discussion: "Exit code 1 where something is."
+        discussion: "Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
     )
 
     @Argument(help: "The key file. (default: the one that the console reads)") var file: String?

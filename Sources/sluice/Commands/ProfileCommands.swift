@@ -38,7 +38,11 @@ struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Say what is wrong with profiles, as file:line:column: message.",
-        discussion: "Exit code 1 where there is an error; what is allowed but hardly meant ('lint') alone is no error."
+        discussion: """
+            What is allowed but hardly meant ('lint') alone is no error.
+
+            Exit codes: 0 there is no error, 1 there is one (or, with --strict, a lint), 2 wrong usage.
+            """
     )
 
     @Argument(help: .value("file", "The profiles, which are read as one; later ones add to earlier ones."))
@@ -74,8 +78,9 @@ struct ProfileTest: ParsableCommand {
         commandName: "test",
         abstract: "Run what profiles expect of themselves ('expect'), without a network.",
         discussion: """
-            Prints TAP, version 14. Each file is a profile of its own. Exit code 1 where something is not as expected. \
-            sluice profile help expect says how tests are written.
+            Prints TAP, version 14. Each file is a profile of its own. sluice profile help expect says how tests are written.
+
+            Exit codes: 0 all is as expected, 1 something is not, or a file has an error, 2 wrong usage.
             """
     )
 

@@ -76,6 +76,9 @@ struct UpstreamProxyOptions: ParsableArguments {
 
 /// The options of every command that speaks to servers.
 struct UpstreamOptions: ParsableArguments {
+    /// What counts where nothing is said.
+    static let usual = ProxyConfiguration.Timeouts()
+
     @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
     var upstreamCa: [String] = []
 
@@ -88,7 +91,8 @@ struct UpstreamOptions: ParsableArguments {
     @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
     var http2 = HTTP2Choice.on
 
-    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
+    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = UpstreamOptions
+        .usual.connect.inSeconds
 
     @Option(
         help: .value(
@@ -170,7 +174,7 @@ struct ListenerOptions: ParsableArguments {
             "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages."
         )
     )
-    var idleTimeout = 600.0
+    var idleTimeout = UpstreamOptions.usual.idle.inSeconds
 
     @Option(
         help: .value(
@@ -178,7 +182,7 @@ struct ListenerOptions: ParsableArguments {
             "How long a request head, or a TLS handshake of a client, may take from its first byte."
         )
     )
-    var headTimeout = 60.0
+    var headTimeout = UpstreamOptions.usual.requestHead.inSeconds
 
     @Option(
         help: .value(
@@ -186,7 +190,7 @@ struct ListenerOptions: ParsableArguments {
             "How long a client's connection may wait for its first byte, and between two requests."
         )
     )
-    var keepAliveTimeout = 300.0
+    var keepAliveTimeout = UpstreamOptions.usual.keepAlive.inSeconds
 
     @Option(
         help: .value(
@@ -304,4 +308,8 @@ struct ProxyOptions: ParsableArguments {
         settings.tunnelsRefusingHosts = !noAutoTunnel
         return settings
     }
+}
+
+extension TimeAmount {
+    fileprivate var inSeconds: Double { Double(nanoseconds) / 1e9 }
 }

@@ -6,7 +6,10 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the proxy without a screen, recording what passes.",
         discussion: """
             Stops at SIGINT (Ctrl-C), SIGTERM, or when its terminal is closed: exchanges get a moment to finish, everything is written, and a summary \
-            says what there was. The exit code is 1 where the session could not be written whole.
+            says what there was.
+
+            Exit codes: that of the command, with 128 and a signal's number where that ended it; else 0, or 1 where the \
+            session could not be written whole or an assertion of the profile failed; 2 wrong usage.
             """
     )
 

@@ -17,7 +17,9 @@ struct Show: ParsableCommand {
         discussion: """
             Messages of a stream are counted from 1, those of both sides in the order in which they came. --follow prints \
             them, or the response's body, as they come: it looks ten times a second what the session has, and ends with the \
-            exchange, or by ctrl-c with exit code 0.
+            exchange, or by ctrl-c.
+
+            Exit codes: 0 shown, also where ctrl-c ended --follow, 1 it could not be shown, 2 wrong usage.
             """
     )
 

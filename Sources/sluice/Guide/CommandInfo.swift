@@ -51,6 +51,18 @@ struct CommandInfo: Decodable {
         }
     }
 
+    private static let exitCodesMark = "Exit codes: "
+
+    /// What its discussion says of its exit codes; `nil` where they are those that all commands have.
+    var exitCodes: String? {
+        let paragraphs = (discussion ?? "").split(separator: "\n\n")
+        guard let paragraph = paragraphs.first(where: { $0.hasPrefix(CommandInfo.exitCodesMark) }) else { return nil }
+        return String(paragraph.dropFirst(CommandInfo.exitCodesMark.count)).replacing("\n", with: " ")
+    }
+
+    /// The commands below it that do something, each before those below itself.
+    var descendants: [CommandInfo] { children.flatMap { [$0] + $0.descendants } }
+
     /// `sluice` itself.
     static let root: CommandInfo? = {
         struct Dump: Decodable { let command: CommandInfo }

@@ -2,6 +2,7 @@ import Console
 import Guide
 import HTTPModel
 import Rules
+import Runner
 import Tools
 
 /// The tables of the guide that are printed from those that the program goes by; a page has
@@ -12,6 +13,10 @@ import Tools
 /// - `keys`: the console's commands with the keys of each, by groups.
 /// - `presets`: the throttle's presets.
 /// - `filter-words`: the keys and properties of filters.
+/// - `profile-keys [KEY]`: the keys of profiles, or those within one, such as `profile-keys rewrite.rules`.
+/// - `exit-codes`: the commands whose exit codes say something of their own.
+/// - `formats`: the formats of exports.
+/// - `limits`: the numbers that ``LimitsTable`` has.
 enum GuideTables {
     /// The guide with these tables.
     static let guide: @Sendable () -> Guide = { Guide(table: markdown) }
@@ -25,22 +30,26 @@ enum GuideTables {
         case "keys": keys
         case "presets": presets
         case "filter-words": filterWords
+        case "profile-keys": ProfileHelp.keys(within: words.dropFirst().first).flatMap { profileKeys($0) }
+        case "exit-codes": CommandInfo.root.map { exitCodes($0) }
+        case "formats": formats
+        case "limits": table(LimitsTable.head, LimitsTable.rows)
         default: nil
         }
     }
 
     private static func subcommands(_ root: CommandInfo) -> String {
-        table(["command", "what it does"], root.children.map { [code($0.commandName), $0.abstract ?? ""] })
+        table(["command", "what it does"], root.children.map { [code($0.commandName), plain($0.abstract ?? "")] })
     }
 
     private static func options(_ command: CommandInfo) -> String {
-        table(["option", "what it does"], command.options.map { [code($0.text), $0.summary] })
+        table(["option", "what it does"], command.options.map { [code($0.text), plain($0.summary)] })
     }
 
     private static var keys: String {
         CommandEntry.Group.allCases.map { group in
             let rows = CommandTable.entries.filter { $0.group == group }.map { entry in
-                [entry.keys.map { code($0) }.joined(separator: " "), code(entry.command.rawValue), entry.title]
+                [entry.keys.map { code($0) }.joined(separator: " "), code(entry.command.rawValue), plain(entry.title)]
             }
             return "### \(group.rawValue)\n\n" + table(["keys", "command", "what it does"], rows)
         }.joined(separator: "\n\n")
@@ -48,19 +57,47 @@ enum GuideTables {
 
     private static var presets: String {
         let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []
-        return table(["preset", "numbers", "source"], presets.map { [code($0.name), $0.text, $0.source] })
+        return table(
+            ["preset", "numbers", "source"],
+            presets.map { [code($0.name), plain($0.text), plain($0.source)] }
+        )
     }
 
     private static var filterWords: String {
         let keys = Filter.reference.map {
-            [code($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)"), $0.summary]
+            [code($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)"), plain($0.summary)]
         }
-        return table(["term", "what fits"], keys + Filter.properties.map { [code("is:\($0.name)"), $0.summary] })
+        return table(
+            ["term", "what fits"],
+            keys + Filter.properties.map { [code("is:\($0.name)"), plain($0.summary)] }
+        )
+    }
+
+    /// `nil` where a key has no keys within it.
+    private static func profileKeys(_ keys: [GrammarKey]) -> String? {
+        guard !keys.isEmpty else { return nil }
+        return table(["key", "what it is for"], keys.map { [code($0.name), plain($0.summaryWithDefault)] })
+    }
+
+    private static func exitCodes(_ root: CommandInfo) -> String {
+        let rows = root.descendants.compactMap { command in
+            command.exitCodes.map { [code(command.path.dropFirst().joined(separator: " ")), plain($0)] }
+        }
+        return table(["command", "exit codes"], rows)
+    }
+
+    private static var formats: String {
+        table(["format", "what it is"], ExportFormat.allCases.map { [code($0.rawValue), plain($0.summary)] })
     }
 
     private static func table(_ head: [String], _ rows: [[String]]) -> String {
         let lines = [head, head.map { _ in "---" }] + rows.map { $0.map { $0.replacing("|", with: "\\|") } }
         return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+    }
+
+    /// Text without forms of Markdown.
+    private static func plain(_ text: String) -> String {
+        text.map { "\\`*_[]<".contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
     private static func code(_ text: String) -> String {

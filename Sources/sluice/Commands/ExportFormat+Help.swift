@@ -1,0 +1,7 @@
+import ArgumentParser
+import Runner
+
+extension ExportFormat {
+    /// What help says of it.
+    var defaultValueDescription: String { summary }
+}
