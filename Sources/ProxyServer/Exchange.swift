@@ -160,6 +160,13 @@ final class Exchange {
     func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
 
     func enforceTimeout(now: NIODeadline) {
+        if let silence = silence(now: now) {
+            let limit = loop.configuration.timeouts.tunnel
+            guard silence > limit else { return }
+            let text = "Nothing came through the tunnel, in either direction, for \(limit.inSeconds) seconds."
+            let hint = "So Sluice closed it; a longer limit can be given with --tunnel-timeout."
+            return interrupt(ExchangeFailure(.timeout, text, hint: hint))
+        }
         let ownLimit = machine.awaitsResponse ? loop.configuration.timeouts.response : nil
         let limit = ownLimit ?? loop.configuration.timeouts.idle
         // A message that somebody holds, or that is paced, is not a sign of a silent peer; nor is a quiet tunnel or
@@ -168,12 +175,33 @@ final class Exchange {
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
             !machine.isStream, now - lastActivity > limit
         else { return }
+        if machine.responsePauseReasons.contains(.peerFull) {
+            // Over HTTP/1 that is watched with the connection, which knows whether bytes still leave.
+            if machine.clientTakesResets { interrupt(.stalledClient(limit)) }
+            return
+        }
         let (code, what): (ExchangeFailure.Code, String) =
             machine.isRequestComplete
-            ? (.timeout, "the server \(machine.record.url.authority)") : (.clientTimeout, "the rest of the request")
+            ? (.timeout, awaited) : (.clientTimeout, "the rest of the request")
         let text = "Nothing happened for \(limit.inSeconds) seconds while waiting for \(what)."
         let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
         interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
+    }
+
+    /// Who is to answer, in words.
+    private var awaited: String {
+        let authority = machine.record.url.authority
+        guard let proxy = connector.readingProxy else { return "the server \(authority)" }
+        return "the upstream proxy \(proxy), asked for \(authority)"
+    }
+
+    /// How long nothing has come through, where this is a tunnel that is not read and that nothing of ours holds up.
+    func silence(now: NIODeadline) -> TimeAmount? {
+        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
+        guard machine.record.kind == .tunnel || machine.record.kind == .decryptedTunnel,
+            reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working])
+        else { return nil }
+        return now - lastActivity
     }
 
     private var now: NIODeadline {

@@ -65,6 +65,10 @@ package struct ProxyConfiguration: Sendable {
         package var connect = TimeAmount.seconds(15)
         /// For the next byte of an exchange that waits for its server or its client.
         package var idle = TimeAmount.seconds(600)
+        /// For the next byte of a tunnel that is not read, in either direction.
+        package var tunnel = TimeAmount.seconds(3_600)
+        /// How long such a tunnel must have been silent before it may be closed for another client.
+        var tunnelForOthers = TimeAmount.seconds(60)
         /// For the beginning of a server's response, once it has the request; `nil` for ``idle``.
         package var response: TimeAmount?
         /// For a request head, or a TLS handshake of a client, from its first byte on.

@@ -103,6 +103,7 @@ package final class ProxyServer: Sendable {
         _ logger: Logger
     ) async throws -> any Channel {
         let (access, counts) = (shared.configuration.access, shared.clientCounts)
+        let refused = RefusedClients()
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -123,6 +124,9 @@ package final class ProxyServer: Sendable {
                             || listener.mode == .transparent && isOfThisMachine(channel.remoteAddress)
                     else {
                         // Not even an answer: a client that may not use the proxy need not learn that it is one.
+                        if let client = refused.new(channel.remoteAddress) {
+                            logger.notice("the client \(client) may not use the proxy, and is refused (--allow)")
+                        }
                         channel.close(promise: nil)
                         return
                     }

@@ -10,6 +10,8 @@ package struct RunSettings: Sendable {
     package var allowed: [AccessRules.Network] = []
     /// The file of the users who may use the proxy, with the hashes of their passwords; `nil` where clients need none.
     package var proxyUsers: String?
+    /// Whether `--mode regular@…` says where the forward proxy listens, and not `--listen`.
+    package var hasPlaceInMode = false
     /// The session file; `nil` for a new one among the user's sessions.
     package var session: String?
     package var recordsNothing = false

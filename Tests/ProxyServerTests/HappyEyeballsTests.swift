@@ -78,12 +78,22 @@ struct HappyEyeballsTests {
     private static let hasIPv6 =
         (try? System.enumerateDevices())?.contains { $0.address?.ipAddress == "::1" } == true
 
+    /// How a server was reached.
+    private struct Way {
+        var peer: String
+        var local: String
+        var seconds: Double
+        /// How long connecting took, in microseconds.
+        var connect: Int64
+        var trace: [String]
+    }
+
     /// A server on one address, and a proxy whose names are the test's; returns the server's address that was used.
     private func ask(
         _ names: Names,
         on host: String = "127.0.0.1",
         prepare: (Int) throws -> AnyObject? = { _ in nil }
-    ) async throws -> (peer: String, local: String, seconds: Double) {
+    ) async throws -> Way {
         defer { names.stop() }
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -112,7 +122,14 @@ struct HappyEyeballsTests {
         await proxy.stop(grace: .zero)
         withExtendedLifetime(prepared) {}
         let connection = try #require(recorder.upstreamConnections.first)
-        return (connection.peerAddress, connection.localAddress, spent)
+        let trace = recorder.finished.first?.messages.trace.map(\.text) ?? []
+        return Way(
+            peer: connection.peerAddress,
+            local: connection.localAddress,
+            seconds: spent,
+            connect: connection.connect ?? 0,
+            trace: trace
+        )
     }
 
     private final class Hello: ChannelInboundHandler {
@@ -128,8 +145,8 @@ struct HappyEyeballsTests {
     /// The first of five tries that takes less than some seconds, or the last.
     private func fastest(
         below limit: Double,
-        _ ask: () async throws -> (peer: String, local: String, seconds: Double)
-    ) async throws -> (peer: String, local: String, seconds: Double) {
+        _ ask: () async throws -> Way
+    ) async throws -> Way {
         var way = try await ask()
         for _ in 1..<5 where way.seconds >= limit { way = try await ask() }
         return way
@@ -167,6 +184,11 @@ struct HappyEyeballsTests {
         #expect(way.peer.hasPrefix("127.0.0.1:"))
         // The families take turns: of two addresses that lead nowhere, one is waited for.
         #expect(way.seconds >= 0.24 && way.seconds < 0.49, "\(way)")
+        // What was waited for was a connection, and the record says for which.
+        #expect(way.connect >= 240_000, "\(way)")
+        let account = try #require(way.trace.first { $0.hasPrefix("addresses tried: ") }, "\(way)")
+        #expect(account.contains("[::1]:") && account.contains("(did not answer), 127.0.0.1:"), "\(account)")
+        #expect(account.hasSuffix("(connected)"), "\(account)")
     }
 
     @Test("Addresses that come late are tried too", .enabled(if: hasIPv6))
@@ -189,6 +211,31 @@ struct HappyEyeballsTests {
         let names = Names(v6: .init(addresses: ["::1"], delay: 0.01), v4: .init(addresses: ["127.0.0.1"]))
         let way = try await ask(names, on: "::1")
         #expect(way.peer.hasPrefix("[::1]:"))
+    }
+
+    @Test("A name of which one address is the proxy itself leads back", .enabled(if: hasIPv6))
+    func ownAddress() async throws {
+        for delay in [0, 0.2] {
+            let names = Names(v6: .init(addresses: ["::1"]), v4: .init(addresses: ["127.0.0.1"], delay: delay))
+            defer { names.stop() }
+            var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
+            configuration.listeners = [Listener(.regular, host: "127.0.0.1", port: 0)]
+            configuration.lookUp = names.lookUp
+            let recorder = CollectingOutlet()
+            let proxy = try await ProxyServer.start(
+                configuration,
+                makeOutlet: { _ in recorder.submit },
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let port = proxy.address.port ?? 0
+            let client = try await LoopbackClient(port: port)
+            try await client.send("GET http://server.example:\(port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await client.receives("leads back to this proxy")
+            #expect(client.text.hasPrefix("HTTP/1.1 508 "))
+            try await eventually("it is recorded") { recorder.finished.count == 1 }
+            #expect(recorder.finished.first?.record.failure?.code == .loop)
+            await proxy.stop(grace: .zero)
+        }
     }
 
     @Test("The families take turns, beginning with IPv6")

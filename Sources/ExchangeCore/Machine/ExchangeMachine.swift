@@ -25,7 +25,7 @@ package struct ExchangeMachine: ~Copyable {
     /// Where the request goes if no stage changes that.
     let originalDestination: Destination
     /// Whether the client can be sent a reset of just this exchange, and its code.
-    let clientTakesResets: Bool
+    package let clientTakesResets: Bool
 
     var state = State.relaying(.none)
     var requestState = RequestState.receiving

@@ -287,6 +287,23 @@ final class ClientConnection: ChannelDuplexHandler {
         context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
     }
 
+    /// How long the tunnel that it is has been silent; `nil` where it is none, or is inside another connection.
+    func tunnelSilence(now: NIODeadline) -> TimeAmount? {
+        guard channel?.parent?.parent == nil else { return nil }
+        return (layer as? TunnelClientLayer)?.exchange?.silence(now: now)
+    }
+
+    /// Closes it for another client's sake: it is a tunnel through which nothing has come.
+    func closeTunnel(silentFor silence: TimeAmount) {
+        let seconds = silence.nanoseconds / 1_000_000_000
+        let text =
+            "All connections that clients may have were taken, and nothing had come through this tunnel for \(seconds) seconds, "
+            + "so Sluice closed it for another client."
+        let hint = "--max-connections allows more, as far as 'ulimit -n' does."
+        layer?.failed(ExchangeFailure(.timeout, text, hint: hint))
+        close()
+    }
+
     func enforceTimeout(now: NIODeadline) {
         let unsent = unsent
         guard unsent > 0 else {
@@ -296,11 +313,21 @@ final class ClientConnection: ChannelDuplexHandler {
         // A client that takes its bytes slowly is not idle; only one that takes none at all is given up.
         if unsent != lastUnsent { lastActivity = now }
         lastUnsent = unsent
-        if now - lastActivity > loop.configuration.timeouts.idle { close() }
+        guard now - lastActivity > loop.configuration.timeouts.idle else { return }
+        layer?.failed(ExchangeFailure.stalledClient(loop.configuration.timeouts.idle))
+        close()
     }
 
     /// There is room again for what was held back.
     func resume() { layer?.resume() }
+}
+
+extension ExchangeFailure {
+    /// The client took nothing of what there was for it, for longer than it may.
+    static func stalledClient(_ limit: TimeAmount) -> ExchangeFailure {
+        let text = "The client took nothing of the response for \(limit.inSeconds) seconds, so Sluice ended it."
+        return ExchangeFailure(.clientTimeout, text, hint: "A longer limit can be given with --idle-timeout.")
+    }
 }
 
 /// The client has reset the stream of HTTP/2 that carries a connection.
@@ -309,7 +336,10 @@ struct StreamResetError: Error {
 }
 
 /// An address as `host:port`, an IPv6 host in brackets.
+///
+/// One of IPv4 stays one where the listener takes both families.
 func describe(_ address: SocketAddress) -> String {
-    guard let host = address.ipAddress, let port = address.port else { return "" }
+    guard var host = address.ipAddress, let port = address.port else { return "" }
+    if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
 }

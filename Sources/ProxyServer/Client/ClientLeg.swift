@@ -39,7 +39,7 @@ protocol ClientLayer: AnyObject {
     func resume()
     /// A TLS handshake with the client is done, or failed.
     func handshakeCompleted(_ details: TLSDetails)
-    /// The connection, or its TLS session, failed.
+    /// The connection, or its TLS session, failed; an ``ExchangeFailure`` where Sluice ends it.
     func failed(_ error: any Error)
     /// Whether it is read from at present.
     var wantsRead: Bool { get }

@@ -107,7 +107,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func closed() { exchange?.clientGone() }
 
-    func failed(_ error: any Error) { exchange?.clientGone() }
+    func failed(_ error: any Error) {
+        if let failure = error as? ExchangeFailure { exchange?.interrupt(failure) }
+        exchange?.clientGone()
+    }
 
     func writabilityChanged(_ isWritable: Bool) {
         exchange?.clientBecameWritable(isWritable)

@@ -39,19 +39,21 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         connection.close()
     }
 
-    func closed() {
+    func closed() { end(nil) }
+
+    private func end(_ failure: ExchangeFailure?) {
         guard !driver.isStopped else { return }
         driver.stop()
-        closeStreams()
+        closeStreams(failure)
     }
 
-    private func closeStreams() {
+    private func closeStreams(_ failure: ExchangeFailure? = nil) {
         let open = Array(streams.values)
         streams = [:]
-        for stream in open { stream.connectionClosed() }
+        for stream in open { stream.connectionClosed(failure) }
     }
 
-    func failed(_ error: any Error) { closed() }
+    func failed(_ error: any Error) { end(error as? ExchangeFailure) }
 
     func writabilityChanged(_ isWritable: Bool) {
         if isWritable { driver.process() }
@@ -215,5 +217,6 @@ protocol HTTP2ServedStream: AnyObject {
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String)
     /// What was waiting to be sent is mostly sent.
     func drained()
-    func connectionClosed()
+    /// The connection is gone; a failure where it was Sluice that ended it.
+    func connectionClosed(_ failure: ExchangeFailure?)
 }

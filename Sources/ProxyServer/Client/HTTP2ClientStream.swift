@@ -119,9 +119,10 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func drained() { exchange?.clientBecameWritable(true) }
 
-    func connectionClosed() {
+    func connectionClosed(_ failure: ExchangeFailure?) {
         let exchange = exchange
         self.exchange = nil
+        if let failure { exchange?.interrupt(failure) }
         exchange?.clientGone()
     }
 }

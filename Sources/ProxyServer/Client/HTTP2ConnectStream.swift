@@ -86,14 +86,16 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     }
 
     /// The client is gone, which does not end its bytes properly.
-    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) { end(StreamResetError(code: code)) }
+
+    func connectionClosed(_ failure: ExchangeFailure?) { end(failure ?? StreamResetError(code: .connectError)) }
+
+    private func end(_ error: any Error) {
         output = .ended
         guard isActive else { return }
-        pipeline.fireErrorCaught(StreamResetError(code: code))
+        pipeline.fireErrorCaught(error)
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
-
-    func connectionClosed() { reset(.connectError, isLocal: false, "") }
 
     /// Passes on what was read, and the end, as the channel asks for it.
     private func deliver() {

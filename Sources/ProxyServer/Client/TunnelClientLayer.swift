@@ -140,6 +140,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func failed(_ error: any Error) {
         passSniffed()
+        if let failure = error as? ExchangeFailure { exchange?.interrupt(failure) }
         exchange?.clientGone((error as? StreamResetError)?.code ?? .connectError)
     }
 

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 
 /// Lets a listener rest while the process has no free descriptor, or as many clients as it may have; idle connections are
-/// closed meanwhile.
+/// closed meanwhile, and where there are none and a client waits, the tunnel that has been silent for the longest time.
 ///
 /// NIO's `AcceptBackoffHandler` withholds reads, but the one that failed stays pending, so that the listener is reported
 /// readable again at once and for ever. Without `autoRead` it is not registered at all.
@@ -49,15 +49,48 @@ final class AcceptGate: ChannelInboundHandler {
     private func makeRoom(_ channel: any Channel) {
         let closed = loops.map { loop in loop.eventLoop.submit { loop.value.closeIdle() } }
         EventLoopFuture.reduce(0, closed, on: channel.eventLoop, +).assumeIsolated().whenComplete { [self] closed in
-            let rest = (try? closed.get()) ?? 0 > 0 ? TimeAmount.zero : AcceptGate.rest
-            channel.eventLoop.assumeIsolated().scheduleTask(in: rest) { [self] in
-                // A listener that was closed meanwhile takes no more clients at all.
-                if channel.isActive, counts.isFull { return makeRoom(channel) }
-                isResting = false
-                // A listener that was closed meanwhile has no options.
-                try? channel.syncOptions?.setOption(.autoRead, value: true)
+            if (try? closed.get()) ?? 0 > 0 { return acceptAgain(channel, in: .zero) }
+            AcceptGate.hasWaitingClient(channel).assumeIsolated().whenComplete { [self] waits in
+                if (try? waits.get()) == false { return acceptAgain(channel, in: AcceptGate.rest) }
+                closeTunnel(for: channel)
             }
         }
+    }
+
+    private func acceptAgain(_ channel: any Channel, in rest: TimeAmount) {
+        channel.eventLoop.assumeIsolated().scheduleTask(in: rest) { [self] in
+            // A listener that was closed meanwhile takes no more clients at all.
+            if channel.isActive, counts.isFull { return makeRoom(channel) }
+            isResting = false
+            // A listener that was closed meanwhile has no options.
+            try? channel.syncOptions?.setOption(.autoRead, value: true)
+        }
+    }
+
+    /// Closes the tunnel that has been silent for the longest time, of all loops.
+    private func closeTunnel(for channel: any Channel) {
+        let silences = loops.map { loop in loop.eventLoop.submit { loop.value.longestSilence() } }
+        EventLoopFuture.whenAllSucceed(silences, on: channel.eventLoop).assumeIsolated().whenComplete { [self] result in
+            let found = zip(loops, (try? result.get()) ?? []).compactMap { loop, silence in silence.map { (loop, $0) } }
+            guard let (loop, _) = found.max(by: { $0.1 < $1.1 }) else {
+                return acceptAgain(channel, in: AcceptGate.rest)
+            }
+            let closed = loop.eventLoop.submit { loop.value.closeQuietestTunnel() }.hop(to: channel.eventLoop)
+            closed.assumeIsolated().whenComplete { [self] closed in
+                acceptAgain(channel, in: (try? closed.get()) == true ? .milliseconds(10) : AcceptGate.rest)
+            }
+        }
+    }
+
+    /// Whether a client waits to be accepted; taken for true where the system does not tell.
+    private static func hasWaitingClient(_ channel: any Channel) -> EventLoopFuture<Bool> {
+        #if os(Linux)
+        if let socket = channel as? any SocketOptionProvider {
+            // Of a listening socket this is the number of connections that nobody has accepted.
+            return socket.getTCPInfo().map { $0.tcpi_unacked > 0 }
+        }
+        #endif
+        return channel.eventLoop.makeSucceededFuture(true)
     }
 
     /// Warns once a minute at the most.
@@ -65,7 +98,7 @@ final class AcceptGate: ChannelInboundHandler {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now
         logger.warning(
-            "further clients have to wait: idle connections are closed for them",
+            "further clients have to wait: idle connections, and tunnels that were silent for a minute, are closed for them",
             metadata: ["reason": "\(reason)"]
         )
     }

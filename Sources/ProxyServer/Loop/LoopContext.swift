@@ -149,6 +149,25 @@ final class LoopContext {
         return closed.count
     }
 
+    /// For how long the tunnel has been silent that was so for the longest time, and for as long as it may be closed then.
+    func longestSilence() -> TimeAmount? { quietestTunnel?.silence }
+
+    /// Closes that tunnel; returns whether there was one.
+    func closeQuietestTunnel() -> Bool {
+        guard let (connection, silence) = quietestTunnel else { return false }
+        connection.closeTunnel(silentFor: silence)
+        return true
+    }
+
+    private var quietestTunnel: (connection: ClientConnection, silence: TimeAmount)? {
+        let now = eventLoop.now
+        let tunnels = connections.values.compactMap { connection in
+            connection.tunnelSilence(now: now).map { (connection: connection, silence: $0) }
+        }
+        guard let quietest = tunnels.max(by: { $0.silence < $1.silence }) else { return nil }
+        return quietest.silence > configuration.timeouts.tunnelForOthers ? quietest : nil
+    }
+
     /// How long a client must have been silent before its connection may be closed for another.
     private static let leastSilence = TimeAmount.seconds(2)
     /// How many clients' connections are closed at once.

@@ -30,6 +30,8 @@ final class ConnectAttempt {
     private var underway = 0
     /// When the last attempt began.
     private var lastBegan = NIODeadline.distantPast
+    /// The addresses that were tried, in order, and what came of each; `nil` while that is open.
+    private var tried: [(address: SocketAddress, outcome: String?)] = []
     /// What one attempt failed with, that which says the most.
     private var error: (any Error)?
 
@@ -65,12 +67,15 @@ final class ConnectAttempt {
     /// Who is connected to by TCP, at the beginning of a sentence.
     private var peer: String { proxy.map { "The upstream proxy \($0)" } ?? authority }
 
+    /// Whether TCP came about with one of the addresses.
+    private(set) var hasConnected = false
+
     func start(_ completion: @escaping (Outcome) -> Void) {
         self.completion = completion
         let seconds = loop.configuration.timeouts.connect
         limit = loop.eventLoop.assumeIsolated().scheduleTask(in: seconds) { [self] in
             let hint =
-                "The \(winner == nil && proxy != nil ? "proxy" : "server") may be down, or a firewall drops the packets; "
+                "The \(proxy != nil && winningSocket?.isOpen != true ? "proxy" : "server") may be down, or a firewall drops the packets; "
                 + "--connect-timeout sets the limit."
             let text = "\(unfinished) within \(seconds.inSeconds) seconds."
             finish(.failure(ExchangeFailure(.timeout, text, hint: hint)))
@@ -99,6 +104,7 @@ final class ConnectAttempt {
         guard completion != nil, winner == nil, let address = addresses.next() else { return }
         guard let bootstrap = loop.makeServerBootstrap() else { return finish(.failure(.noConnection(authority))) }
         underway += 1
+        tried.append((address, nil))
         lastBegan = loop.eventLoop.now
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let box = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop.eventLoop)
@@ -123,6 +129,7 @@ final class ConnectAttempt {
                     hasMadeRoom = true
                     if loop.closeIdle() > 0 { addresses.putBack(address) }
                 }
+                note(address, Self.outcome(of: error))
                 failed(error)
             }
         if !addresses.isEmpty { scheduleNext(at: lastBegan + Self.attemptDelay) }
@@ -149,7 +156,9 @@ final class ConnectAttempt {
     private func connected(_ channel: any Channel, _ socket: UpstreamConnection?) {
         guard winner == nil, completion != nil else { return channel.close(promise: nil) }
         winner = channel
+        hasConnected = true
         winningSocket = socket
+        if let address = channel.remoteAddress { note(address, Self.connectedOutcome) }
         next?.cancel()
         next = nil
         for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
@@ -160,6 +169,35 @@ final class ConnectAttempt {
         guard winner == nil else { return }
         if self.error == nil || !Self.isUnreachable(error) { self.error = error }
         if addresses.isEmpty { endIfDone() } else { tryNext() }
+    }
+
+    // MARK: - What was tried
+
+    private static let (connectedOutcome, silentOutcome) = ("connected", "did not answer")
+
+    private func note(_ address: SocketAddress, _ outcome: String) {
+        guard let index = tried.lastIndex(where: { $0.address == address && $0.outcome == nil }) else { return }
+        tried[index].outcome = outcome
+    }
+
+    private static func outcome(of error: any Error) -> String {
+        if isUnreachable(error) { return "cannot be reached" }
+        switch (error as? IOError)?.errnoCode {
+        case ECONNREFUSED: return "refused"
+        case ECONNRESET: return "reset"
+        case nil, ETIMEDOUT: return silentOutcome
+        default: return "failed"
+        }
+    }
+
+    /// The addresses that were tried, in words, where one of several did not answer or none took the connection; `nil` where
+    /// the first ones at hand did.
+    var account: String? {
+        guard tried.count > 1 else { return nil }
+        let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }
+        guard outcomes.contains(Self.silentOutcome) || !outcomes.contains(Self.connectedOutcome) else { return nil }
+        let all = zip(tried, outcomes).map { "\(place(of: $0.address)) (\($1))" }
+        return "addresses tried: \(all.joined(separator: ", "))"
     }
 
     private func endIfDone() {
@@ -221,6 +259,8 @@ final class ConnectAttempt {
         winner = nil
     }
 }
+
+private func place(of address: SocketAddress) -> String { describe(address) }
 
 extension ExchangeFailure {
     static func tls(_ peer: String, _ failure: TLSError) -> ExchangeFailure {

@@ -176,7 +176,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             parser.receiveEOF()
             parse()
             if isResponseOpen {
-                fail(ExchangeFailure(.reset, "\(host) closed the connection without an answer."))
+                fail(ended("closed the connection without an answer"))
             } else {
                 exchange?.upstreamInputEnded()
             }
@@ -205,10 +205,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         switch (error, last) {
         case (let failure as ExchangeFailure, _): fail(failure)
         case (let failure as TLSError, _): fail(.tls(key.destination.host, failure))
-        case (_, .switching): fail(ExchangeFailure(.reset, "\(host) \(what)."))
+        case (_, .switching): fail(ended(what))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
             let place = parser.isIdle ? "without an answer" : inTheMiddle(headBytes: parser.partialHeadSize)
-            fail(ExchangeFailure(.reset, "\(host) \(what) \(place)."))
+            fail(ended("\(what) \(place)"))
         case (_, .exchanging), (_, .idle), (_, .closed): exchange?.upstreamInputEnded()
         }
     }
@@ -225,7 +225,14 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         exchange?.upstreamClosed(failure)
     }
 
-    private var host: String { forwarding.map { "The upstream proxy \($0.proxy)" } ?? key.destination.host }
+    private var host: String { key.destination.host }
+
+    /// The peer has ended it too early; `how` is the end of a sentence.
+    private func ended(_ how: String) -> ExchangeFailure {
+        guard let proxy = forwarding?.proxy else { return ExchangeFailure(.reset, "\(host) \(how).") }
+        let text = "The upstream proxy \(proxy) \(how), asked for \(key.destination.authority)."
+        return ExchangeFailure(.upstreamProxy, text, hint: proxy.question)
+    }
 
     // MARK: - Responses
 
@@ -249,7 +256,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private func failure(_ error: HTTP1ParseError) -> ExchangeFailure {
         if error.code == .truncated {
             let headBytes = progress?.hasHead == true ? 0 : Int(clamping: error.offset)
-            return ExchangeFailure(.reset, "\(host) closed the connection \(inTheMiddle(headBytes: headBytes)).")
+            return ended("closed the connection \(inTheMiddle(headBytes: headBytes))")
+        }
+        if let proxy = forwarding?.proxy {
+            return proxy.failure(.invalid(error.explanation), to: key.destination.authority)
         }
         let hint = "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
         let text = "The answer of \(host) is no valid HTTP response: \(error.explanation)"

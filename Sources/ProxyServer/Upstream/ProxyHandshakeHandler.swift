@@ -114,15 +114,7 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
         case .refused(let failure, _): fail(failure, context)
         case .connecting, .talking:
             let text = "The upstream proxy \(proxy) \(how) before it opened a way to \(authority)."
-            fail(ExchangeFailure(.upstreamProxy, text, hint: hint), context)
-        }
-    }
-
-    private var hint: String {
-        switch proxy.kind {
-        case .http: "Is it an HTTP proxy, and may this machine use it?"
-        case .https: "Does it speak TLS on that port, and may this machine use it?"
-        case .socks5: "Is it a SOCKS 5 proxy, and may this machine use it?"
+            fail(ExchangeFailure(.upstreamProxy, text, hint: proxy.question), context)
         }
     }
 

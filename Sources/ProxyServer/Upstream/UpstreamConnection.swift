@@ -37,6 +37,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
     /// Whether the proxy has to be talked to before the server can be.
     private let waitsForProxy: Bool
     private let dnsTime: Int64?
+    /// When connecting began, to whichever address first.
     private let createdAt: NIODeadline
     private var connectedAt: NIODeadline?
     /// Whether TCP is there, and the proxy has opened the way.
@@ -70,6 +71,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         proxy: UpstreamProxy? = nil,
         waitsForProxy: Bool = false,
         dnsTime: Int64?,
+        began: NIODeadline? = nil,
         makeLayer: @escaping (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     ) {
         self.loop = loop
@@ -78,7 +80,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         (self.proxy, self.waitsForProxy) = (proxy, waitsForProxy)
         self.dnsTime = dnsTime
         self.makeLayer = makeLayer
-        createdAt = loop.eventLoop.now
+        createdAt = began ?? loop.eventLoop.now
     }
 
     // MARK: - For the layers

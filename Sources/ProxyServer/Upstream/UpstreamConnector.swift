@@ -40,6 +40,10 @@ final class UpstreamConnector {
     private var identity: TLSClientIdentity?
     private var work = Work.none
     private var dnsTime: Int64?
+    /// When the first address was tried, whichever then took the connection.
+    private var connectingSince: NIODeadline?
+    /// Whether one of the addresses is this proxy's own, and was left out.
+    private var hasOwnAddress = false
     /// The server, where it may speak HTTP/2.
     private var origin: UpstreamOrigin?
     /// What the server chose by ALPN, once it is connected.
@@ -168,8 +172,12 @@ final class UpstreamConnector {
         (url.host, url.port) = (destination.host, destination.port)
         let before = route
         route = choose(url)
-        guard case .through(let proxy, let reason) = route, route != before else { return }
-        exchange.note("asked through the proxy \(proxy) (\(reason))")
+        guard route != before else { return }
+        switch route {
+        case .direct: break
+        case .bypassing(let reason): exchange.note("asked directly (\(reason))")
+        case .through(let proxy, let reason): exchange.note("asked through the proxy \(proxy) (\(reason))")
+        }
     }
 
     /// By the host that is asked for, or by the name that the client has for it.
@@ -193,6 +201,9 @@ final class UpstreamConnector {
         }
         return ProxyForwarding(proxy, to: destination)
     }
+
+    /// The proxy that reads the requests, and answers them.
+    var readingProxy: UpstreamProxy? { forwarding?.proxy }
 
     // MARK: - Names
 
@@ -245,8 +256,11 @@ final class UpstreamConnector {
 
     private func add(_ found: AddressSearch.Found, to attempt: ConnectAttempt) {
         work = .connecting(attempt, found.isLast ? nil : currentSearch)
-        // One that leads back is not tried; those that were are enough.
-        attempt.add(withPort(found.addresses).filter { !loop.shared.isOwnAddress($0) }, areAll: found.isLast)
+        // One that leads back is not tried where another one may do.
+        let all = withPort(found.addresses)
+        let others = all.filter { !loop.shared.isOwnAddress($0) }
+        if others.count < all.count { hasOwnAddress = true }
+        attempt.add(others, areAll: found.isLast)
     }
 
     private var currentSearch: AddressSearch? { if case .connecting(_, let search) = work { search } else { nil } }
@@ -294,22 +308,29 @@ final class UpstreamConnector {
         guard !addresses.contains(where: loop.shared.isOwnAddress) else {
             search?.cancel()
             work = .none
-            return failed(route.proxy?.leadsBack() ?? .leadsBack(destination.authority))
+            return failed(leadsBack)
         }
         let attempt = ConnectAttempt(loop: loop, authority: destination.authority, proxy: route.proxy) { [self] in
             try addHandlers(to: $0)
         }
         work = .connecting(attempt, search)
-        attempt.start { [self] result in
+        (connectingSince, hasOwnAddress) = (loop.eventLoop.now, false)
+        attempt.start { [self, weak attempt] result in
             currentSearch?.cancel()
             work = .none
+            if let account = attempt?.account { exchange?.note(account) }
             switch result {
             case .success(let upstream): connected(upstream)
+            case .failure(let failure) where hasOwnAddress && attempt?.hasConnected == false:
+                // What was asked for is this proxy; that another address has nothing there is beside the point.
+                failed(failure.code == .loop ? failure : leadsBack)
             case .failure(let failure): failedToConnect(failure)
             }
         }
         attempt.add(addresses, areAll: search == nil)
     }
+
+    private var leadsBack: ExchangeFailure { route.proxy?.leadsBack() ?? .leadsBack(destination.authority) }
 
     /// What stands between the socket and the server where there is a proxy; returns whether the proxy is waited for.
     private func addProxy(to pipeline: ChannelPipeline.SynchronousOperations) throws -> Bool {
@@ -359,7 +380,8 @@ final class UpstreamConnector {
             isSecure: isSecure,
             proxy: route.proxy,
             waitsForProxy: waitsForProxy,
-            dnsTime: dnsTime
+            dnsTime: dnsTime,
+            began: connectingSince
         ) { [purpose, key, forwarding] connection, applicationProtocol in
             switch purpose {
             case .tunnel, .secureTunnel: TunnelUpstreamLayer(connection)

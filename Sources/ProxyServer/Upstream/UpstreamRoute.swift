@@ -7,12 +7,14 @@ package import Wire
 /// How a server is reached.
 package enum UpstreamRoute: Sendable, Hashable {
     case direct
+    /// Directly, past a proxy that would else be asked; `reason` is what says so, for the trace.
+    case bypassing(reason: String)
     /// Through a proxy; `reason` is what chose it, for the trace: a rule's name or an option.
     case through(UpstreamProxy, reason: String)
 
     package var proxy: UpstreamProxy? {
         switch self {
-        case .direct: nil
+        case .direct, .bypassing: nil
         case .through(let proxy, _): proxy
         }
     }
@@ -59,6 +61,15 @@ extension UpstreamProxy {
 
     private var kindHint: String {
         kind == .socks5 ? "" : "Is it an HTTP proxy? A SOCKS proxy is written socks5://\(host):\(port)."
+    }
+
+    /// What to look at where it ends the connection.
+    var question: String {
+        switch kind {
+        case .http: "Is it an HTTP proxy, and may this machine use it?"
+        case .https: "Does it speak TLS on that port, and may this machine use it?"
+        case .socks5: "Is it a SOCKS 5 proxy, and may this machine use it?"
+        }
     }
 
     /// It wants a user and a password, or others.

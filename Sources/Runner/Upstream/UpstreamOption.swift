@@ -23,6 +23,15 @@ package struct UpstreamOption: Sendable, Hashable {
             try read(environment)
             return
         }
+        if text == "direct" {
+            throw StartError(
+                "--upstream-proxy names no proxy: 'direct' is what is done without it.",
+                hint:
+                    "Leave it out; --upstream-bypass names servers that are asked directly, and so does 'proxy: direct' "
+                    + "under 'upstream' in a profile.",
+                isUsage: true
+            )
+        }
         let choice = try UpstreamOption.choice(text, "--upstream-proxy")
         (plain, secure) = (choice, choice)
     }
@@ -55,7 +64,8 @@ package struct UpstreamOption: Sendable, Hashable {
     /// How a server is reached.
     func route(_ url: RequestURL) -> UpstreamRoute {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
-        guard let choice = isPlain ? plain : secure, !bypasses(url) else { return .direct }
+        guard let choice = isPlain ? plain : secure else { return .direct }
+        if bypasses(url) { return .bypassing(reason: "bypassed: \(choice.origin)") }
         return .through(choice.proxy, reason: choice.origin)
     }
 

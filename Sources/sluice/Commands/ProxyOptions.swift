@@ -179,6 +179,14 @@ struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "seconds",
+            "How long a tunnel that is not read may be silent in both directions."
+        )
+    )
+    var tunnelTimeout = UpstreamOptions.usual.tunnel.inSeconds
+
+    @Option(
+        help: .value(
+            "seconds",
             "How long a request head, or a TLS handshake of a client, may take from its first byte."
         )
     )
@@ -212,6 +220,7 @@ struct ListenerOptions: ParsableArguments {
 
     func validate() throws {
         try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
+        try UpstreamOptions.checkTimeout("tunnel-timeout", tunnelTimeout)
         try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
         try UpstreamOptions.checkTimeout("keep-alive-timeout", keepAliveTimeout)
         for (name, number) in [
@@ -235,11 +244,13 @@ struct ListenerOptions: ParsableArguments {
         settings.reverse.keepsRedirects = reverseKeepRedirects
         settings.allowed = try networks()
         settings.proxyUsers = proxyAuth
+        settings.hasPlaceInMode = mode.contains { $0.hasPrefix("regular@") }
         if let maxConnections { settings.connections.inAll = maxConnections }
         if let maxClientConnections { settings.connections.perClient = maxClientConnections }
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.keepAlive = .milliseconds(Int64(keepAliveTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
+        settings.timeouts.tunnel = .milliseconds(Int64(tunnelTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))
         return settings
     }

@@ -111,6 +111,20 @@ struct ReverseListenerTests {
         #expect(origin.heads.isEmpty)
     }
 
+    @Test("A page's name that leads here is as good as any (DNS rebinding), and the record shows it")
+    func rebinding() async throws {
+        let origin = try await LoopbackOrigin { _ in Self.answer() }
+        try await LoopbackProxy.run(mode: Self.target(origin)) { proxy in
+            let client = try await proxy.connect()
+            let host = "evil.example:\(proxy.port)"
+            try await client.send("GET / HTTP/1.1\r\nHost: \(host)\r\nOrigin: http://\(host)\r\n\r\n")
+            try await client.receives("hello")
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let head = proxy.recorder.finished.first?.messages.requestHead.map { String(buffer: $0) } ?? ""
+            #expect(head.contains("Host: \(host)\r\n") && head.contains("Origin: http://\(host)\r\n"), "\(head)")
+        }
+    }
+
     @Test("tcp:// passes on what comes, HTTP too, and the server may speak first")
     func bytes() async throws {
         let origin = try await LoopbackOrigin { head in "you said \(head.utf8.count)" }

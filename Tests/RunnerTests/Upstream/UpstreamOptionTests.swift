@@ -16,7 +16,7 @@ struct UpstreamOptionTests {
         let made = option
         return { url in
             switch made.route(try #require(RequestURL(url))) {
-            case .direct: "direct"
+            case .direct, .bypassing: "direct"
             case .through(let proxy, let reason): "\(proxy) \(reason)"
             }
         }
@@ -33,6 +33,15 @@ struct UpstreamOptionTests {
         }
         let all = try routes("http://p:1") { $0.bypassesLocalhost = false }
         #expect(try all("http://localhost/") == "http://p:1 --upstream-proxy")
+    }
+
+    @Test("'direct' is no proxy, and no host of that name")
+    func direct() throws {
+        let error = #expect(throws: StartError.self) { try UpstreamOption("direct", environment: [:]) }
+        #expect(error?.hint.contains("Leave it out") == true)
+        let option = try UpstreamOption("http://p:1", environment: [:])
+        let url = try #require(RequestURL("http://localhost/"))
+        #expect(option.route(url) == .bypassing(reason: "bypassed: --upstream-proxy"))
     }
 
     @Test(

@@ -1,0 +1,20 @@
+import NIOCore
+import Synchronization
+
+/// The addresses whose clients may not use a listener, so that each is told once.
+final class RefusedClients: Sendable {
+    private let known = Mutex<Set<String>>([])
+
+    /// Beyond this number of addresses nothing further is told.
+    private static let most = 1_000
+
+    /// The address of a client, where it was not told yet.
+    func new(_ address: SocketAddress?) -> String? {
+        guard let place = address.map(describe) else { return nil }
+        // The next connection has another port.
+        let name = String(place.prefix(upTo: place.lastIndex(of: ":") ?? place.endIndex))
+        return known.withLock { known in
+            known.count < RefusedClients.most && known.insert(name).inserted ? name : nil
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@testable import ProxyServer
+
+@Suite("Plain HTTP through an upstream proxy that fails")
+struct ForwardingProxyTests {
+    /// The failure of a request through a proxy that answers so.
+    private func failure(_ answer: @escaping @Sendable (String) -> String?) async throws -> ExchangeFailure {
+        let upstream = try await LoopbackOrigin(answer)
+        var rules = ProxyRules()
+        let proxy = UpstreamProxy(kind: .http, host: "127.0.0.1", port: upstream.port)
+        rules.route = { _ in .through(proxy, reason: "test") }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.idle = .milliseconds(500)
+        var found: ExchangeFailure?
+        try await LoopbackProxy.run(rules: rules, timeouts: timeouts) { loopback in
+            let client = try await loopback.connect()
+            try await client.send("GET http://server.example/ HTTP/1.1\r\nHost: server.example\r\n\r\n")
+            try await eventually("it is recorded") { !loopback.recorder.finished.isEmpty }
+            found = loopback.recorder.finished.first?.record.failure
+        }
+        let failure = try #require(found)
+        #expect(failure.message.contains("upstream proxy http://127.0.0.1:\(upstream.port)"), "\(failure)")
+        #expect(!failure.message.contains("of The"), "\(failure)")
+        return failure
+    }
+
+    @Test("What is no answer of a proxy is told in the words of a CONNECT, and marked as one")
+    func garbage() async throws {
+        let failure = try await failure { _ in "220 mail.example ESMTP\r\n\r\n" }
+        #expect(failure.code == .upstreamProxy)
+        #expect(failure.message.contains("did not answer as a proxy does"), "\(failure)")
+        #expect(failure.hint.contains("socks5://") && !failure.hint.contains("HTTP/2"), "\(failure)")
+    }
+
+    @Test("Half an answer is the proxy's fault")
+    func half() async throws {
+        // The head has no end; the connection is closed by the limit.
+        let failure = try await failure { _ in nil }
+        #expect(failure.code == .timeout && failure.message.contains("server.example"), "\(failure)")
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPModel
+import NIOCore
+import NIOPosix
+import Support
+import Testing
+
+@testable import ProxyServer
+
+@Suite("Clients that take nothing, and tunnels through which nothing comes", .timeLimit(.minutes(2)))
+struct SilentTunnelTests {
+    private static let unread = ProxyRules(decrypts: { _, _ in false })
+
+    private func tunnel(_ proxy: LoopbackProxy, to origin: LoopbackOrigin) async throws -> LoopbackClient {
+        let client = try await proxy.connect()
+        try await client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+        try await client.receives("HTTP/1.1 200 ")
+        return client
+    }
+
+    @Test("A client that takes nothing of its response is ended by Sluice, and the record says so")
+    func stalledClient() async throws {
+        let body = String(repeating: "x", count: 30 << 20)
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: \(30 << 20)\r\n\r\n\(body)" }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.idle = .milliseconds(500)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .connect(host: "127.0.0.1", port: proxy.port).get()
+            try await client.writeAndFlush(
+                ByteBuffer(string: "GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            )
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let failure = try #require(proxy.recorder.finished.first?.record.failure)
+            #expect(failure.code == .clientTimeout, "\(failure)")
+            #expect(failure.message.contains("0.5 seconds") && failure.hint.contains("--idle-timeout"), "\(failure)")
+            try? await client.close()
+        }
+    }
+
+    @Test("A tunnel that is silent in both directions ends after its time; one that is not goes on")
+    func limit() async throws {
+        let origin = try await LoopbackOrigin { _ in "pong" }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.tunnel = .seconds(2)
+        try await LoopbackProxy.run(rules: Self.unread, timeouts: timeouts) { proxy in
+            let silent = try await tunnel(proxy, to: origin)
+            let busy = try await tunnel(proxy, to: origin)
+            try await eventually("the silent one is closed") {
+                try await busy.send("ping\r\n\r\n")
+                return silent.isClosed
+            }
+            #expect(!busy.isClosed)
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let finished = proxy.recorder.finished
+            #expect(finished.count == 1)
+            let failure = try #require(finished.first?.record.failure)
+            #expect(failure.code == .timeout && failure.hint.contains("--tunnel-timeout"), "\(failure)")
+        }
+    }
+
+    @Test("Where all connections are taken, the tunnel that has been silent the longest makes room for who waits")
+    func eviction() async throws {
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.tunnelForOthers = .milliseconds(100)
+        let limits = ConnectionLimits(inAll: 3)
+        try await LoopbackProxy.run(rules: Self.unread, timeouts: timeouts, connections: limits) { proxy in
+            var tunnels: [LoopbackClient] = []
+            for _ in 0..<3 { tunnels.append(try await tunnel(proxy, to: origin)) }
+            let asking = try await proxy.ask(origin)
+            try await asking.receives("ok")
+            #expect(tunnels.map(\.isClosed) == [true, false, false])
+            let failure = try #require(proxy.recorder.finished.first { $0.record.kind == .tunnel }?.record.failure)
+            #expect(failure.message.contains("for another client") && failure.hint.contains("--max-connections"))
+        }
+    }
+
+    #if os(Linux)
+    @Test("A tunnel stays where all connections are taken and nobody waits")
+    func nobodyWaits() async throws {
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.tunnelForOthers = .zero
+        timeouts.idle = .milliseconds(500)
+        let limits = ConnectionLimits(inAll: 2)
+        try await LoopbackProxy.run(rules: Self.unread, timeouts: timeouts, connections: limits) { proxy in
+            let kept = try await tunnel(proxy, to: origin)
+            // The listener looks once a second; an exchange that fails after half of one shows that time has passed.
+            let silent = try await LoopbackOrigin { _ in nil }
+            for _ in 0..<3 {
+                let waiting = try await proxy.ask(silent)
+                try await waiting.receives("HTTP/1.1 504 ")
+                try await waiting.close()
+            }
+            #expect(!kept.isClosed)
+        }
+    }
+    #endif
+}
