@@ -110,6 +110,9 @@ extension FilterValueReader {
     func test(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest {
         if let test = try expression(value, reading) { return test }
         return switch reading {
+        case .text(.mode, _) where value.plain.lowercased() == "reverse":
+            // Such a mode has its server in it.
+            .text(.mode, (try? Glob("reverse:*", ignoringCase: true)) ?? Glob(literal: "reverse", ignoringCase: true))
         case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
         case .number(let field, let quantity): .number(field, try range(value, quantity))
         case .address(let leg): .address(leg, try glob(value, ignoringCase: true))

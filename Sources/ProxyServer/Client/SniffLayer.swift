@@ -226,6 +226,11 @@ final class SniffLayer: ClientLayer {
             scope = .tunnel(tunnel)
             if let reason = Unread(tunnel, of: connection) { return passUnread(tunnel, reason) }
         }
+        if case .reverse(let target) = scope, let tunnel = target.unreadTunnel,
+            !loop.rules.decrypts(tunnel.host, tunnel.port)
+        {
+            return passUnreadInReverse(tunnel)
+        }
         endSniffing()
         let host = hello.serverName ?? certificateHost
         guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols) }
@@ -320,6 +325,19 @@ final class SniffLayer: ClientLayer {
             notes: [],
             reason: reason
         )
+    }
+
+    /// Passes the client's TLS to the server that the listener stands in for; not where clients must say who they are first.
+    private func passUnreadInReverse(_ tunnel: RequestScope.Tunnel) {
+        guard loop.configuration.authentication == nil else {
+            endSniffing()
+            let text =
+                "'intercept' does not have \(tunnel.host) decrypted, and a client that is not read cannot be asked for a user "
+                + "and a password (--proxy-auth)."
+            intake.recordFailedHandshake(text)
+            return connection.close()
+        }
+        passUnread(tunnel, .notIntercepted)
     }
 
     /// Passes on what comes without looking at it, from the first byte on.

@@ -71,6 +71,14 @@ package struct ReverseTarget: Sendable, Hashable {
         case .tls: RequestScope.Tunnel(scheme: "https", host: host, port: port)
         }
     }
+
+    /// The connection for a client's TLS that is not read; `nil` where the server speaks none.
+    var unreadTunnel: RequestScope.Tunnel? {
+        switch transport {
+        case .http, .tcp: nil
+        case .https, .tls: RequestScope.Tunnel(scheme: "http", host: host, port: port)
+        }
+    }
 }
 
 extension ReverseTarget: CustomStringConvertible {

@@ -38,7 +38,7 @@ extension InterceptRules {
         GrammarKey("only", .locations, example: "[ \"*.example.com\", \"localhost:8443\" ]", fallback: "every host")
             .means("The hosts that are decrypted: host and port, nothing else is known before."),
         GrammarKey("except", .locations, example: "[ \"*.bank.example\" ]", fallback: "none")
-            .means("Hosts that are passed through unread."),
+            .means("Hosts whose TLS is passed through unread, in every mode."),
     ]
 
     /// Adds what one file says: both lists are gathered over the files of a profile.

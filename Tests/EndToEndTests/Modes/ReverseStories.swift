@@ -31,6 +31,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("TLS to a server that the profile leaves unread passes to it as it comes; plain HTTP is read")
+        func unread() async throws {
+            let nginx = try await ReportingNginx()
+            let profile = "version: 1\nintercept: { except: [ \"localhost:\(nginx.secure)\" ] }\n"
+            let sluice = try await SluiceProcess.listening(
+                "reverse:https://localhost:\(nginx.secure)@0",
+                profile: profile
+            )
+            let port = try sluice.port(of: "reverse:")
+            let root = try await TestAuthority.shared.root
+            let outcome = try await sluice.plainCurl("https://localhost:\(port)/secret", trusting: root)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let tunnel = try await sluice.exchange { $0.kind == .tunnel }
+            #expect(tunnel.record.url.host == "localhost" && tunnel.record.url.port == nginx.secure)
+            #expect(tunnel.record.flags.contains(.notIntercepted))
+            #expect(try await sluice.plainCurl("http://localhost:\(port)/plain").status == 0)
+            _ = try await sluice.exchange(path: "/plain")
+            #expect(try sluice.records().allSatisfy { $0.url.path != "/secret" })
+            #expect(try await sluice.told("list", sluice.session, "mode:reverse").contains("/plain"))
+        }
+
         @Test("List, show, why and every export name the server, and the overview the mode")
         func everywhere() async throws {
             let nginx = try await ReportingNginx()
