@@ -52,6 +52,39 @@ extension EndToEnd {
             #expect(try leftovers(scratch) == [])
         }
 
+        @Test("With other modes there is a forward proxy for the browser, too", .enabled(if: chromium != nil))
+        func modes() async throws {
+            let nginx = try await ReportingNginx()
+            let scratch = try Scratch()
+            let outcome = try await Program.run(
+                try SluiceProcess.executable(),
+                [
+                    "browser", "https://localhost:\(nginx.secure)/x", "--browser", try #require(Self.chromium),
+                    "--plain",
+                    "--mode", "socks5@0", "--session", scratch.path("b.sluice"),
+                    "--upstream-ca", try await TestAuthority.shared.root, "--",
+                    "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom",
+                ],
+                environment: try environment(scratch),
+                within: 180
+            )
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let records = try SessionReader(path: scratch.path("b.sluice")).records(limit: 100)
+            #expect(records.contains { $0.url.path == "/x" && $0.status == 200 }, "\(records.map(\.url))")
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path("tmp"))
+            #expect(left.filter { $0.contains("hromium") } == [], "\(left)")
+        }
+
+        @Test("A browser is not started where it would be refused (--proxy-auth)")
+        func users() async throws {
+            let scratch = try Scratch()
+            let outcome = try await SluiceProcess.run(
+                ["browser", "--proxy-auth", scratch.path("users")],
+                scratch: scratch
+            )
+            #expect(outcome.status == 2 && outcome.errors.contains("--proxy-auth"), "\(outcome.errors)")
+        }
+
         @Test("A certificate that is not Sluice's own is refused as ever", .enabled(if: chromium != nil))
         func foreign() async throws {
             let nginx = try await ReportingNginx()

@@ -28,7 +28,8 @@ package struct BrowserProxy: Sendable {
 
     /// That of another process; `nil` where it does not say what is needed.
     package init?(_ status: ControlStatus) {
-        guard let authority = status.authority, let (host, port) = RequestURL.splitAuthority(status.address), let port
+        guard let authority = status.authority,
+            let (host, port) = RequestURL.splitAuthority(status.forwardAddress ?? ""), let port
         else { return nil }
         let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.init(
@@ -66,7 +67,7 @@ struct BrowserProfile: Sendable {
         do {
             switch browser.family {
             case .chromium:
-                variables = [:]
+                variables = Self.temporaryFolder(directory)
                 arguments = try Self.chromium(proxy, in: directory) + further + Self.addresses(urls)
             case .firefox:
                 variables = ["MOZ_CRASHREPORTER_DISABLE": "1"]
@@ -94,6 +95,14 @@ struct BrowserProfile: Sendable {
     }
 
     // MARK: - Chromium
+
+    /// Chromium leaves a folder with a socket in the temporary one where it is killed, so that is to be its own.
+    ///
+    /// The path of a socket has 104 bytes at the most; where this one would be longer the user's folder stays.
+    private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
+        let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
+        return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
+    }
 
     private static func chromium(_ proxy: BrowserProxy, in directory: TemporaryDirectory) throws -> [String] {
         guard let hash = proxy.leafKeyHash else {

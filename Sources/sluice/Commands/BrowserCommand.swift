@@ -57,6 +57,12 @@ struct BrowserCommand: AsyncParsableCommand {
         if let wrong = url.first(where: { $0.hasPrefix("-") || $0.isEmpty }) {
             throw ValidationError("'\(wrong)' is no URL; arguments of the browser come after '--'.")
         }
+        if proxy.listener.proxyAuth != nil {
+            throw ValidationError(
+                "A browser cannot be started with a user and a password, so --proxy-auth would refuse it: leave it out, or start "
+                    + "'sluice run --proxy-auth FILE' for the others."
+            )
+        }
         if usesRunning, recording.session != nil || recording.bounds.isGiven || !recording.profile.isEmpty {
             throw ValidationError("What a running Sluice records, and by which rules, is said where it was started.")
         }
@@ -65,7 +71,8 @@ struct BrowserCommand: AsyncParsableCommand {
     func run() async throws {
         let browser = try InstalledBrowser.find(browser, environment: Self.environment)
         if usesRunning { return try await runBehindOther(browser) }
-        var settings = try proxy.settings(port: 0)
+        // A browser speaks to a forward proxy, whatever the modes are.
+        var settings = try proxy.settings(port: 0, hasCommand: true)
         try recording.set(&settings, hasCommand: false)
         let hasConsole = Screen.isThere && !plain && !recording.quiet && !recording.json
         if hasConsole { return try await runWithConsole(browser, settings) }
@@ -98,6 +105,12 @@ struct BrowserCommand: AsyncParsableCommand {
     private func runBehindOther(_ browser: InstalledBrowser) async throws {
         let status = try await control.target().status()
         guard let proxy = BrowserProxy(status) else {
+            guard status.forwardAddress != nil else {
+                throw StartError(
+                    "The running Sluice is no forward proxy, which is what a browser needs.",
+                    hint: "Start it with --mode regular as well, or let 'sluice browser' start one of its own."
+                )
+            }
             throw StartError("The running Sluice does not say where it listens and what signs its certificates.")
         }
         let process = try start(browser, proxy, isAlone: true)
