@@ -138,6 +138,11 @@ extension UpstreamRules {
             rule.heading.action = "directly"
             return rule
         }
+        if text == "env" {
+            let instead = "start with '--upstream-proxy env', which is for what no rule decides, or name the proxy"
+            reader.error("'env' is not for profiles, which mean the same wherever they are read: \(instead)", at: node)
+            return nil
+        }
         do throws(UpstreamProxy.SyntaxError) {
             let proxy = try UpstreamProxy(text)
             if proxy.password != nil {

@@ -1,11 +1,11 @@
 import Files
 import HTTPModel
 import ProxyServer
-import Rules
+package import Rules
 import Wire
 
 /// How servers are reached, and who we are to them: what options and profile say, with passwords and keys from their files.
-struct ServerAccess: Sendable {
+package struct ServerAccess: Sendable {
     /// What the user typed at the start, for as long as Sluice runs: passwords by the path of the file that they open.
     struct Secrets: Sendable {
         var passwords: [String: String] = [:]
@@ -33,21 +33,52 @@ struct ServerAccess: Sendable {
         guard let profile else { return }
         (rules, certificates) = (profile.upstream, profile.clientCertificates)
         for rule in rules.rules where rule.heading.isEnabled {
-            guard var proxy = rule.proxy else { continue }
-            if let file = rule.passwordFile {
-                let password = try Self.password(file, at: rule.heading.place)
-                do throws(UpstreamProxy.SyntaxError) {
-                    try UpstreamProxy.checkPassword(password)
-                } catch {
-                    throw ProfileError("\(file): \(error)", at: rule.heading.place)
-                }
-                proxy.password = password
-            }
-            proxies[rule.heading.place] = proxy
+            if let proxy = try Self.proxy(of: rule) { proxies[rule.heading.place] = proxy }
         }
         for rule in certificates.rules {
             identities.append(rule.isEnabled ? try Self.identity(rule, &secrets, ask) : nil)
         }
+    }
+
+    /// What a start would fail for, of the files that a profile names: their passwords, certificates and keys. A password that
+    /// would be asked for at the start is none of it.
+    package static func problems(in profile: RuleProfile) -> [ProfileError] {
+        func failure(_ body: () throws -> Void) -> ProfileError? {
+            do {
+                try body()
+                return nil
+            } catch {
+                return error as? ProfileError
+            }
+        }
+        let ofProxies = profile.upstream.rules.filter(\.heading.isEnabled).compactMap { rule in
+            failure { _ = try proxy(of: rule) }
+        }
+        let ofCertificates = profile.clientCertificates.rules.filter(\.isEnabled).compactMap { rule in
+            failure {
+                var secrets = Secrets()
+                do {
+                    _ = try identity(rule, &secrets) { _ in throw NotAsked() }
+                } catch is NotAsked {}
+            }
+        }
+        return ofProxies + ofCertificates
+    }
+
+    /// A password would be asked for.
+    private struct NotAsked: Error {}
+
+    /// A rule's proxy with its password; `nil` for a rule without one.
+    private static func proxy(of rule: UpstreamRules.Rule) throws(ProfileError) -> UpstreamProxy? {
+        guard var proxy = rule.proxy, let file = rule.passwordFile else { return rule.proxy }
+        let password = try password(file, at: rule.heading.place)
+        do throws(UpstreamProxy.SyntaxError) {
+            try UpstreamProxy.checkPassword(password)
+        } catch {
+            throw ProfileError("\(file): \(error)", at: rule.heading.place)
+        }
+        proxy.password = password
+        return proxy
     }
 
     /// Puts the ways to servers among a server's rules.
@@ -58,7 +89,8 @@ struct ServerAccess: Sendable {
 
     private func route(_ url: RequestURL) -> UpstreamRoute {
         guard let rule = rules.rule(for: url) else { return option?.route(url) ?? .direct }
-        guard let proxy = proxies[rule.heading.place], !rule.bypasses(url) else { return .direct }
+        guard let proxy = proxies[rule.heading.place] else { return .direct }
+        if rule.bypasses(url) { return .bypassing(reason: "bypassed by upstream '\(rule.heading.name)'") }
         return .through(proxy, reason: "upstream '\(rule.heading.name)'")
     }
 
@@ -91,32 +123,55 @@ struct ServerAccess: Sendable {
         _ secrets: inout Secrets,
         _ ask: ((_ path: String) throws -> String?)?
     ) throws -> TLSClientIdentity {
-        var password = try rule.passwordFile.map { try Self.password($0, at: rule.place) }
-        func load() throws(TLSClientIdentity.Problem) -> TLSClientIdentity {
+        let password = try rule.passwordFile.map { try Self.password($0, at: rule.place) }
+        func load(_ password: String?) throws(TLSClientIdentity.Problem) -> TLSClientIdentity {
             try TLSClientIdentity.load(name: rule.name, file: rule.file, keyFile: rule.keyFile, password: password)
         }
         do throws(TLSClientIdentity.Problem) {
+            return try load(password)
+        } catch .needsPassword(let path) {
+            guard let known = secrets.passwords[path] else { return try prompted(rule, path, &secrets, ask, load) }
             do throws(TLSClientIdentity.Problem) {
-                return try load()
-            } catch .needsPassword(let path) {
-                password = secrets.passwords[path]
-                if password == nil, let typed = try? ask?(path) {
-                    password = typed
-                    let identity = try load()
-                    // Only one that is right is kept.
-                    secrets.passwords[path] = typed
-                    return identity
-                }
-                return try load()
+                return try load(known)
+            } catch {
+                throw ProfileError(text(of: error), at: rule.place)
             }
         } catch {
             throw ProfileError(text(of: error), at: rule.place)
         }
     }
 
+    /// How often a password is asked for.
+    private static let attempts = 3
+
+    /// Loads what needs a password with one that is typed. Only one that is right is kept.
+    private static func prompted(
+        _ rule: ClientCertificateRules.Rule,
+        _ path: String,
+        _ secrets: inout Secrets,
+        _ ask: ((_ path: String) throws -> String?)?,
+        _ load: (String?) throws(TLSClientIdentity.Problem) -> TLSClientIdentity
+    ) throws -> TLSClientIdentity {
+        for _ in 0..<attempts {
+            guard let typed = try ask?(path) else {
+                throw ProfileError(text(of: .needsPassword(path: path)), at: rule.place)
+            }
+            do throws(TLSClientIdentity.Problem) {
+                let identity = try load(typed)
+                secrets.passwords[path] = typed
+                return identity
+            } catch .wrongPassword {
+                continue
+            } catch {
+                throw ProfileError(text(of: error), at: rule.place)
+            }
+        }
+        throw ProfileError("\(path): none of the \(attempts) passwords that were typed opens it", at: rule.place)
+    }
+
     private static func text(of problem: TLSClientIdentity.Problem) -> String {
         switch problem {
-        case .unusable(let error): "\(error)"
+        case .unusable(let error), .wrongPassword(let error): "\(error)"
         case .needsPassword(let path):
             "\(path): needs a password. Put it into the first line of a file, and name that under 'password-file'; "
                 + "it is asked for only at the start, on a terminal."

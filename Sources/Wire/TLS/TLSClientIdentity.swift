@@ -17,6 +17,8 @@ package struct TLSClientIdentity: Sendable, Hashable {
         /// It is encrypted, and no password was given.
         case needsPassword(path: String)
         case unusable(CertificateError)
+        /// The password that was given does not open it.
+        case wrongPassword(CertificateError)
     }
 
     /// Reads a certificate, those of its issuers and its key: PKCS #12, or PEM in one file or in two.
@@ -115,7 +117,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
         guard let key else {
             let reason = OpenSSLErrors.take().text
             if isEncrypted {
-                throw unusable(keyPath, "the password is wrong for the private key (\(reason))", checkPassword)
+                throw wrongPassword(keyPath, "the password is wrong for the private key (\(reason))")
             }
             throw unusable(keyPath, "the private key cannot be read (\(reason))", "Write it anew in PEM form.")
         }
@@ -131,7 +133,10 @@ package struct TLSClientIdentity: Sendable, Hashable {
         )
     }
 
-    private static let checkPassword = "Check the password in 'password-file'; its first line counts."
+    private static func wrongPassword(_ path: String, _ reason: String) -> Problem {
+        let advice = "Check the password in 'password-file'; its first line counts."
+        return .wrongPassword(CertificateError(path: path, reason: reason, advice: advice))
+    }
 
     // MARK: - PKCS #12
 
@@ -158,7 +163,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
                     "Convert it: openssl pkcs12 -legacy -in OLD.p12 -nodes | openssl pkcs12 -export -out NEW.p12"
                 throw unusable(path, "it uses an old cipher that OpenSSL no longer reads (\(text))", advice)
             }
-            throw unusable(path, "the password is wrong (\(text))", checkPassword)
+            throw wrongPassword(path, "the password is wrong (\(text))")
         }
         let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
         let certificateHandle = certificate.map { X509Handle(owning: $0) }

@@ -62,6 +62,10 @@ struct ProfileCheck: ParsableCommand {
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
+        // What a start would fail for is wrong with the profile, too.
+        let problems = ServerAccess.problems(in: profile)
+        for problem in problems { StandardStreams.error("\(problem)\n") }
+        if !problems.isEmpty { throw ExitCode(1) }
         if let against {
             var usage = RuleUsage(profile)
             try usage.add(archive: against)
