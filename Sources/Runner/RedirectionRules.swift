@@ -26,6 +26,18 @@ package struct RedirectionRules: Sendable, Hashable {
     /// The table in which all of it is, so that it goes as a whole.
     package static let table = "inet sluice"
 
+    /// What prints this file.
+    private var command: String {
+        var words = ["sluice transparent --print --port \(port)"]
+        if serverPorts != [80, 443] {
+            words.append("--server-ports \(serverPorts.map(String.init).joined(separator: ","))")
+        }
+        if let part = parts.first, parts.count == 1 { words.append("--only \(part.rawValue)") }
+        // The present user is another one where this is run by somebody else.
+        if parts.contains(.local) { words.append("--user \(user)") }
+        return words.joined(separator: " ")
+    }
+
     /// The file: the table anew, whatever was in it before.
     package var text: String {
         let ports = serverPorts.map(String.init).joined(separator: ", ")
@@ -33,7 +45,7 @@ package struct RedirectionRules: Sendable, Hashable {
             #!/usr/sbin/nft -f
             # Redirects TCP to the ports \(ports) to Sluice on port \(port), for IPv4 and IPv6.
             #
-            #   in force:   sluice transparent --print --port \(port) | sudo nft -f -
+            #   in force:   \(command) | sudo nft -f -
             #   gone again: sudo nft delete table \(RedirectionRules.table)
 
 

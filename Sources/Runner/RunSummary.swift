@@ -1,3 +1,4 @@
+import Foundation
 package import Recording
 import Sharing
 
@@ -30,7 +31,10 @@ package enum RunSummary {
         if let path = summary.path {
             let count = summary.earlierPaths.count
             let before = count == 0 ? "" : ", the last of \(count + 1) files"
-            text += "sluice: session \(path)\(before)\n"
+            text +=
+                FileManager.default.fileExists(atPath: path)
+                ? "sluice: session \(path)\(before)\n"
+                : "sluice: there is no session: \(path) was removed while it was recorded\n"
         }
         return text
     }

@@ -109,7 +109,7 @@ package final class RunningProxy: Sendable {
             // An empty session would be found as 'last'.
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
-            throw describe(error)
+            throw describe(error, settings)
         }
     }
 
@@ -370,7 +370,7 @@ package final class RunningProxy: Sendable {
         Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
     }
 
-    private static func describe(_ error: any Error) -> any Error {
+    private static func describe(_ error: any Error, _ settings: RunSettings) -> any Error {
         guard let error = error as? ListeningError else { return error }
         let (listener, place) = (error.listener, error.listener.place)
         let mode = listener.mode == .regular ? "" : " (\(listener.mode))"
@@ -380,7 +380,7 @@ package final class RunningProxy: Sendable {
         switch cause.errnoCode {
         case EADDRINUSE:
             let other =
-                listener.mode == .regular
+                listener.mode == .regular && !settings.hasPlaceInMode
                 ? "--listen 127.0.0.1:8081, or :0 for any free one"
                 : "--mode \(listener.mode)@8081, or @0 for any free one"
             return StartError(

@@ -84,6 +84,14 @@ struct RotationTests {
         next.recorder.close()
     }
 
+    @Test("A number whose file was removed is not given again")
+    func removed() throws {
+        for name in ["s-2.sluice", "s-3.sluice"] { try scratch.write(name, "mine") }
+        let feed = try Feed(try rotation("s.sluice"))
+        #expect(feed.recorder.path == scratch.path("s-4.sluice"))
+        feed.recorder.close()
+    }
+
     @Test("What a crash left of a file that was being made goes after a minute; another's stays")
     func parts() throws {
         for name in ["t-0007.sluice.part", "t-0008.sluice.part", "other.part"] { try scratch.write(name, "x") }

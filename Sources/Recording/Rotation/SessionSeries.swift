@@ -32,7 +32,9 @@ struct SessionSeries: Sendable {
     private func claim(labels: [String: String], at time: time_t = Foundation.time(nil)) throws -> String {
         let pattern = rotation.pattern
         removeParts()
-        var number = pattern.isNumbered ? (names().map(\.number).max() ?? 0) + 1 : 1
+        // A number that was removed is not given again: the order of the names stays that of the files.
+        let taken = names().filter { pattern.isNumbered || $0.name == pattern.name(at: time, number: $0.number) }
+        var number = (taken.map(\.number).max() ?? 0) + 1
         for _ in 0..<Self.mostNames {
             let path = pattern.path(of: pattern.name(at: time, number: number))
             number += 1

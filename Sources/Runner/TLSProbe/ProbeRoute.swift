@@ -74,6 +74,16 @@ package enum ProbeFailure: Error, Sendable, Hashable {
         case .closed, .plainHTTP, .alert, .refused: false
         }
     }
+
+    /// Whether the server may speak HTTP without TLS: it has shown nothing of TLS, and one plain request decides.
+    var mayBePlainHTTP: Bool {
+        switch self {
+        case .closed, .plainHTTP: true
+        // What came back was no record of TLS; an old server answers with a page that has no status line.
+        case .refused(let reason): reason.contains("wrong version number") || reason.contains("packet length too long")
+        case .unreachable, .silent, .alert, .outOfTime: false
+        }
+    }
 }
 
 extension ProbeFailure {

@@ -60,7 +60,7 @@ package struct TLSProbe: Sendable {
         report.address = first.address
         report.proxy = handshakes.route.proxy?.description
         report.findings = first.findings
-        if let failure = first.failure, failure.isFinal || failure == .plainHTTP || failure == .closed {
+        if let failure = first.failure, failure.isFinal || failure.mayBePlainHTTP {
             report.speaksPlainHTTP = failure == .plainHTTP
             if case .unreachable = failure {
                 report.problems = [problem(failure)]

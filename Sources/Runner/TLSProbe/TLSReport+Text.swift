@@ -84,7 +84,12 @@ extension TLSReport {
             let start = CertificateProblems.date(summary.notBefore)
             let end = CertificateProblems.date(summary.notAfter)
             let days = TLSReport.days(from: moment, to: summary.notAfter)
-            let left = days < 0 ? "expired \((-days).of("day")) ago" : "expires in \(days.of("day"))"
+            // Whole days that have passed, as there are whole days that are left.
+            let passed = TLSReport.days(from: summary.notAfter, to: moment)
+            let left =
+                days >= 0
+                ? "expires in \(days.of("day"))"
+                : passed == 0 ? "expired less than a day ago" : "expired \(passed.of("day")) ago"
             var text = "  \(index)  \(VisibleText.of(summary.subject.isEmpty ? "(no subject)" : summary.subject))\n"
             func fact(_ title: String, _ rest: String) {
                 text += "     \(title.filled(to: 11))  \(VisibleText.of(rest))\n"

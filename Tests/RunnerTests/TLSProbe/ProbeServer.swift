@@ -34,6 +34,8 @@ final class BluntServer: ChannelInboundHandler, Sendable {
         case closes
         case says(String)
         case hangs
+        /// Answers a hello with a page that has no status line, and a request as it should.
+        case isOldHTTP
     }
 
     private let conduct: Conduct
@@ -44,6 +46,11 @@ final class BluntServer: ChannelInboundHandler, Sendable {
         switch conduct {
         case .hangs: break
         case .closes: context.close(promise: nil)
+        case .isOldHTTP:
+            let isHello = unwrapInboundIn(data).readableBytesView.first == 0x16
+            let text = isHello ? "<!DOCTYPE HTML>\n<html>Bad request</html>\n" : "HTTP/1.0 200 OK\r\n\r\n"
+            context.channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
+            context.close(promise: nil)
         case .says(let text):
             context.channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
             context.close(promise: nil)

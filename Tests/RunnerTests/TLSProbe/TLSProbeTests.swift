@@ -242,6 +242,13 @@ import Wire
         #expect(report.leastExceptions?.demands == .init(allowsInsecureHTTP: true))
     }
 
+    @Test("One that answers a TLS hello with a page and no status line is known by a request")
+    func oldHTTP() async throws {
+        let report = try await BluntServer.withPort(.isOldHTTP) { try await probe($0).report() }
+        #expect(codes(report) == [.plainHTTP])
+        #expect(report.speaksPlainHTTP)
+    }
+
     @Test("A server that closes says so and is asked no more than needed")
     func closing() async throws {
         let report = try await BluntServer.withPort(.closes) { try await probe($0).report() }

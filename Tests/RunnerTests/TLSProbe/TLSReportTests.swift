@@ -201,6 +201,19 @@ import Wire
         #expect(TLSReport.days(from: 86_400, to: 0) == -1)
     }
 
+    @Test("A certificate that expired a day ago is told so")
+    func expired() {
+        for (seconds, words) in [
+            (1, "expired less than a day ago"), (86_401, "expired 1 day ago"), (200_000, "expired 2 days ago"),
+        ] {
+            var report = report()
+            let end = report.findings.certificates.first?.summary.notAfter ?? 0
+            report = TLSReport(ProbeTarget(host: "a.example"), moment: end + Int64(seconds), library: "OpenSSL 3")
+            report.findings = self.report().findings
+            #expect(report.text.contains(words), "\(report.text)")
+        }
+    }
+
     @Test(
         "Servers as people name them",
         arguments: [
