@@ -46,7 +46,7 @@ package enum SessionCopy {
     ) throws {
         if let there = FileFacts(path: target) {
             guard there.isRegular else { throw SessionError.directory(target) }
-            guard there.identity != FileFacts(path: path)?.identity else {
+            guard !SessionFiles.isSame(target, as: path) else {
                 throw SessionError(.cannotOpen, "\(target) is the session itself.", hint: "Give another name.")
             }
             guard overwrites else { throw SessionError.exists(target) }
@@ -64,6 +64,8 @@ package enum SessionCopy {
             try change(part)
         } catch let error as DatabaseError {
             throw SessionError.copying(path, target, error)
+        } catch let error as SessionError {
+            throw error.naming(target, for: part)
         }
         // A link fails where somebody has made the file meanwhile; a rename would replace it.
         guard (overwrites ? rename(part, target) : link(part, target)) == 0 else {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a session could not be opened, read or written.
 package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -31,6 +33,15 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         self.code = code
         self.message = message
         self.hint = hint
+    }
+
+    /// The same of a file by the name that the user gave it, where it was read or written under another one.
+    package func naming(_ path: String, for other: String) -> SessionError {
+        SessionError(
+            code,
+            message.replacingOccurrences(of: other, with: path),
+            hint: hint.replacingOccurrences(of: other, with: path)
+        )
     }
 
     package var description: String { hint.isEmpty ? message : "\(message) \(hint)" }

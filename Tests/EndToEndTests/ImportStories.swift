@@ -5,6 +5,15 @@ import Testing
 extension UserStories {
     @Suite("Files of other programs")
     struct ImportStories {
+        @Test("A session given to 'import charles' is told from settings, and the other command is named")
+        func charlesOfSession() async throws {
+            let sluice = try await SluiceProcess()
+            #expect(try await sluice.stop().status == 0)
+            let outcome = try await sluice.command(["import", "charles", sluice.session])
+            #expect(outcome.status == 1 && outcome.errors.contains("is a session and has no settings of Charles"))
+            #expect(outcome.errors.contains("sluice import session FILE"), "\(outcome.errors)")
+        }
+
         @Test("HAR, Charles, mitmproxy, cURL, sessions and bundles come in and are shown; traps are refused")
         func files() async throws {
             let scratch = try Scratch()

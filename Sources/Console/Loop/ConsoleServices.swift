@@ -4,6 +4,8 @@ package import Runner
 package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     package var session: String?
+    /// The archive that the session was read from; `nil` where there is none.
+    package var archive: String?
     package var control: (any ControlTarget)?
     /// Changes the session where no proxy does; `nil` where it is only read.
     package var edits: (any SessionEdits)?
@@ -21,5 +23,5 @@ package struct ConsoleServices: Sendable {
     /// Runs beside the console until it ends.
     package var background: (@Sendable () async -> Void)?
 
-    package init(session: String?) { self.session = session }
+    package init(session: String?, archive: String? = nil) { (self.session, self.archive) = (session, archive) }
 }

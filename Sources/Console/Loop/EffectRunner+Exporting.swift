@@ -13,6 +13,7 @@ extension EffectRunner {
         let begun = cancellations.load(ordering: .relaxed)
         onReader(passes) { [self] reader in
             defer { inbox.send(.jobEnded(.export)) }
+            try requireOther(request.path)
             if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
                 return inbox.send(.exportConflict(request))
             }

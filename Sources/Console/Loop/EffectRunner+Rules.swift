@@ -117,6 +117,7 @@ extension EffectRunner {
     func saveCopy(_ text: String, _ path: String) {
         start(on: passes) { [self] in
             do {
+                try requireOther(path)
                 try ExportFile.write(text, to: path)
                 say("A copy of the rules is in \(path).")
             } catch {

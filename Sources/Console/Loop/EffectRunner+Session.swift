@@ -42,6 +42,9 @@ extension EffectRunner {
     func saveSession(to path: String, isForced: Bool) {
         onReader(passes) { [self] reader in
             do {
+                if let archive = services?.archive {
+                    try OutputPlace.check(ExportFile.expanded(path), reading: archive, calling: "the archive")
+                }
                 try SessionCopy.write(session: reader.path, to: ExportFile.expanded(path), overwrites: isForced)
             } catch let error as SessionError where error.code == .exists {
                 return inbox.send(.sessionExists(path: path))

@@ -26,7 +26,8 @@ extension EffectRunner {
                     throw error
                 }
                 archives.withLock { all in if let archive { all.append(archive) } }
-                let own = replace(by: Connected(services: ConsoleServices(session: session), queries: queries))
+                let services = ConsoleServices(session: session, archive: archive == nil ? nil : file)
+                let own = replace(by: Connected(services: services, queries: queries))
                 inbox.send(.opened(file, hidesLive: own))
             } catch {
                 inbox.send(.refused(.openSession, "\(error)"))

@@ -46,13 +46,28 @@ extension EffectRunner {
         }
     }
 
+    /// Opens a file that the user named, but none of those that are shown or recorded.
+    func output(_ path: String) throws -> OutputFile {
+        try requireOther(path)
+        return try ExportFile.open(path)
+    }
+
+    /// Throws where a path leads to a session or an archive that is shown, or that is recorded behind it.
+    func requireOther(_ path: String) throws {
+        let path = ExportFile.expanded(path)
+        for services in [services, behind.withLock({ $0?.services })] {
+            if let session = services?.session { try OutputPlace.check(path, reading: session) }
+            if let archive = services?.archive { try OutputPlace.check(path, reading: archive) }
+        }
+    }
+
     func saveBody(_ id: ExchangeID, _ path: String) {
         // A long body must not delay pages.
         onReader(passes) { [self] reader in
             let exchange = try reader.recorded(id)
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
-            let file = try ExportFile.open(path)
+            let file = try output(path)
             let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
             try file.finish()
             let name = hasResponse ? "response" : "request"

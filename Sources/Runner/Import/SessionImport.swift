@@ -62,7 +62,11 @@ struct SessionImport {
                 defer { directory.remove() }
                 let session = "\(directory.path)/\(ArchiveFile.bundledSession)"
                 try zip.extract(entry, to: session)
-                try readSession(session, origin("bundle", file), &outcome)
+                do {
+                    try readSession(session, origin("bundle", file), &outcome)
+                } catch let error as SessionError {
+                    throw error.naming(file, for: session)
+                }
             } else if let format {
                 outcome.format = format.described
                 try readArchive(file, origin(format.origin, file), &outcome)
@@ -118,8 +122,7 @@ struct SessionImport {
     // MARK: - A session
 
     private func readSession(_ path: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
-        func place(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
-        guard place(path) != place(session) else {
+        guard !SessionFiles.isSame(path, as: session) else {
             throw StartError("\(path) is the session that is open.", hint: "Name another one.")
         }
         let reader = try SessionReader(path: path)

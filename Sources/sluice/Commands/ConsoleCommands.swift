@@ -77,7 +77,7 @@ struct Open: AsyncParsableCommand {
                 archive.remove()
                 return true
             }
-            return ConsoleServices(session: archive.session)
+            return ConsoleServices(session: archive.session, archive: path)
         }
     }
 }

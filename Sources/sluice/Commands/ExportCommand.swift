@@ -78,6 +78,7 @@ struct Export: ParsableCommand {
                 isUsage: true
             )
         }
+        try OutputPlace.check(output, reading: SessionQuery.path(session))
         if isDirectory, let output, !force, OutputDirectory.isThere(output) {
             throw StartError("\(output) is there already, and not empty.", hint: "--force writes into it.")
         }

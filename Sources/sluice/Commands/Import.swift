@@ -55,6 +55,7 @@ struct Import: ParsableCommand {
 
         func run() throws {
             // A profile that was edited is worth more than the one that is made here.
+            try OutputPlace.check(output, reading: file, calling: "the file of Charles")
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
             try checkForExchanges(bytes)
@@ -86,6 +87,12 @@ struct Import: ParsableCommand {
 
         /// Refuses what has exchanges and no settings.
         private func checkForExchanges(_ bytes: [UInt8]) throws(StartError) {
+            guard !bytes.starts(with: "SQLite format 3".utf8) else {
+                throw StartError(
+                    "\(file == "-" ? "Standard input" : file) is a session and has no settings of Charles.",
+                    hint: "sluice import session FILE -o SESSION adds its exchanges to another one."
+                )
+            }
             switch ArchiveFormat(beginning: Array(bytes.prefix(ArchiveFormat.tellingBytes))) {
             case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .curl, .javaObjects:
                 throw StartError(

@@ -26,6 +26,7 @@ struct ProfileExport: ParsableCommand {
     }
 
     func run() throws {
+        for file in files { try OutputPlace.check(output, reading: file, calling: "the profile") }
         try Overwriting.check(output, isForced: force)
         let export = try CharlesExport(RuleProfile.load(paths: files, takesPipes: true))
         StandardStreams.error("\(export.report)\n")

@@ -114,6 +114,13 @@ extension UserStories {
                 let (status, text) = try await says(line)
                 #expect(status == 1 && text.contains(words), "\(line): \(text)")
             }
+            for line in [
+                "export har \(sluice.session)", "save-body 2 \(sluice.session)", "save-session \(sluice.session)",
+            ] {
+                let (status, text) = try await says(line)
+                #expect(status == 1 && text.contains("is the session itself."), "\(line): \(text)")
+            }
+            #expect(try sluice.records().count == 2)
             // A name of one character is one.
             let folder = sluice.scratch.path("here")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

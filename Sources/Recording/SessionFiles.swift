@@ -1,0 +1,38 @@
+import Foundation
+
+/// Which file a path leads to, whatever it is called and by whatever link.
+package enum SessionFiles {
+    /// Whether two paths lead to one file; standard output is `nil` and `-`.
+    package static func isSame(_ path: String?, as other: String) -> Bool {
+        let isOutput = path == nil || path == "-"
+        guard let facts = isOutput ? FileFacts(descriptor: STDOUT_FILENO) : path.flatMap({ FileFacts(path: $0) }),
+            facts.isRegular
+        else { return false }
+        return facts.identity == FileFacts(path: other)?.identity
+    }
+
+    /// Whether a path is one of the files that SQLite keeps beside a session, which need not be there now.
+    package static func isCompanion(_ path: String?, of session: String) -> Bool {
+        let companions = SessionPath.companions(of: session)
+        return path.map { companions.contains(whole($0)) } == true || companions.contains { isSame(path, as: $0) }
+    }
+
+    /// Whether a file is a session, by its first bytes.
+    package static func isSession(_ path: String) -> Bool {
+        guard FileFacts(path: path)?.isRegular == true, let file = FileHandle(forReadingAtPath: path),
+            let start = try? file.read(upToCount: 72), start.count == 72
+        else { return false }
+        let mark = start[68..<72].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return start.starts(with: "SQLite format 3".utf8) && mark == Schema.applicationID
+    }
+
+    /// A path with the links of its folder followed.
+    private static func whole(_ path: String) -> String {
+        let slash = path.lastIndex(of: "/")
+        guard let bytes = realpath(slash.map { String(path[...$0]) } ?? ".", nil) else { return path }
+        defer { free(bytes) }
+        let folder = String(cString: bytes)
+        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        return (folder == "/" ? "" : folder) + "/" + name
+    }
+}
