@@ -52,7 +52,7 @@ package struct SessionQuery {
             let archive = try ImportedArchive(path, work: work)
             // The reader has it open, so it can be removed now, and is not left behind if the process is killed.
             defer { archive.remove() }
-            return try SessionReader(path: archive.session)
+            return try archive.reader()
         }
         try RequestArchive.requireSession(path)
         return try SessionReader(path: path)

@@ -51,6 +51,15 @@ struct StructureTests {
         #expect(error?.message.contains("256") == true)
         let nested = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
         #expect(try Self.tokens(nested.utf8).count == 512)
+        // What is passed over costs a byte for each level.
+        let deeper = String(repeating: "[", count: 1_000) + String(repeating: "]", count: 1_000)
+        var reader = JSONTokenReader(Array(deeper.utf8))
+        let first = try #require(try reader.next())
+        try reader.skip(first)
+        #expect(try reader.depth == 0 && reader.next() == nil)
+        reader = JSONTokenReader(Array(String(repeating: "[", count: 1_100_000).utf8))
+        let second = try #require(try reader.next())
+        #expect(throws: JSONSyntaxError.self) { try reader.skip(second) }
     }
 
     @Test("a text that comes in pieces has the tokens and the errors of the whole one")

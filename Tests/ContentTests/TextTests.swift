@@ -40,6 +40,22 @@ struct TextTests {
     }
 
     @Test(
+        "a text is written in an encoding that has all of its characters, and in no other",
+        arguments: [
+            ("windows-1252", "a\u{E9}\u{20AC}", [0x61, 0xE9, 0x80]), ("windows-1252", "\u{434}", nil),
+            ("utf-16le", "a\u{1F600}", [0x61, 0, 0x3D, 0xD8, 0, 0xDE]), ("utf-8", "\u{E9}", [0xC3, 0xA9]),
+            ("shift_jis", "\u{65E5}", [0x93, 0xFA]), ("shift_jis", "\u{1F600}", nil), ("no-such", "a", nil),
+            ("iso-2022-jp", "\u{65E5}", [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42]), ("koi8-r", "", []),
+        ] as [(String, String, [UInt8]?)]
+    )
+    func encoding(charset: String, text: String, bytes: [UInt8]?) {
+        #expect(TextEncoder.encode(text, as: Charset(charset)).map { Array($0.readableBytesView) } == bytes)
+        let long = String(repeating: text, count: 50_000)
+        guard bytes != nil, let encoded = TextEncoder.encode(long, as: Charset(charset)) else { return }
+        #expect(TextDecoder.decode(encoded, as: Charset(charset)).text == long)
+    }
+
+    @Test(
         "what is no media type is refused",
         arguments: ["", "text", "/", "text/", "/x", "a b/c", "text/html/x", ";a=b"]
     )

@@ -47,6 +47,9 @@ package struct JSONTokenReader {
     /// Where in ``bytes`` the next token is looked for.
     package private(set) var position = 0
     private let nestingLimit: Int
+    /// So deep may a value be nested that is passed over: it takes a byte for each level only.
+    private static let skippedNestingLimit = 1 << 20
+    private var isSkipping = false
     private let tokenLimit: Int
     private let refill: (() throws -> [UInt8])?
     private var isAtEnd = false
@@ -115,9 +118,11 @@ package struct JSONTokenReader {
         }
     }
 
-    /// Passes over the rest of the value whose first token was just read.
+    /// Passes over the rest of the value whose first token was just read, which may be nested deeper than others.
     package mutating func skip(_ first: JSONToken) throws(JSONSyntaxError) {
         guard first.kind == .objectBegin || first.kind == .arrayBegin else { return }
+        isSkipping = true
+        defer { isSkipping = false }
         let outside = depth - 1
         while depth > outside { _ = try next() }
     }
@@ -158,7 +163,8 @@ package struct JSONTokenReader {
         let kind: JSONToken.Kind
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            guard open.count < nestingLimit else { throw error("nested deeper than \(nestingLimit) levels") }
+            let limit = isSkipping ? max(nestingLimit, JSONTokenReader.skippedNestingLimit) : nestingLimit
+            guard open.count < limit else { throw error("nested deeper than \(limit) levels") }
             let isObject = byte == UInt8(ascii: "{")
             open.append(isObject)
             position += 1

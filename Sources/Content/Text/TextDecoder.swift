@@ -65,7 +65,7 @@ package enum TextDecoder {
         0x0153, 0x009D, 0x017E, 0x0178,
     ]
 
-    private static func windows1252Scalar(_ byte: UInt8) -> Unicode.Scalar {
+    static func windows1252Scalar(_ byte: UInt8) -> Unicode.Scalar {
         guard (0x80...0x9F).contains(byte) else { return Unicode.Scalar(byte) }
         return Unicode.Scalar(windows1252High[Int(byte - 0x80)]) ?? "\u{FFFD}"
     }

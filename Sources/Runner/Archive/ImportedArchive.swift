@@ -13,6 +13,8 @@ package struct ImportedArchive: Sendable {
     package let session: String
     /// How many exchanges the archive had.
     package let count: Int
+    /// The archive's own file.
+    private let path: String
     private let directory: TemporaryDirectory
 
     /// Reads an archive of any size; throws ``StartError`` where it cannot be read, with the position, `FileError` where a
@@ -20,6 +22,7 @@ package struct ImportedArchive: Sendable {
     ///
     /// A HAR has bodies without content coding; where a field names one, it is applied again.
     package init(_ path: String, work: LongWork? = nil) throws {
+        self.path = path
         directory = try TemporaryDirectory("archive")
         session = directory.path + "/archive.sluice"
         do {
@@ -31,7 +34,16 @@ package struct ImportedArchive: Sendable {
             }
         } catch {
             directory.remove()
-            throw error
+            throw (error as? SessionError)?.naming(path, for: session) ?? error
+        }
+    }
+
+    /// Reads it as a session; throws `SessionError`, which names the archive.
+    func reader() throws -> SessionReader {
+        do {
+            return try SessionReader(path: session)
+        } catch let error as SessionError {
+            throw error.naming(path, for: session)
         }
     }
 

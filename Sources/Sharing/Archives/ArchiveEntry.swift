@@ -13,6 +13,8 @@ package struct ArchiveEntry {
         /// The body without content coding: text, or base64.
         package var text = ""
         package var isBase64 = false
+        /// What `text` was in; `nil` where the archive does not say.
+        var charset: Charset?
         /// Whether the archive does not have the body, or only its beginning.
         package var isCut = false
         /// The body as bytes, in place of `text`.

@@ -1,3 +1,5 @@
+import Text
+
 /// Reads the exchanges of an archive one after the other, so that it is never whole in memory.
 package protocol ArchiveReader {
     /// Calls `body` with each exchange, in order. Throws ``ArchiveError`` or `JSONSyntaxError` where the archive cannot
@@ -45,6 +47,15 @@ package final class ArchiveLosses {
             "entry of a data: or blob: URL, for which nothing is sent",
             "entries of data: or blob: URLs, for which nothing is sent"
         )
+        static let charset = Kind(
+            "body's charset, which lacks some of its characters: it is UTF-8 now",
+            "bodies' charsets, which lack some of their characters: they are UTF-8 now"
+        )
+        /// Names are the file's.
+        static func outOfRange(_ name: String) -> Kind {
+            let name = VisibleText.of(String(name.prefix(40)))
+            return Kind("value of '\(name)' that is out of range", "values of '\(name)' that are out of range")
+        }
         static let value = Kind("value that is no object", "values that are no objects")
         static let unreadableURL = Kind(
             "exchange without a URL that can be read",

@@ -26,7 +26,7 @@ package struct CharlesJSONReader: ArchiveReader {
                 return losses.add(.init("object that is no transaction", "objects that are no transactions"))
             }
             hasFound = true
-            if let entry = transaction.entry() { try body(entry) } else { losses.add(.unreadableURL) }
+            if let entry = transaction.entry(losses) { try body(entry) } else { losses.add(.unreadableURL) }
         }
         _ = try json.next()
         if !hasFound, !losses.phrases.isEmpty { throw json.error("there are no transactions of Charles in it") }

@@ -62,7 +62,7 @@ struct CharlesTransaction {
     var extras = Extras()
 
     /// The exchange; `nil` where it has no host that can be read.
-    func entry() -> ArchiveEntry? {
+    func entry(_ losses: ArchiveLosses) -> ArchiveEntry? {
         guard let target else { return nil }
         var entry = ArchiveEntry()
         entry.kind = isTunnel ? .tunnel : isWebSocket ? .webSocket : .http
@@ -75,6 +75,8 @@ struct CharlesTransaction {
         entry.colour = extras.colour
         entry.request = message(request)
         entry.response = message(response)
+        entry.request.encodeText(isOurs: extras.kind != nil, losses)
+        entry.response.encodeText(isOurs: extras.kind != nil, losses)
         // Of HTTP/2 not every file says so elsewhere.
         let version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
         entry.request.version = version

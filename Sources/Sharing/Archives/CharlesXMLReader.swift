@@ -27,7 +27,11 @@ package struct CharlesXMLReader: ArchiveReader {
                 try xml.skip()
                 continue
             }
-            if let entry = try transaction(attributes).entry() { try body(entry) } else { losses.add(.unreadableURL) }
+            if let entry = try transaction(attributes).entry(losses) {
+                try body(entry)
+            } else {
+                losses.add(.unreadableURL)
+            }
         }
     }
 

@@ -45,7 +45,7 @@ package struct CharlesZipReader: ArchiveReader {
             var whole = transaction
             whole.request.bytes = try bytes(of: bodies["\(number)-req"])
             whole.response.bytes = try bytes(of: bodies["\(number)-res"])
-            if let entry = whole.entry() { try body(entry) } else { losses.add(.unreadableURL) }
+            if let entry = whole.entry(losses) { try body(entry) } else { losses.add(.unreadableURL) }
         }
     }
 

@@ -64,7 +64,7 @@ package struct HARReader {
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
-            case ("time", .number): entry.time = try reader.number(name, first, HARReader.milliseconds)
+            case ("time", .number): entry.time = reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)
             // Of Playwright, which has no `connection`.
@@ -88,7 +88,7 @@ package struct HARReader {
             case ("timings", .objectBegin):
                 try reader.members { reader, name, first in
                     guard first.kind == .number else { return try reader.json.skip(first) }
-                    entry.timings[name] = try reader.number(name, first, HARReader.milliseconds)
+                    entry.timings[name] = reader.number(name, first, HARReader.milliseconds)
                 }
             default: try reader.json.skip(first)
             }
@@ -101,6 +101,8 @@ package struct HARReader {
         if !isOurs, let bytes = HARReader.bytes(of: entry.request) {
             (entry.request.bytes, entry.request.text) = (bytes, "")
         }
+        entry.request.encodeText(isOurs: isOurs, losses)
+        entry.response.encodeText(isOurs: isOurs, losses)
         return entry
     }
 
@@ -113,7 +115,7 @@ package struct HARReader {
             case ("httpVersion", .string): entry.request.version = reader.json.string(first)
             case ("headers", .arrayBegin): entry.request.fields = try reader.fields()
             case ("postData", .objectBegin): try reader.content(&entry.request, encoding: "_encoding")
-            case ("bodySize", .number): size = try reader.number(name, first, HARReader.amounts) ?? 0
+            case ("bodySize", .number): size = reader.number(name, first, HARReader.amounts) ?? 0
             default: try reader.json.skip(first)
             }
         }
@@ -141,13 +143,13 @@ package struct HARReader {
     private mutating func response(_ entry: inout ArchiveEntry) throws {
         try members { reader, name, first in
             switch (name, first.kind) {
-            case ("status", .number): entry.status = Int(try reader.number(name, first, 0...999) ?? 0)
+            case ("status", .number): entry.status = Int(reader.number(name, first, 0...999) ?? 0)
             case ("statusText", .string): entry.reason = reader.json.string(first)
             case ("httpVersion", .string): entry.response.version = reader.json.string(first)
             case ("headers", .arrayBegin): entry.response.fields = try reader.fields()
             case ("content", .objectBegin): try reader.content(&entry.response, encoding: "encoding")
             case ("_transferSize", .number):
-                entry.response.wireSize = try reader.number(name, first, HARReader.amounts).map { Int64($0) }
+                entry.response.wireSize = reader.number(name, first, HARReader.amounts).map { Int64($0) }
             // Of Chrome and Sluice, and of Playwright.
             case ("_error", .string), ("_failureText", .string): entry.error = reader.json.string(first)
             default: try reader.json.skip(first)
@@ -166,6 +168,7 @@ package struct HARReader {
                     reader.losses.add(.cutBody)
                     message.isCut = true
                 }
+            case ("comment", .string): message.charset = HARReader.charset(reader.json.string(first))
             case ("size", .number): size = Double(reader.json.text(first)) ?? 0
             case (encoding, .string): message.isBase64 = reader.json.string(first).lowercased() == "base64"
             default: try reader.json.skip(first)
@@ -176,6 +179,15 @@ package struct HARReader {
             losses.add(.missingBody)
             message.isCut = true
         }
+    }
+
+    /// What the text of a body was converted from, as our own HAR has it.
+    private static func charset(_ comment: String) -> Charset? {
+        let words = comment.split(separator: " ")
+        guard let place = words.firstIndex(of: "Converted"), words[place...].count > 2, words[place + 1] == "from",
+            words[place + 2].hasSuffix(".")
+        else { return nil }
+        return Charset(words[place + 2].dropLast())
     }
 
     private mutating func fields() throws -> [(name: String, value: String)] {
@@ -200,12 +212,14 @@ package struct HARReader {
         var bytes = 0
         try elements { reader in
             var message = ArchiveEntry.SocketMessage()
+            // One whose time cannot be read came with the one before.
+            message.time = messages.last?.time ?? 0
             try reader.members { reader, name, first in
                 switch (name, first.kind) {
                 case ("type", .string): message.isSent = reader.json.string(first) == "send"
-                case ("time", .number): message.time = try reader.moment(first)
+                case ("time", .number): message.time = reader.moment(first) ?? message.time
                 case ("opcode", .number):
-                    message.opcode = Int(try reader.number(name, first, HARReader.amounts) ?? -1)
+                    message.opcode = Int(reader.number(name, first, HARReader.amounts) ?? -1)
                 case ("data", .string): message.data = reader.json.string(first)
                 default: try reader.json.skip(first)
                 }
@@ -221,17 +235,20 @@ package struct HARReader {
     }
 
     /// When a message came, in seconds since 1970; Playwright writes milliseconds.
-    private func moment(_ token: JSONToken) throws -> Double {
+    private func moment(_ token: JSONToken) -> Double? {
         let number = Double(json.text(token)) ?? 0
         if number > HARReader.seconds.upperBound, HARReader.seconds.contains(number / 1_000) { return number / 1_000 }
-        return try self.number("time", token, HARReader.seconds) ?? 0
+        return self.number("time", token, HARReader.seconds)
     }
 
     /// A number in its range; `nil` for one below the range where that begins at 0: HAR 1.2 writes −1 for what is not known.
-    private func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) throws -> Double? {
-        let text = json.text(token)
-        guard let number = Double(text), number >= 0 || range.lowerBound < 0 else { return nil }
-        guard range.contains(number) else { throw json.error("'\(name)' is \(text), which is out of its range") }
+    /// One that no session can keep is left out.
+    private func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
+        guard let number = Double(json.text(token)), number >= 0 || range.lowerBound < 0 else { return nil }
+        guard range.contains(number) else {
+            losses.add(.outOfRange(name))
+            return nil
+        }
         return number
     }
 

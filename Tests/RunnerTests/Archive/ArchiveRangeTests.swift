@@ -18,14 +18,14 @@ struct ArchiveRangeTests {
         HostileNumbers.expect(ArchiveProbe.template, at: place) { _ = try ArchiveProbe.read($0) }
     }
 
-    @Test("What is out of range is refused by name, line and column; what is below 0 is not known")
-    func refused() throws {
+    @Test("What is out of range, or below 0, is not known; the archive is read all the same")
+    func leftOut() throws {
         func refusal(_ text: String) throws -> String? {
             // The third number of the timings, in the seventh line.
             let json = HostileNumbers.filled(ArchiveProbe.template) { $0 == 7 ? text : nil }
             return try ArchiveProbe.read(Array(json.utf8))
         }
-        #expect(try refusal("1e300")?.contains(".har:7:53: no HAR that can be read: 'connect' is 1e300") == true)
+        #expect(try refusal("1e300") == nil)
         #expect(try refusal("-1") == nil)
         #expect(try refusal("-1e400") == nil)
         #expect(try refusal("null") == nil)

@@ -1,4 +1,5 @@
 import Content
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -200,8 +201,9 @@ struct ImportedArchiveTests {
             ("{}", "it has no 'log' with 'entries'"), ("", "the text ends too early"),
             ("[1]", "there are no transactions of Charles in it"),
             ("{\"log\": {\"entries\": []}} more", "something follows the end"),
-            (String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
-            ("{\"log\":" + String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
+            (String(repeating: "[", count: 100_000), "the text ends too early"),
+            ("{\"log\":" + String(repeating: "[", count: 100_000), "the text ends too early"),
+            ("{\"log\":" + String(repeating: "[", count: 1_100_000), "nested deeper than 1048576 levels"),
         ]
     )
     func refuses(text: String, words: String) throws {
@@ -210,6 +212,31 @@ struct ImportedArchiveTests {
         let error = #expect(throws: StartError.self) { try ImportedArchive(path) }
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         #expect(error?.message.hasPrefix("\(path):") == true)
+    }
+
+    @Test("A bundle whose session is damaged is refused by its own name, not that of the file it is unpacked into")
+    func damagedBundle() async throws {
+        let path = try written("")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let header = Array("SQLite format 3\0".utf8)
+        for content in [Array("no session".utf8), header + Array(repeating: 7, count: 500)] {
+            let file = path + ".content"
+            try Data(content).write(to: URL(filePath: file))
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            try FileManager.default.removeItem(atPath: path)
+            try ZipWriter.write([.init("session.sluice", file: file)], to: path)
+            var said: [String] = []
+            do { _ = try SessionQuery.open(path) } catch { said.append("\(error)") }
+            let other = path + ".sluice"
+            defer { try? FileManager.default.removeItem(atPath: other) }
+            do {
+                _ = try await RecordedSessionEdits(path: other).importExchanges(of: path) { _ in true }
+            } catch {
+                said.append("\(error)")
+            }
+            #expect(said.count == 2)
+            for error in said { #expect(error.contains(path) && !error.contains("archive.sluice"), "\(error)") }
+        }
     }
 
     @Test("Twenty thousand entries and a long body are read")
