@@ -71,8 +71,11 @@ extension PageScript {
           more ? make('p', { class: 'note' }, (more > 0 ? plural(more, 'more message') : 'More messages') +
             ' left out. The export as json has all of them.') : null);
         }
-        function connection(title, leg, more) {
+        function connection(title, leg, more, row) {
           if (!leg) return null;
+          // An archive has no address of ours, and does not say how the server was reached.
+          const isUnknown = row && !leg.localAddress && /^(https|wss):/.test(row.url);
+          const withoutTLS = isUnknown ? 'unknown: imported' : 'none: plain text';
           const tls = leg.tls;
           const certificates = ((tls && tls.certificates) || []).map((certificate) => make('details', {},
             make('summary', {}, 'Certificate ', ...visible(certificate.subject)), factList([
@@ -85,7 +88,7 @@ extension PageScript {
             ['Address', leg.peerAddress + (leg.proxy ? ' (the proxy’s)' : '') + (leg.localAddress ? ', here ' + leg.localAddress : '')],
             ['Through proxy', leg.proxy],
             ['Connection', leg.connection + more], ['Opened', moment(leg.openedAt)],
-            ['TLS', tls ? tls.protocol + ', ' + tls.cipher + (tls.resumed ? ', resumed' : '') : 'none: plain text'],
+            ['TLS', tls ? tls.protocol + ', ' + tls.cipher + (tls.resumed ? ', resumed' : '') : withoutTLS],
             ['ALPN', tls && tls.applicationProtocol], ['Server name', tls && tls.serverName],
             ['Client certificate', tls && tls.clientCertificate && (tls.clientCertificate.sent
               ? 'asked for, sent ' + tls.clientCertificate.sent.subject : 'asked for, none sent')],
@@ -94,7 +97,7 @@ extension PageScript {
         function connections(row, data) {
           const isReused = row.flags.includes('upstream-reused');
           return section('connections', 'Connections', connection('Client', data.client, ''),
-            connection('Server', data.upstream, isReused ? ', reused' : ', made for this exchange'),
+            connection('Server', data.upstream, isReused ? ', reused' : ', made for this exchange', row),
             data.upstream ? null : make('p', { class: 'faint' }, 'No server was asked.'));
         }
 

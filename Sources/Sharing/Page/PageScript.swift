@@ -142,6 +142,10 @@ enum PageScript {
           if (row.comment) found.push(['“', 'comment: ' + plain(row.comment)]);
           return found;
         }
+        function responseSize(row) {
+          const hasBody = row.kind === 'http' || row.kind === 'websocket';
+          return hasBody ? row.sizes.responseBody : row.sizes.responseWire;
+        }
         function kind(row) {
           if (row.kind !== 'http') return row.kind;
           const type = row.mediaType || '';
@@ -226,7 +230,7 @@ enum PageScript {
           cell('path', [...visible(shownPath(row)), make('span', { class: 'p-host' }, ' ', visible(row.host))],
             { title: plain(row.url) }),
           cell('type', visible(kind(row))),
-          cell('size', size(row.sizes.responseBody || row.sizes.responseWire)),
+          cell('size', size(responseSize(row))),
           cell('time', row.timings.total == null ? '–' : time(row.timings.total)),
           cell('fall', bar(row), { 'aria-label': when, title: when }));
           element.style.top = place * rowHeight + 'px';

@@ -23,6 +23,25 @@ struct OverviewTests {
         #expect(lines.contains("  · sluice: waited for a free stream"))
     }
 
+    @Test func `of an imported exchange TLS is not said to be none where it is https`() {
+        func words(_ scheme: String, here: String) -> String? {
+            let exchange = Example.exchange { exchange in
+                exchange.record.url.scheme = scheme
+                exchange.upstream = ConnectionRecord(
+                    id: ConnectionID(2),
+                    leg: .upstream,
+                    openedAt: 0,
+                    localAddress: here,
+                    peerAddress: "10.0.0.1:443"
+                )
+            }
+            return Example.lines(.overview, exchange).last { $0.hasPrefix("  TLS  ") }
+        }
+        #expect(words("https", here: "") == "  TLS             unknown: imported")
+        #expect(words("http", here: "") == "  TLS             none: plain text")
+        #expect(words("https", here: "127.0.0.1:5") == "  TLS             none: plain text")
+    }
+
     @Test func `of an exchange in flight nothing is told that is not known, and in a recording it is cut`() {
         let exchange = Example.exchange { exchange in
             exchange.record.state = .inFlight

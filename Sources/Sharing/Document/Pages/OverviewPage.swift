@@ -175,7 +175,10 @@ struct OverviewPage {
         if let version { writer.fact("version", version.description) }
         if connection.leg == .upstream { handshakeTimes(connection, &writer) }
         guard let tls = connection.tls else {
-            writer.fact("TLS", "none: plain text")
+            // An archive has no address of ours, and does not say how the server was reached.
+            let isSecure = record.url.scheme == "https" || record.url.scheme == "wss"
+            let isUnknown = connection.leg == .upstream && connection.localAddress.isEmpty && isSecure
+            writer.fact("TLS", isUnknown ? "unknown: imported" : "none: plain text")
             return
         }
         var facts = [tls.protocolVersion, tls.cipherSuite]
