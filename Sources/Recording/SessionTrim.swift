@@ -206,10 +206,26 @@ package struct SessionTrim: Sendable, Hashable {
             (outcome.kept, outcome.sizeBefore, outcome.sizeAfter) = (tried.kept, before, tried.size)
             return outcome
         }
+        let bounds = try reader.bounds() ?? 1...1
+        if largestSize == nil, used <= SessionTrim.largestTried {
+            var outcome = Outcome()
+            let going = ExchangeNumbers(chosen)
+            outcome.removed = Int64(chosen.count)
+            outcome.kept = try Int64(reader.count()) - outcome.removed
+            outcome.sizeBefore = before
+            outcome.sizeAfter = try SessionCopy.size(reader.path, without: going, upTo: bounds.upperBound)
+            return outcome
+        }
         var sizes = try reader.sizesByNumber()
+        // What a session takes that has no exchange: its tables and its rules.
+        let least = try SessionCopy.size(
+            reader.path,
+            without: ExchangeNumbers(ranges: [bounds]),
+            upTo: bounds.upperBound
+        )
         let whole = sizes.reduce(into: 0.0) { $0 += $1.size + SessionTrim.overhead }
         // Pages that are not full, rules and connections count with the exchanges.
-        let scale = whole > 0 ? Double(used) / whole : 1
+        let scale = whole > 0 ? Double(max(0, used - least)) / whole : 1
         let going = ExchangeNumbers(chosen)
         sizes.removeAll { going.contains($0.number) }
         var rest = sizes.reduce(into: 0.0) { $0 += $1.size + SessionTrim.overhead }
@@ -218,14 +234,15 @@ package struct SessionTrim: Sendable, Hashable {
         outcome.kept = Int64(sizes.count)
         if let largestSize {
             outcome.isEstimate = true
-            for entry in sizes where rest * scale > Double(largestSize) {
+            for entry in sizes where Double(least) + rest * scale > Double(largestSize) {
                 rest -= entry.size + SessionTrim.overhead
                 outcome.removed += 1
                 outcome.kept -= 1
             }
         }
         outcome.sizeBefore = before
-        outcome.sizeAfter = Int64(min(max(0, rest * scale), Double(RecordedRange.amounts.upperBound)))
+        let pages = ((max(0, rest * scale)) / Double(Schema.pageSize)).rounded(.up) * Double(Schema.pageSize)
+        outcome.sizeAfter = least + Int64(min(pages, Double(RecordedRange.amounts.upperBound - least)))
         return outcome
     }
 }

@@ -232,6 +232,23 @@ struct TrimTests {
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == bytes)
     }
 
+    @Test("only looked at tells the size that it would have, which is never none, and an error names the user's file")
+    func rehearsedSize() throws {
+        try record(60)
+        for removed in [Self.even, .everything] {
+            let trim = SessionTrim(removed: removed)
+            let said = try trim.rehearsal(try SessionReader(path: scratch.session))
+            let target = scratch.path("copy.sluice")
+            let outcome = try trim.copy(scratch.session, to: target)
+            #expect(said == outcome && said.sizeAfter >= 10 * Int64(Schema.pageSize), "\(said) \(outcome)")
+            #expect(try size(target) == said.sizeAfter)
+            let small = SessionTrim(removed: removed, largestSize: 1_000)
+            let error = sessionError { _ = try small.copy(scratch.session, to: scratch.path("small.sluice")) }
+            #expect(error?.message.contains("small.sluice") == true && error?.message.contains(".part-") == false)
+            try FileManager.default.removeItem(atPath: target)
+        }
+    }
+
     @Test("of all and of nothing, and of what was marked before, comes out right")
     func ends() throws {
         try record(10)

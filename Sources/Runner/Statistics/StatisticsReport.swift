@@ -26,8 +26,8 @@ package struct StatisticsReport {
     private static let shownOfEach = 20
     private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
     private static let widths = [8, 7, 9, 9, 9, 10]
-    private static let bars = 8...30
-    private static let shortestName = 20
+    private static let bars = 6...30
+    private static let shortestName = 18
 
     private let statistics: SessionStatistics
     /// `nil` for both.

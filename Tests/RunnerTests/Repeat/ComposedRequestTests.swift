@@ -77,6 +77,14 @@ struct ComposedRequestTests {
         #expect(names(request) == ["cookie: a=1; b=2", "x: y", "Host: api.example.com"])
     }
 
+    @Test("keeps the Cookie lines of HTTP/1.1 apart, as they were recorded")
+    func cookies() throws {
+        let head = "GET /a HTTP/1.1\nHost: api.example.com\nCookie: a=1\nx: y\nCookie: b=2\n\n"
+        let exchange = try exchange(head, url: "http://api.example.com/a", method: "GET")
+        let request = try ComposedRequest(exchange, body: ByteBuffer())
+        #expect(names(request) == ["Host: api.example.com", "Cookie: a=1", "x: y", "Cookie: b=2"])
+    }
+
     @Test("of a WebSocket is a plain GET, and its frames are no body")
     func webSocket() throws {
         let head = "CONNECT /chat HTTP/2\nhost: api.example.com\n\n"
