@@ -20,6 +20,8 @@ package final class ExchangeLog: Sendable {
     /// Replaces secrets in lines of JSON, which other programs keep; `nil` to leave them.
     private let mask: Mutex<RecordMask?>
     private let hasHeader = Atomic(false)
+    private let maskedPlaces = Atomic(0)
+    private let maskedLines = Atomic(0)
 
     package init(form: Form, mask: MaskRules? = nil, write: @escaping @Sendable (String) -> Void) {
         self.form = form
@@ -35,6 +37,20 @@ package final class ExchangeLog: Sendable {
     }
 
     private func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
-        mask.withLock { $0?.masked(exchange) ?? exchange.record }
+        let record = mask.withLock { $0?.masked(exchange) ?? exchange.record }
+        let count = record.extras.masked.count - exchange.record.extras.masked.count
+        if count > 0 {
+            maskedPlaces.add(count, ordering: .relaxed)
+            maskedLines.add(1, ordering: .relaxed)
+        }
+        return record
+    }
+
+    /// How much was masked so far, for who reads the summary; `nil` for nothing.
+    package var summary: String? {
+        RunSummary.masked(
+            places: maskedPlaces.load(ordering: .relaxed),
+            exchanges: maskedLines.load(ordering: .relaxed)
+        )
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 package import Recording
 import Sharing
+import Text
 
 /// The text that is printed when Sluice stops.
 package enum RunSummary {
@@ -37,6 +38,14 @@ package enum RunSummary {
                 : "sluice: there is no session: \(path) was removed while it was recorded\n"
         }
         return text
+    }
+
+    /// How much was masked in lines of JSON; `nil` for nothing.
+    package static func masked(places: Int, exchanges: Int) -> String? {
+        guard places > 0 else { return nil }
+        let lines = exchanges == 1 ? "1 line" : "\(exchanges.grouped) lines"
+        let secrets = places == 1 ? "Secrets are masked in 1 place" : "Secrets are masked in \(places.grouped) places"
+        return "sluice: \(secrets) of \(lines); --secrets keeps them.\n"
     }
 
     /// Names of files, the first few of them.

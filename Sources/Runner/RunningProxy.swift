@@ -34,6 +34,7 @@ package final class RunningProxy: Sendable {
 
     private let server: ProxyServer
     private let recorder: Recorder
+    private let log: ExchangeLog
     let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
@@ -97,6 +98,7 @@ package final class RunningProxy: Sendable {
                 settings,
                 files,
                 recorder,
+                log,
                 problem,
                 report,
                 reportsRefusals ? .notice : .warning
@@ -117,11 +119,12 @@ package final class RunningProxy: Sendable {
         _ settings: RunSettings,
         _ files: StartFiles,
         _ recorder: Recorder,
+        _ log: ExchangeLog,
         _ recordingProblem: RecordingProblem,
         _ report: @escaping @Sendable (String) -> Void,
         _ logLevel: Logger.Level
     ) async throws {
-        (self.settings, self.recorder) = (settings, recorder)
+        (self.settings, self.recorder, self.log) = (settings, recorder, log)
         (self.recordingProblem, self.report) = (recordingProblem, report)
         let profile = files.profile
         authority = files.authority
@@ -148,6 +151,9 @@ package final class RunningProxy: Sendable {
             secrets: files.secrets
         )
     }
+
+    /// How much was masked in what was printed of exchanges; `nil` for nothing.
+    package var maskedSummary: String? { log.summary }
 
     /// The proxy that `--upstream-proxy` names, in words; `nil` without the option.
     package var upstreamSummary: String? { settings.upstreamProxy?.text }

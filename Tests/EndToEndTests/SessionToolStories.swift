@@ -23,6 +23,22 @@ extension UserStories {
             #expect(plain.errors.isEmpty && plain.text.contains("/short"))
         }
 
+        @Test("What prints JSON lines says in how many places it masked secrets, and --secrets nothing")
+        func maskedLines() async throws {
+            let nginx = try await ReportingNginx()
+            for isMasked in [true, false] {
+                let sluice = try await SluiceProcess(["--json"] + (isMasked ? [] : ["--secrets"]))
+                _ = try await sluice.get("http://127.0.0.1:\(nginx.plain)/x?token=5f4dcc3b5aa765d61d83")
+                _ = try await sluice.get("http://127.0.0.1:\(nginx.plain)/plain")
+                let words = "sluice: Secrets are masked in 1 place of 1 line; --secrets keeps them."
+                let end = try await sluice.stop()
+                #expect(end.errors.contains(words) == isMasked, "\(end.errors)")
+                let list = ["list", sluice.session, "--json"] + (isMasked ? [] : ["--secrets"])
+                let outcome = try await sluice.command(list)
+                #expect(outcome.status == 0 && outcome.errors.contains(words) == isMasked, "\(outcome.errors)")
+            }
+        }
+
         @Test("A stream is followed as it comes, one of its messages is printed whole, and ctrl-c ends with 0")
         func following() async throws {
             let long = String(repeating: "0123456789", count: 5_000)

@@ -92,6 +92,37 @@ struct RepeatedFormTests {
         for shell in ["bash", "dash"] { try await check(.curl, [shell]) }
     }
 
+    @Test func `what HTTPie cannot send is said in a comment`() throws {
+        let source = MemorySource()
+        func comments(_ head: [UInt8]) throws -> [Substring] {
+            let exchange = try source.add("http://h/", requestBytes: head)
+            let text = try #require(try CopyForm.httpie.text(exchange, source: source, files: nil))
+            return text.split(separator: "\n").filter { $0.hasPrefix("# ") }
+        }
+        let search = try comments(Array("M-SEARCH / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+        #expect(search == ["# HTTPie cannot send this method: it takes letters only"])
+        let latin1 = try comments(Array("GET / HTTP/1.1\r\nHost: h\r\nX-N: caf".utf8) + [0xE9, 13, 10, 13, 10])
+        #expect(latin1 == ["# HTTPie cannot send the value of X-N, which is not UTF-8"])
+        #expect(try comments(Array("GET / HTTP/1.1\r\nHost: h\r\nX-N: caf\u{E9}\r\n\r\n".utf8)).isEmpty)
+    }
+
+    @Test func `placeholders of an earlier export are said to stand for secrets`() throws {
+        let source = MemorySource()
+        let head = "GET /?a=sluice-key-2 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer sluice-token-1\r\n\r\n"
+        let exchange = try source.add("http://h/?a=sluice-key-2", request: head)
+        let words = "sluice-key-2, sluice-token-1 stand for secrets that were masked before; put them in"
+        for form in [CopyForm.httpie, .fetch, .python] {
+            #expect(try form.text(exchange, source: source, files: nil)?.contains(" \(words)\n") == true)
+        }
+        var script = ByteBuffer()
+        var export = CurlExport(source: source, form: .script) { script.writeImmutableBuffer($0) }
+        try export.add(exchange)
+        try export.finish()
+        #expect(String(buffer: script).contains("# \(words)\n"))
+        let plain = try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: sluice-x\r\nA: sluice-token\r\n\r\n")
+        #expect(try CopyForm.httpie.text(plain, source: source, files: nil)?.contains("masked before") == false)
+    }
+
     @Test func `header lines of one name stay apart or are joined`() throws {
         let source = MemorySource()
         let head = "GET / HTTP/1.1\r\nHost: h\r\nX: 1\r\nx: 2\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n"

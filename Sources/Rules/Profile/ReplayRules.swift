@@ -73,7 +73,7 @@ extension ReplayRules {
             example: "miss",
             fallback: "last"
         ).means(
-            "What a request gets that comes more often than it was recorded: the last answer again, or none; like --once."
+            "What a request gets that comes more often than it was recorded: the last answer again, or a miss, which is 599; like --once."
         ),
     ]
 

@@ -168,7 +168,7 @@ package enum DifferenceReport {
             let pairs = difference.endpoints.flatMap { $0.places.map(\.exchanges) }
             return try MaskedValues(pairs, old.reader, new.reader, version, mask)
         }
-        let lines = mask.map { RecordMask($0) }
+        let lines = try mask.map { try ReportMask([old.reader, new.reader], $0).record }
         var writer = JSONWriter()
         try writer.object { json in
             json.member("same", difference.isSame)

@@ -69,6 +69,7 @@ struct CurlCommand {
         try data()
         if head.fields.contains(.acceptEncoding) { option("--compressed") }
         try url()
+        if let remark = EarlierMask.remark(on: bytes, source) { remarks.append(remark) }
     }
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Text
 
 /// A request as an HTTPie command.
 struct HTTPieCommand {
@@ -14,7 +15,7 @@ struct HTTPieCommand {
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
     mutating func text(_ files: (any BodyFiles)?) throws -> String {
-        var before = Array(request.comments("#").utf8)
+        var before = Array((request.comments("#") + comments).utf8)
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
         if request.body.isEmpty {
             words.append(Array("--ignore-stdin".utf8))
@@ -43,6 +44,19 @@ struct HTTPieCommand {
         if !request.body.isEmpty { added.append("Content-Type") }
         for name in added where !request.has(name.lowercased()) { try words.append(word("\(name):".utf8)) }
         return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
+    }
+
+    /// What HTTPie refuses to send, as comment lines: methods that are not letters, and values that are not UTF-8.
+    private var comments: String {
+        var lines: [String] = []
+        if !request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) {
+            lines.append("HTTPie cannot send this method: it takes letters only")
+        }
+        let names = request.fields.filter { String(validating: $0.value, as: UTF8.self) == nil }.map(\.name)
+        if !names.isEmpty {
+            lines.append("HTTPie cannot send the value of \(names.joined(separator: ", ")), which is not UTF-8")
+        }
+        return lines.map { "# \(VisibleText.of($0))\n" }.joined()
     }
 
     /// `Name:value`; an empty value is written with a semicolon. A value that begins like another kind of item is escaped.

@@ -49,6 +49,8 @@ struct RequestToRepeat {
             throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
         }
         body = Array(bytes.readableBytesView)
+        let text = Array(url.utf8) + fields.flatMap(\.value) + body
+        if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
         if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
         if record.flags.contains(.requestBodyIncomplete) {
             let isDropped = record.flags.contains(.bodiesDropped)

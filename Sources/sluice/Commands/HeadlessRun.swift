@@ -144,7 +144,7 @@ struct HeadlessRun {
     /// recorded and every assertion holds.
     private func finish(_ running: RunningProxy) async -> Bool {
         let summary = await running.stop()
-        StandardStreams.error(RunSummary.text(summary))
+        StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
         let end = ending()
         StandardStreams.error(end.text)
         do {

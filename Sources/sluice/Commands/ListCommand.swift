@@ -41,15 +41,24 @@ struct List: ParsableCommand {
             let pipeline = try ExportPipeline(query, work) { "finding secrets" }
             return RecordMask(try SessionMask.source(pipeline, SessionMask.rules(of: query.reader)).mask)
         }
+        var (places, exchanges) = (0, 0)
+        func line(_ record: ExchangeRecord) -> String {
+            guard json else { return ExchangeLine.human(record) }
+            let masked = mask?.masked(record) ?? record
+            let count = masked.extras.masked.count - record.extras.masked.count
+            if count > 0 { (places, exchanges) = (places + count, exchanges + 1) }
+            return ExchangeLine.json(masked)
+        }
         var text = json ? "" : ExchangeLine.header + "\n"
         try query.forEachMatch { record in
-            text += (json ? ExchangeLine.json(mask?.masked(record) ?? record) : ExchangeLine.human(record)) + "\n"
+            text += line(record) + "\n"
             if text.utf8.count > 1 << 16 {
                 try output.write(text)
                 text = ""
             }
         }
         try output.write(text)
+        if let summary = RunSummary.masked(places: places, exchanges: exchanges) { StandardStreams.error(summary) }
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
     }
 }

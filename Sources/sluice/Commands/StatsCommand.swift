@@ -40,8 +40,9 @@ struct Stats: ParsableCommand {
         let output = try OutputFile(nil)
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
         guard !json else {
-            let mask = try secrets ? nil : RecordMask(SessionMask.rules(of: query.reader))
-            return try output.write(try report.json(mask))
+            let mask = try secrets ? nil : ReportMask([query.reader], SessionMask.rules(of: query.reader))
+            if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
+            return try output.write(try report.json(mask?.record))
         }
         try output.write(report.text(on: TerminalScreen.current))
     }

@@ -54,6 +54,23 @@ struct OtherExchangesTests {
         return try SessionReader(path: scratch.path("s.sluice"))
     }
 
+    @Test("A report knows the secrets of the bodies of its sessions, unless they are long")
+    func report() throws {
+        let reader = try session([
+            Sample(path: "/reset/\(Self.token)"), Sample(path: "/", answer: "{\"token\":\"\(Self.token)\"}"),
+        ])
+        func masked(most: Int64) throws -> (path: String?, remark: String?) {
+            let mask = try ReportMask([reader], MaskRules(), most: most)
+            return (try reader.exchange(ExchangeID(1)).map { mask.record.masked($0.record).url.path }, mask.remark)
+        }
+        let known = try masked(most: 2)
+        #expect(known.path?.contains(Self.token) == false && known.remark == nil, "\(known)")
+        #expect(try masked(most: 1).remark?.contains("not looked through") == true)
+        let statistics = try reader.statistics(matching: .everything, countsEndpoints: true)
+        let json = try StatisticsReport(statistics).json(ReportMask([reader], MaskRules()).record)
+        #expect(!json.contains(Self.token), "\(json)")
+    }
+
     private func export(_ numbers: [Int64], of reader: SessionReader) throws -> (String, MaskedSource) {
         let pipeline = ExportPipeline(reader, threads: 2) { try $0(numbers) }
         let masked = try SessionMask.source(pipeline, MaskRules())

@@ -23,7 +23,7 @@ extension RepeatReport {
         made: SessionReader?,
         responses version: MessageVersion = .sent
     ) throws -> String {
-        let lines = mask.map { RecordMask($0) }
+        let lines = try mask.map { try ReportMask([recorded, made].compactMap(\.self), $0).record }
         let pairs = rows.flatMap { $0.comparison.places.map(\.exchanges) }
         let values: MaskedValues? =
             if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask) } else { nil }
