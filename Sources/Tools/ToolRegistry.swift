@@ -39,6 +39,10 @@ extension ProfileHelp {
     package static func text(for key: String? = nil) throws(UnknownKeyError) -> String {
         try text(for: key, of: .standard)
     }
+
+    package static func names(for text: String) -> [(name: String, summary: String)] {
+        names(for: text, of: .standard)
+    }
 }
 
 extension EditableProfile {
