@@ -42,7 +42,7 @@ package struct SessionQuery {
         reader = try SessionQuery.open(path, work: work)
     }
 
-    /// Opens a session: a file, `last` for the newest one that was given no name, or an archive.
+    /// Opens a session: what ``path(_:)`` finds, or an archive.
     ///
     /// Throws `StartError` for another file, `SessionError` for a session that cannot be read; `Interrupted` where a
     /// signal stops the work that it is a part of.
@@ -67,9 +67,15 @@ package struct SessionQuery {
         }
     }
 
-    /// The file that a command names: a path, or `last` for the newest session that was given no name.
+    /// The file that a command names: a path, `last` for the newest session that was given no name, or the name alone of
+    /// one of these.
     package static func path(_ session: String) throws -> String {
-        guard session == "last", !FileManager.default.fileExists(atPath: session) else { return session }
+        if FileManager.default.fileExists(atPath: session) { return session }
+        guard session == "last" else {
+            let named = "\(StandardPaths.sessions)/\(session)"
+            let isNamed = !session.isEmpty && !session.contains("/") && FileManager.default.fileExists(atPath: named)
+            return isNamed ? named : session
+        }
         guard let newest = StandardPaths.newestSession else {
             throw StartError(
                 "There is no session in \(StandardPaths.sessions).",

@@ -36,7 +36,10 @@ package enum StandardPaths {
     }
 
     /// The newest session that was given no name; `nil` where there is none.
-    package static var newestSession: String? {
+    package static var newestSession: String? { sessionNames.first.map { sessions + "/" + $0 } }
+
+    /// The names of the sessions that were given none, the newest first.
+    package static var sessionNames: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
         let pattern = try? sessionPattern()
         // Of those that began in one second the number says which is the newest.
@@ -44,7 +47,7 @@ package enum StandardPaths {
             let number = pattern?.number(in: name)
             return (time: number == nil ? name : String(name.prefix(19)), number: number ?? 0, name: name)
         }
-        return numbered.max { ($0.time, $0.number) < ($1.time, $1.number) }.map { sessions + "/" + $0.name }
+        return numbered.sorted { ($0.time, $0.number) > ($1.time, $1.number) }.map(\.name)
     }
 
     /// Makes a directory that only the user can read, with those above it.

@@ -41,6 +41,10 @@ extension ProfileHelp {
     }
 
     package static func keys(within path: String? = nil) -> [GrammarKey]? { keys(within: path, of: .standard) }
+
+    package static func names(for text: String) -> [(name: String, summary: String)] {
+        names(for: text, of: .standard)
+    }
 }
 
 extension EditableProfile {

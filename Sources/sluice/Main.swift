@@ -7,6 +7,7 @@ import Runner
 @main
 enum Main {
     static func main() async {
+        if Completion.writeScript(CommandLine.arguments) { return }
         // The command that the arguments name, once they are read.
         var parsed: (any ParsableCommand.Type)?
         do {
@@ -23,6 +24,9 @@ enum Main {
     }
 
     private static func finish(with error: any Error, of command: (any ParsableCommand.Type)?) -> Never {
+        // A shell that asks for completions has a command line on its screen, into which nothing may be printed.
+        let isCompletion = CommandLine.arguments.dropFirst().first == "---completion"
+        if isCompletion, Sluice.exitCode(for: error) != .success { Sluice.exit(withError: ExitCode(1)) }
         if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
         if Sluice.exitCode(for: error) == .success {
             StandardStreams.out(Sluice.fullMessage(for: error) + "\n")

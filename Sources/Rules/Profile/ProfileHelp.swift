@@ -39,6 +39,19 @@ package enum ProfileHelp {
         return keys
     }
 
+    /// What ``text(for:of:)`` explains: for `rewrite.` and what may follow it the keys within `rewrite`, for a text without
+    /// a dot all keys and topics. Empty where there is no such key.
+    package static func names(
+        for text: String,
+        of tools: ToolRegistry
+    ) -> [(name: String, summary: String)] {
+        let words = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init).dropLast()
+        let keys = keys(within: words.joined(separator: "."), of: tools) ?? []
+        let path = words.map { $0 + "." }.joined()
+        let about = words.isEmpty ? topics(tools).map { ($0.names.first ?? "", $0.summary) } : []
+        return keys.map { (path + $0.name, $0.summary) } + about
+    }
+
     private static func overview(_ tools: ToolRegistry) -> String {
         let keys = ProfileGrammar.allKeys(tools).map { ($0.name, $0.summary) }
         let about = topics(tools).map { ($0.names.first ?? "", $0.summary) }

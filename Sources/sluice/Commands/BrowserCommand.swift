@@ -23,7 +23,8 @@ struct BrowserCommand: AsyncParsableCommand {
     @OptionGroup var recording: RecordingOptions
 
     @Option(
-        help: .value("name|path", "chromium, chrome, edge, brave or firefox, or a path. (default: the first found)")
+        help: .value("name|path", "chromium, chrome, edge, brave or firefox, or a path. (default: the first found)"),
+        completion: .list(["chromium", "chrome", "edge", "brave", "firefox"])
     )
     var browser: String?
 

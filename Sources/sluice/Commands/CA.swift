@@ -56,12 +56,16 @@ struct CA: ParsableCommand {
 
         @OptionGroup var source: AuthorityOptions
         @Option(help: "The form; trust-help explains how to trust it on each platform.") var format: Format
-        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
+        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file())
+        var output: String?
 
         @Option(help: "The password of the PKCS #12 file, which others on this machine can see meanwhile.")
         var password: String?
 
-        @Option(help: "The file whose first line is the password of the PKCS #12 file, or - for standard input.")
+        @Option(
+            help: "The file whose first line is the password of the PKCS #12 file, or - for standard input.",
+            completion: .file()
+        )
         var passwordFile: String?
 
         func validate() throws {
@@ -89,11 +93,16 @@ struct CA: ParsableCommand {
 
 /// The options for another authority than the user's own.
 struct AuthorityOptions: ParsableArguments {
-    @Option(help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.") var ca: String?
-    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.") var caKey: String?
+    @Option(
+        help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.",
+        completion: .file()
+    )
+    var ca: String?
+    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.", completion: .file())
+    var caKey: String?
     @Option(help: "The password of a PKCS #12 authority.") var caPassword: String?
 
-    @Option(help: "The file whose first line is that password, or - for standard input.")
+    @Option(help: "The file whose first line is that password, or - for standard input.", completion: .file())
     var caPasswordFile: String?
 
     func validate() throws {

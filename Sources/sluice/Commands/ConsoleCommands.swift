@@ -17,12 +17,18 @@ struct ConsoleCommand: AsyncParsableCommand {
     @OptionGroup var proxy: ProxyOptions
     @OptionGroup var linear: LinearOptions
 
-    @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
+    @Option(
+        help: "The session file to record to; one that exists is continued. (default: a new one)",
+        completion: .newSession
+    )
     var session: String?
 
     @OptionGroup var bounds: SessionBounds
 
-    @Option(help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.")
+    @Option(
+        help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.",
+        completion: .profile
+    )
     var profile: [String] = []
 
     func validate() throws { try bounds.check(session) }
@@ -48,7 +54,8 @@ struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
 
     @OptionGroup var linear: LinearOptions
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
 
     func run() async throws {
         try Screen.require(linear)

@@ -13,7 +13,7 @@ struct DemoCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var linear: LinearOptions
-    @Option(help: "The session file to record to. (default: a new one)") var session: String?
+    @Option(help: "The session file to record to. (default: a new one)", completion: .newSession) var session: String?
     @Flag(help: "Print what passes and end, on a terminal too.") var plain = false
 
     func run() async throws {

@@ -28,7 +28,10 @@ struct Diff: ParsableCommand {
             """
     )
 
-    @Argument(help: .value("session", "Two sessions or HARs, two of SESSION:ID, or one session and two numbers."))
+    @Argument(
+        help: .value("session", "Two sessions or HARs, two of SESSION:ID, or one session and two numbers."),
+        completion: .session
+    )
     var sessions: [String]
     @Option(help: .value("filter", "Of two sessions: only the exchanges that fit, as one argument.")) var filter:
         String?

@@ -35,11 +35,16 @@ struct Export: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
-    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
+    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
     @Option(help: "What is written: commands, programs, data, a table, a page, or a zip with all.")
     var format: ExportFormat
-    @Option(name: .shortAndLong, help: "The file to write, with raw a directory. (default: standard output)")
+    @Option(
+        name: .shortAndLong,
+        help: "The file to write, with raw a directory. (default: standard output)",
+        completion: .file()
+    )
     var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
@@ -51,7 +56,7 @@ struct Export: ParsableCommand {
     @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
     @Flag(help: "Where a text looks like a secret and is not known as one: write nothing, end with exit code 1.")
     var strict = false
-    @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."))
+    @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."), completion: .profile)
     var profile: [String] = []
 
     func validate() throws {

@@ -25,7 +25,10 @@ struct GuideCommand: ParsableCommand {
 
     @Flag(help: "Print the page as Markdown.") var markdown = false
     @Option(help: .value("words", "List the lines in which all of these words stand.")) var search: String?
-    @Option(help: .value("directory", "Write the manual pages of all commands and topics into a directory."))
+    @Option(
+        help: .value("directory", "Write the manual pages of all commands and topics into a directory."),
+        completion: .directory
+    )
     var man: String?
 
     func validate() throws {

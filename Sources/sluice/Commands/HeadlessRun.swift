@@ -8,7 +8,10 @@ import Runner
 
 /// What is recorded of a run, what is printed of it, and the rules in force.
 struct RecordingOptions: ParsableArguments {
-    @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
+    @Option(
+        help: "The session file to record to; one that exists is continued. (default: a new one)",
+        completion: .newSession
+    )
     var session: String?
 
     @OptionGroup var bounds: SessionBounds
@@ -23,7 +26,10 @@ struct RecordingOptions: ParsableArguments {
     )
     var recorder: RecorderConfiguration.Mode = .lossless
 
-    @Option(help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.")
+    @Option(
+        help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.",
+        completion: .profile
+    )
     var profile: [String] = []
 
     @Flag(help: "Print no line for each exchange.") var quiet = false

@@ -39,7 +39,7 @@ struct HoldCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The message.") var id: String
+        @Argument(help: "The message.", completion: .hold) var id: String
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
@@ -79,7 +79,7 @@ struct HoldCommand: AsyncParsableCommand {
 
 struct HeldMessages: ParsableArguments {
     @OptionGroup var options: ControlOptions
-    @Argument(help: .value("id", "The messages, or 'all'.")) var ids: [String]
+    @Argument(help: .value("id", "The messages, or 'all'."), completion: .holds) var ids: [String]
 
     func decide(_ decision: HoldDecision, _ what: String) async throws {
         let result = try await options.target().decide(ids, decision)
@@ -110,7 +110,7 @@ extension HoldCommand {
         )
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The message.") var id: String
+        @Argument(help: "The message.", completion: .hold) var id: String
         @Option(help: "A request's method.") var method: String?
 
         @Option(help: "A request's absolute URL; with another host the request goes there, and Host follows.")

@@ -31,7 +31,7 @@ struct Import: ParsableCommand {
                 """
         )
 
-        @Argument(help: "The file that Charles wrote, or - for standard input.") var file: String
+        @Argument(help: "The file that Charles wrote, or - for standard input.", completion: .file()) var file: String
 
         @Option(help: "What the export of a single tool is that does not say so.")
         var `as`: CharlesSettings.LoneTool?
@@ -44,7 +44,8 @@ struct Import: ParsableCommand {
         )
         var remapPath: [String] = []
 
-        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)") var output: String?
+        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)", completion: .profile)
+        var output: String?
         @Flag(help: "Write over a profile that is there.") var force = false
 
         func validate() throws {

@@ -22,10 +22,11 @@ extension Import {
                 """
         )
 
-        @Argument(help: .value("file", "What is to be read.")) var files: [String]
+        @Argument(help: .value("file", "What is to be read."), completion: .file()) var files: [String]
         @Option(
             name: .shortAndLong,
-            help: .value("session", "The session to write. (default: a new one beside those of 'sluice run')")
+            help: .value("session", "The session to write. (default: a new one beside those of 'sluice run')"),
+            completion: .newSession
         )
         var output: String?
 

@@ -33,7 +33,7 @@ struct KeysCheck: ParsableCommand {
         discussion: "Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
     )
 
-    @Argument(help: "The key file. (default: the one that the console reads)") var file: String?
+    @Argument(help: "The key file. (default: the one that the console reads)", completion: .profile) var file: String?
 
     func run() throws {
         let issues = (file.map { KeyFile(file: $0) } ?? KeyFile()).issues

@@ -13,8 +13,9 @@ struct List: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
-    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
+    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
     @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
 

@@ -23,7 +23,11 @@ struct ProfileHelpCommand: ParsableCommand {
         discussion: "For example: sluice profile help throttle, sluice profile help locations"
     )
 
-    @Argument(help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)") var key: String?
+    @Argument(
+        help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)",
+        completion: .profileKey
+    )
+    var key: String?
 
     func run() throws {
         do throws(ProfileHelp.UnknownKeyError) {
@@ -45,7 +49,10 @@ struct ProfileCheck: ParsableCommand {
             """
     )
 
-    @Argument(help: .value("file", "The profiles, which are read as one; later ones add to earlier ones."))
+    @Argument(
+        help: .value("file", "The profiles, which are read as one; later ones add to earlier ones."),
+        completion: .profile
+    )
     var files: [String]
 
     @Option(
@@ -53,7 +60,8 @@ struct ProfileCheck: ParsableCommand {
             "session|har",
             "Recorded requests: say how many each rule is for, with examples, and which rules are for none. 'last' is "
                 + "the newest session."
-        )
+        ),
+        completion: .session
     )
     var against: String?
 
@@ -88,7 +96,7 @@ struct ProfileTest: ParsableCommand {
             """
     )
 
-    @Argument(help: .value("file", "The profiles.")) var files: [String]
+    @Argument(help: .value("file", "The profiles."), completion: .profile) var files: [String]
 
     func run() throws {
         var report = TAPReport()
@@ -110,7 +118,7 @@ struct ProfileShow: ParsableCommand {
         abstract: "Show the tools in the order in which they act, and their rules."
     )
 
-    @Argument(help: .value("file", "The profiles, which are read as one.")) var files: [String]
+    @Argument(help: .value("file", "The profiles, which are read as one."), completion: .profile) var files: [String]
     @Flag(help: "Print a JSON object.") var json = false
 
     func run() throws {
@@ -129,7 +137,7 @@ struct ProfileWhy: ParsableCommand {
             """
     )
 
-    @Argument(help: .value("file", "The profile.")) var file: String
+    @Argument(help: .value("file", "The profile."), completion: .profile) var file: String
     @Argument(help: "The request's method.") var method: String
     @Argument(help: "The request's URL; host:port after CONNECT.") var url: String
 

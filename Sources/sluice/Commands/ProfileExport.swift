@@ -17,8 +17,9 @@ struct ProfileExport: ParsableCommand {
     )
 
     @Flag(help: "Write Charles' settings XML.") var charles = false
-    @Argument(help: "The profiles, in the order in which their rules stand.") var files: [String]
-    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
+    @Argument(help: "The profiles, in the order in which their rules stand.", completion: .profile) var files: [String]
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file())
+    var output: String?
     @Flag(help: "Write over a file that is there.") var force = false
 
     func validate() throws {

@@ -19,7 +19,10 @@ struct ProxyAuthCommand: ParsableCommand {
     )
 
     struct FileOption: ParsableArguments {
-        @Option(help: "The file of users. (default: proxy-users beside the authority's certificate)")
+        @Option(
+            help: "The file of users. (default: proxy-users beside the authority's certificate)",
+            completion: .file()
+        )
         var file: String?
 
         var path: String { file ?? ProxyUsersFile.standard }
@@ -42,7 +45,7 @@ struct ProxyAuthCommand: ParsableCommand {
         @Argument(help: "The user's name, without ':' and spaces.") var user: String
         @OptionGroup var file: FileOption
 
-        @Option(help: "The file whose first line is the password, or - for standard input.")
+        @Option(help: "The file whose first line is the password, or - for standard input.", completion: .file())
         var passwordFile: String?
 
         func validate() throws {

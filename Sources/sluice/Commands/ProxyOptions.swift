@@ -26,7 +26,8 @@ struct UpstreamProxyOptions: ParsableArguments {
             "A proxy through which servers are asked; with a profile, where no rule of its 'upstream' is for them: "
                 + "http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, or 'env' for http_proxy, https_proxy, all_proxy "
                 + "and no_proxy."
-        )
+        ),
+        completion: .list(["env"])
     )
     var upstreamProxy: String?
 
@@ -79,7 +80,10 @@ struct UpstreamOptions: ParsableArguments {
     /// What counts where nothing is said.
     static let usual = ProxyConfiguration.Timeouts()
 
-    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
+    @Option(
+        help: "A PEM file with certificates to trust when servers are verified. Repeatable.",
+        completion: .certificates
+    )
     var upstreamCa: [String] = []
 
     @Flag(help: "Verify no server.") var insecureUpstream = false
@@ -142,7 +146,8 @@ struct ListenerOptions: ParsableArguments {
             How traffic comes in, a listener each: 'regular', a forward proxy; 'reverse:URL' in place of a server \
             (http, https, tcp, tls); 'socks5'; 'transparent'. Repeatable. (default: regular)
             """
-        )
+        ),
+        completion: .list(["regular", "socks5", "transparent"])
     )
     var mode: [String] = []
 
@@ -162,7 +167,8 @@ struct ListenerOptions: ParsableArguments {
         help: .value(
             "file",
             "Who may use the proxy: lines USER:HASH as 'sluice proxy-auth add USER' writes them. (default: anyone allowed)"
-        )
+        ),
+        completion: .file()
     )
     var proxyAuth: String?
 

@@ -35,8 +35,9 @@ struct DeleteCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: ControlOptions
-    @Argument(help: "The session file, or 'last' for the newest one.") var session: String
-    @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all.")) var filter: [String]
+    @Argument(help: "The session file, or 'last' for the newest one.", completion: .ownSession) var session: String
+    @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all."), completion: .filter)
+    var filter: [String]
 
     func run() async throws {
         let query = try SessionQuery(session: session, filter: filter == ["*"] ? [] : filter)

@@ -36,8 +36,10 @@ struct Repeat: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
-    @Argument(help: .value("filter", "Which exchanges: a filter, or numbers such as 12 or 3-7,9.")) var filter: [String]
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
+    @Argument(help: .value("filter", "Which exchanges: a filter, or numbers such as 12 or 3-7,9."), completion: .filter)
+    var filter: [String]
 
     @Option(help: .value("n", "How often each is sent.")) var times = 1
     @Option(
@@ -53,13 +55,21 @@ struct Repeat: AsyncParsableCommand {
     @Flag(name: .customLong("through-tools"), help: "Send what the clients sent, through the tools. (default)")
     var throughTools = false
     @Flag(help: "Send what was sent to the servers after the tools, through no tools.") var direct = false
-    @Option(help: "A rule profile (YAML) whose tools they go through. Repeatable.") var profile: [String] = []
-    @Option(help: .value("pid|path", "A running Sluice through which they go: its process or its control socket."))
+    @Option(help: "A rule profile (YAML) whose tools they go through. Repeatable.", completion: .profile)
+    var profile: [String] = []
+    @Option(
+        help: .value("pid|path", "A running Sluice through which they go: its process or its control socket."),
+        completion: .running
+    )
     var control: String?
     @OptionGroup var upstream: UpstreamOptions
     @OptionGroup var authority: AuthorityOptions
 
-    @Option(name: .customLong("session"), help: .value("file", "The session to which the new exchanges are recorded."))
+    @Option(
+        name: .customLong("session"),
+        help: .value("file", "The session to which the new exchanges are recorded."),
+        completion: .newSession
+    )
     var output: String?
 
     @Option(help: "One row for each exchange or endpoint. (default: exchange, endpoint where there are more than 20)")

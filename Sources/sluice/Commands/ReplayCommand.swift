@@ -32,7 +32,10 @@ struct ReplayCommand: AsyncParsableCommand {
 
     enum ClientHTTP2: String, ExpressibleByArgument, CaseIterable { case on, off }
 
-    @Argument(help: .value("session", "The session to answer from, 'last' for the newest one, or an archive (HAR, …)."))
+    @Argument(
+        help: .value("session", "The session to answer from, 'last' for the newest one, or an archive (HAR, …)."),
+        completion: .session
+    )
     var recordingFile: String
     @Argument(help: .value("filter", "Which of its exchanges answer, as one argument."))
     var filter: String?
@@ -58,7 +61,8 @@ struct ReplayCommand: AsyncParsableCommand {
         help: .value(
             "command",
             "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code."
-        )
+        ),
+        completion: .command
     )
     var command: [String] = []
 

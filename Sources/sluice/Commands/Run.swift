@@ -22,7 +22,8 @@ struct Run: AsyncParsableCommand {
         help: .value(
             "command",
             "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code."
-        )
+        ),
+        completion: .command
     )
     var command: [String] = []
 

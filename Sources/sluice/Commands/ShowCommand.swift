@@ -29,7 +29,8 @@ struct Show: ParsableCommand {
         var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
     @Argument(help: "The exchange's number.") var id: Int64
     @Option(help: "Print only this message's body, decoded.") var body: Message?
     @Option(help: .value("number", "Print only this message of a WebSocket, event stream or gRPC call, whole."))
@@ -43,7 +44,8 @@ struct Show: ParsableCommand {
         help: .value(
             "file",
             "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports."
-        )
+        ),
+        completion: .file()
     )
     var protoDescriptor: String?
 

@@ -19,8 +19,8 @@ struct Stats: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
-    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.", completion: .session) var session: String
+    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
     @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?
     @Flag(help: "Print one JSON object, with secrets in paths masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false

@@ -26,7 +26,10 @@ struct TLS: AsyncParsableCommand {
 
     @Option(help: .value("name", "The name to send and to verify, where it is not the host.")) var serverName: String?
 
-    @Option(help: .value("file", "A PEM file with certificates to trust besides the system's. Repeatable."))
+    @Option(
+        help: .value("file", "A PEM file with certificates to trust besides the system's. Repeatable."),
+        completion: .certificates
+    )
     var upstreamCa: [String] = []
 
     @Option(help: .value("seconds", "How long one handshake may take, its connection included."))

@@ -7,7 +7,8 @@ struct ControlOptions: ParsableArguments {
         help: .value(
             "pid|path",
             "The running Sluice: its process or its control socket; needed where there are several."
-        )
+        ),
+        completion: .running
     )
     var control: String?
 
@@ -58,7 +59,7 @@ struct ToolCommand: AsyncParsableCommand {
 
 struct NamedTools: ParsableArguments {
     @OptionGroup var options: ControlOptions
-    @Argument(help: "The tools, or 'all'.") var names: [String]
+    @Argument(help: "The tools, or 'all'.", completion: .tools) var names: [String]
 
     func set(isOn: Bool) async throws {
         let tools = try await options.target().setTools(names, isOn: isOn)

@@ -19,12 +19,13 @@ struct Trim: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, or 'last' for the newest one.") var session: String
+    @Argument(help: "The session file, or 'last' for the newest one.", completion: .ownSession) var session: String
     @Option(help: .value("filter", "What does not fit goes.")) var keep: String?
     @Option(help: .value("time", "What began before goes.")) var before: String?
     @Option(help: .value("time", "What began then or later goes.")) var after: String?
     @Option(help: .value("size", "The oldest go until the file takes at most so much.")) var maxSize: String?
-    @Option(name: .shortAndLong, help: "The file to write; the session stays as it is.") var output: String?
+    @Option(name: .shortAndLong, help: "The file to write; the session stays as it is.", completion: .newSession)
+    var output: String?
     @Flag(help: "Change the session itself. Refused while a running Sluice records to it.") var inPlace = false
     @Flag(help: "Only say what would go.") var dryRun = false
 

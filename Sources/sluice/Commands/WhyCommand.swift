@@ -11,10 +11,14 @@ struct Why: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.") var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    var session: String
     @Argument(help: "The exchange's number.") var id: Int64
 
-    @Option(help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."))
+    @Option(
+        help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."),
+        completion: .profile
+    )
     var profile: [String] = []
 
     @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false

@@ -1,0 +1,62 @@
+import Foundation
+import Text
+
+/// What runs on this machine, asked on the thread of the caller and without much patience: for completions at a prompt.
+package enum RunningSluices {
+    /// A word for a command line, and what it stands for.
+    package typealias Name = (word: String, meaning: String)
+
+    /// The running ones by their processes; of those that answer in time it is said where they listen.
+    package static func processes(
+        in directories: [String] = ControlPaths.directories,
+        within limit: Duration
+    ) -> [Name] {
+        answers(of: nil, directories, ControlRequest(command: .status), limit).map { process, reply in
+            (String(process), VisibleText.of(reply?.status?.address ?? ""))
+        }
+    }
+
+    /// The messages that breakpoints of the chosen one hold, or of all; none where there is no answer in time.
+    package static func holds(
+        of choice: String?,
+        in directories: [String] = ControlPaths.directories,
+        within limit: Duration
+    ) -> [Name] {
+        answers(of: choice, directories, ControlRequest(command: .holdList), limit).flatMap { _, reply in
+            (reply?.holds ?? []).map { hold in
+                (hold.id, VisibleText.of("\(hold.side) \(hold.method) \(hold.url)"))
+            }
+        }
+    }
+
+    /// The answers to a request; the limit is for all of them together. Who is gone has none.
+    private static func answers(
+        of choice: String?,
+        _ directories: [String],
+        _ request: ControlRequest,
+        _ limit: Duration
+    ) -> [(process: Int32, reply: ControlReply?)] {
+        let deadline = ContinuousClock.now + limit
+        var seen: Set<String> = []
+        let places = directories.filter { seen.insert($0).inserted }
+        var sockets = places.flatMap { ControlPaths.sockets(in: $0) }
+        if let choice {
+            if let process = Int32(choice) {
+                sockets.removeAll { $0.process != process }
+            } else {
+                sockets = [(0, choice)]
+            }
+        }
+        return sockets.compactMap { process, path in
+            do {
+                let socket = try ControlSocket(path: path, deadline: deadline)
+                try socket.sendLine(try ControlLine.encode(request))
+                return (process, try ControlLine.decode(ControlReply.self, try socket.receiveLine()))
+            } catch ControlSocket.SocketError.timeout {
+                return (process, nil)
+            } catch {
+                return nil
+            }
+        }
+    }
+}

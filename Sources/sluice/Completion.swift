@@ -1,0 +1,226 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import ProxyServer
+import Rules
+import Runner
+import Synchronization
+import Tools
+
+/// What shells offer for arguments whose values are known only at the prompt.
+///
+/// A shell runs `sluice ---completion …` while its user waits, so nothing is printed but candidates, and who does not
+/// answer in time is left out.
+struct Completion: Sendable {
+    /// A word, and what it stands for: zsh and fish show that beside it.
+    typealias Candidate = (word: String, meaning: String)
+
+    /// How long a prompt may wait for the candidates, of which running Sluices get a part.
+    private static let patience = DispatchTimeInterval.milliseconds(200)
+    private static let patienceWithOthers = Duration.milliseconds(120)
+    private static let most = 1_000
+
+    /// The words before the one that is completed.
+    let before: [String]
+    /// That word as it is so far, without quotes.
+    let word: String
+    /// The part of it that bash has split off, as it does behind each `:` and `=`.
+    private let splitOff: String
+
+    init(_ words: [String], _ index: Int, _ shell: CompletionShell?) {
+        var (start, end) = (min(max(index, 0), words.count), min(max(index, 0) + 1, words.count))
+        var current = words[start..<end].joined()
+        if shell == .bash {
+            if [":", "="].contains(current) { (start, end, current) = (start + 1, start + 1, "") }
+            while start > 2, [":", "="].contains(words[start - 1]) { start -= 2 }
+        }
+        before = words[..<start].map(Completion.unquoted)
+        word = Completion.unquoted(words[start..<end].joined())
+        splitOff = String(word.dropLast(Completion.unquoted(current).count))
+    }
+
+    /// The values of an option so far.
+    func values(of option: String) -> [String] { zip(before, before.dropFirst()).filter { $0.0 == option }.map(\.1) }
+
+    // MARK: - Scripts
+
+    /// What is changed in the scripts that ArgumentParser writes.
+    private static let changes = [
+        // What a shell says of a program that is not there any more would stand in the command line.
+        (#""${COMP_WORDS[0]}" "${@}" "${words[@]}""#, #""${COMP_WORDS[0]}" "${@}" "${words[@]}" 2>/dev/null"#),
+        (
+            #""${command_name}" "${@}" "${command_line[@]}""#,
+            #""${command_name}" "${@}" "${command_line[@]}" 2>/dev/null"#
+        ),
+        ("command $tokens[1] $argv $tokens", "command $tokens[1] $argv $tokens 2>/dev/null"),
+        // zsh puts no space behind a folder that it knows as a file.
+        ("_describe -V '' non_empty_completions --", "_describe -V '' non_empty_completions -f --"),
+        // Where the cursor is within the word is not used, and fish knows it only at a prompt.
+        ("(__sluice_tokens -tC)", "0"),
+    ]
+
+    /// Prints a shell's script where that is what the arguments ask for.
+    static func writeScript(_ arguments: [String]) -> Bool {
+        guard arguments.count == 3, arguments[1] == "--generate-completion-script",
+            let shell = CompletionShell(rawValue: arguments[2])
+        else { return false }
+        var script = Sluice.completionScript(for: shell)
+        for (old, new) in changes { script.replace(old, with: new) }
+        StandardStreams.out(script)
+        return true
+    }
+
+    // MARK: - Asking
+
+    /// The completion whose candidates a function finds.
+    static func kind(_ candidates: @escaping @Sendable (Completion) -> [Candidate]) -> CompletionKind {
+        .custom { words, index, _ in
+            let shell = CompletionShell.requesting
+            let completion = Completion(words, index, shell)
+            // What hangs, such as a folder of a server that is away, ends with the process.
+            let found = Mutex<[Candidate]>([])
+            let end = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                let all = candidates(completion)
+                found.withLock { $0 = all }
+                end.signal()
+            }
+            _ = end.wait(timeout: .now() + patience)
+            return completion.lines(found.withLock { $0 }, for: shell)
+        }
+    }
+
+    /// The candidates that fit, in the form that a shell's script reads.
+    private func lines(_ candidates: [Candidate], for shell: CompletionShell?) -> [String] {
+        candidates.filter { $0.word.hasPrefix(word) && $0.word.unicodeScalars.allSatisfy(Completion.isVisible) }
+            .prefix(Completion.most).map { candidate in
+                switch shell {
+                // The script has bash expand its candidates as it does the words of a command.
+                case .bash?: Completion.escaped(candidate.word.dropFirst(splitOff.count)) { !Completion.isPlain($0) }
+                case .zsh?:
+                    Completion.escaped(candidate.word.dropLast(candidate.word.last == "/" ? 1 : 0)) {
+                        $0 == ":" || $0 == "\\"
+                    }
+                        + (candidate.meaning.isEmpty ? "" : ":\(candidate.meaning)")
+                case .fish? where !candidate.meaning.isEmpty: "\(candidate.word)\t\(candidate.meaning)"
+                default: candidate.word
+                }
+            }
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        ![.control, .format, .lineSeparator, .paragraphSeparator, .surrogate].contains(
+            scalar.properties.generalCategory
+        )
+    }
+
+    /// Whether it means nothing to bash but itself. A character may be a backtick with an accent, so scalars are looked at.
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "/", "-", "+", ",", "@", "%", ":", "=": true
+        default: !scalar.isASCII
+        }
+    }
+
+    private static func escaped(_ text: Substring, _ needsEscape: (Unicode.Scalar) -> Bool) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if needsEscape(scalar) { result.append("\\") }
+            result.append(scalar)
+        }
+        return String(result)
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        var result = ""
+        var isEscaped = false
+        for character in text {
+            if !isEscaped, character == "\\" {
+                isEscaped = true
+            } else if isEscaped || character != "\"" && character != "'" {
+                result.append(character)
+                isEscaped = false
+            }
+        }
+        return result
+    }
+
+    // MARK: - Finding
+
+    /// The files with one of these extensions in the folder that the word names, all where there are none, and folders.
+    func files(_ extensions: [String] = []) -> [Candidate] {
+        let folder = word.lastIndex(of: "/").map { String(word[...$0]) } ?? ""
+        var place = folder.isEmpty ? "." : folder
+        if place.hasPrefix("~/") {
+            place = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + place.dropFirst()
+        }
+        let hidesDots = word.dropFirst(folder.count).first != "."
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).filter {
+            $0.hasPrefix(word.dropFirst(folder.count)) && !(hidesDots && $0.hasPrefix("."))
+        }
+        return names.sorted().prefix(Completion.most).compactMap { name in
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: "\(place)/\(name)", isDirectory: &isFolder) else { return nil }
+            if isFolder.boolValue { return (folder + name + "/", "") }
+            let fits = extensions.isEmpty || extensions.contains { name.lowercased().hasSuffix("." + $0) }
+            return fits ? (folder + name, "") : nil
+        }
+    }
+
+    /// The programs in `PATH` that begin with the word, or the files that it names.
+    func programs() -> [Candidate] {
+        guard !word.isEmpty, !word.contains("/") else { return files() }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let names = path.split(separator: ":").flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(atPath: String(folder))) ?? []).filter {
+                $0.hasPrefix(word) && access("\(folder)/\($0)", X_OK) == 0
+            }
+        }
+        return Set(names).sorted().map { ($0, "") }
+    }
+
+    /// Sessions that were given no name, and files of which a session can be read.
+    func sessions(_ extensions: [String]) -> [Candidate] {
+        let names = StandardPaths.sessionNames
+        let last = names.first.map { [("last", "the newest: \($0)")] } ?? []
+        return last + names.map { ($0, "") } + files(extensions)
+    }
+
+    func filterTerms() -> [Candidate] {
+        Filter.properties.map { ("is:\($0.name)", $0.summary) }
+    }
+
+    func tools() -> [Candidate] {
+        ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")]
+    }
+
+    func holds() -> [Candidate] {
+        RunningSluices.holds(of: values(of: "--control").last, within: Completion.patienceWithOthers)
+    }
+
+    /// A command after `--`, and then its files.
+    func command() -> [Candidate] { before.last == "--" ? programs() : files() }
+}
+
+extension CompletionKind {
+    /// A session, `last` or an archive.
+    static let session = Completion.kind { $0.sessions(["sluice", "har", "chlsj", "chlsx", "flow", "zip"]) }
+    /// A session that can be changed.
+    static let ownSession = Completion.kind { $0.sessions(["sluice"]) }
+    /// A session that may be made.
+    static let newSession = CompletionKind.file(extensions: ["sluice"])
+    static let profile = CompletionKind.file(extensions: ["yaml", "yml"])
+    static let certificates = CompletionKind.file(extensions: ["pem", "crt", "cer"])
+    static let filter = Completion.kind { $0.filterTerms() }
+    static let tools = Completion.kind { $0.tools() }
+    static let profileKey = Completion.kind { ProfileHelp.names(for: $0.word).map { ($0.name, $0.summary) } }
+    static let hold = Completion.kind { $0.holds() }
+    static let holds = Completion.kind { $0.holds() + [("all", "every message that waits")] }
+    static let running = Completion.kind { _ in
+        RunningSluices.processes(within: .milliseconds(120))
+    }
+    static let proxyUser = Completion.kind { _ in
+        ((try? ProxyUsersFile.read(ProxyUsersFile.standard))?.names ?? []).map { ($0, "") }
+    }
+    static let command = Completion.kind { $0.command() }
+}
