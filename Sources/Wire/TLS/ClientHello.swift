@@ -25,6 +25,8 @@ package struct ClientHello: Sendable, Hashable {
 
     /// The longest ClientHello that is read, in bytes with its record headers.
     package static let maximumLength = 65_536
+    /// In more records none is read: all of them are looked at again with each byte that comes.
+    package static let mostRecords = 2_048
 
     /// Reads the first bytes of a connection, without consuming any and as early as possible: a wrong first byte is
     /// enough for ``ParseResult/notTLS``.
@@ -32,7 +34,7 @@ package struct ClientHello: Sendable, Hashable {
         bytes.withUnsafeReadableBytes { raw in
             var records = Cursor(raw)
             var message: [UInt8] = []
-            while true {
+            for _ in 0..<mostRecords {
                 switch nextFragment(of: &records) {
                 case .incomplete(let fragment):
                     // A message of another type or size is known before its record is complete.
@@ -51,6 +53,7 @@ package struct ClientHello: Sendable, Hashable {
                     }
                 }
             }
+            return .notTLS
         }
     }
 }

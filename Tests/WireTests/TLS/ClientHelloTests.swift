@@ -76,6 +76,14 @@ import Testing
         #expect(ClientHello.parse(ByteBuffer(bytes: [22, 3, 1, 0x40, 0, 1, 1, 0, 0])) == .needMoreData)
     }
 
+    @Test("A hello in records without end is given up: each byte that comes would have all of them read again")
+    func manyRecords() throws {
+        let message: [UInt8] = [1, 0, 0xFF, 0xF0] + [UInt8](repeating: 0, count: ClientHello.mostRecords)
+        let records = message.prefix(ClientHello.mostRecords).flatMap { byte -> [UInt8] in [22, 3, 1, 0, 1, byte] }
+        #expect(ClientHello.parse(ByteBuffer(bytes: records.dropLast())) == .needMoreData)
+        #expect(ClientHello.parse(ByteBuffer(bytes: records)) == .notTLS)
+    }
+
     @Test("A hello with changed bytes never reads out of bounds")
     func changedBytes() throws {
         let hello = try realHello()
