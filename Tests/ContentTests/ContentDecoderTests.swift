@@ -190,6 +190,10 @@ struct ContentDecoderTests {
         )
         #expect(many.problem?.kind == .unknownCoding)
         #expect(String(buffer: many.bytes) == "x")
+        // A field has room for thousands, and each decoder would take tens of kilobytes.
+        let codings = [.other("x")] + Array(repeating: ContentCoding.gzip, count: 20_000) + [.identity]
+        let decoder = ContentDecoder(codings: codings, limit: 100)
+        #expect(decoder.problem?.message.hasPrefix("20001 content codings are more than the 8") == true)
     }
 
     @Test(

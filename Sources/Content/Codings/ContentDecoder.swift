@@ -52,17 +52,20 @@ package final class ContentDecoder {
         var links: [DecodingLink] = []
         var unknown: DecodingProblem?
         for coding in codings.reversed() where coding != .identity {
+            // Before it is made: each link has memory of its own.
+            guard links.count < ContentDecoder.mostCodings else {
+                let count = codings.count { $0 != .identity }
+                let message = "\(count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
+                unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
+                links = []
+                break
+            }
             guard let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
                 let message = "the content coding '\(coding)' is not one that can be undone"
                 unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
                 break
             }
             links.append(link)
-        }
-        if links.count > ContentDecoder.mostCodings, let last = codings.last {
-            let message = "\(links.count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
-            unknown = DecodingProblem(kind: .unknownCoding, coding: last, offset: 0, message: message)
-            links = []
         }
         self.links = links
         self.unknown = unknown
