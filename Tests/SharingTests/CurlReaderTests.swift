@@ -179,6 +179,15 @@ struct CurlReaderTests {
         #expect(upload.method == "PUT" && upload.url == "http://h/d/f" && upload.files == ["dir/f"])
     }
 
+    @Test("a mark of the letter before it hides no slash, no hash and no question mark of a URL")
+    func marks() throws {
+        #expect(try CurlCommandReader.read("curl 'http://h/\u{301}@e/x'").url == "http://h/\u{301}@e/x")
+        #expect(try CurlCommandReader.read("curl 'http://h?\u{301}@e' --url-query a=b").url == "http://h?\u{301}@e&a=b")
+        #expect(try CurlCommandReader.read("curl 'http://h/a#\u{301}b'").url == "http://h/a")
+        let credentials = try CurlCommandReader.read("curl 'http://u:p@\u{301}h/'")
+        #expect(credentials.url == "http://\u{301}h/" && credentials.fields.map(\.name) == ["Authorization"])
+    }
+
     @Test(
         "what is no command says why",
         arguments: [

@@ -348,21 +348,22 @@ package struct CurlCommandReader {
         if let target, !target.hasPrefix("/") {
             leave("--request-target \(target)")
         } else if let target {
-            let end = request.url[start...].firstIndex { "/?#".contains($0) } ?? request.url.endIndex
+            let end = request.url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? request.url.endIndex
             request.url = request.url[..<end] + target
-        } else if let hash = request.url[start...].firstIndex(of: "#") {
+        } else if let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {
             // A fragment is never sent (RFC 9110 §4.2.5).
             request.url = String(request.url[..<hash])
         }
-        if let user = request.url[start...].firstIndex(of: "@"),
-            !request.url[start..<user].contains(where: { "/?".contains($0) })
+        // By bytes: where a mark follows a slash both are one character, and yet the host ends there.
+        if let user = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "@")),
+            !request.url.utf8[start..<user].contains(where: { "/?".utf8.contains($0) })
         {
             let credentials = FormFields.percentDecoded(Array(request.url[start..<user].utf8))
-            request.url.removeSubrange(start...user)
+            request.url = String(request.url[..<start] + request.url[request.url.utf8.index(after: user)...])
             addUnlessThere("Authorization", "Basic \(Data(credentials).base64EncodedString())")
         }
         let added = query.filter { !$0.isEmpty }.map { String(fieldBytes: $0) }.joined(separator: "&")
-        if !added.isEmpty { request.url += (request.url.contains("?") ? "&" : "?") + added }
+        if !added.isEmpty { request.url += (request.url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + added }
         if let upload, upload != "-", request.url.hasSuffix("/") {
             request.url += String(upload.split(separator: "/").last ?? "")
         }
