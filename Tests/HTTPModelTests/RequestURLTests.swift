@@ -10,6 +10,7 @@ struct RequestURLTests {
             ("a.example", "a.example"), ("A.Example.", "a.example"), ("localhost.:80", "localhost 80"),
             ("127.0.0.1.", "127.0.0.1"), ("[::1]:443", "::1 443"), ("_a-b.c%2e~", "_a-b.c%2e~"), ("", nil), (".", nil),
             ("..", nil), ("..:80", nil), ("a..", nil), (".a", nil), ("a..b:1", nil), (":80", nil), ("a.:", nil),
+            ("É.example:1", "é.example 1"), ("\u{212A}.example", "k.example"),
             ("a b", nil), ("[.]", nil), ("[.]:80", nil), ("[a]", nil), ("[::1.]", nil),
             // A dot, a colon or a bracket is one whatever character it is a part of.
             ("\u{600}.", "\u{600}"), ("a.\u{600}.:1", "a.\u{600} 1"), ("a:\u{301}80", nil),

@@ -81,7 +81,8 @@ package struct RequestURL: Sendable, Hashable {
         }
         // By bytes, as everything here: a dot may be the end of a character, and a colon the beginning of one.
         if host.utf8.last == UInt8(ascii: ".") { host = Substring(host.utf8.dropLast()) }
-        return (host.utf8.contains { $0 &- 0x41 < 26 } ? host.lowercased() : String(host), port)
+        // Outside ASCII too: the lower case of U+212A is a k, and the rules are to see what is asked for.
+        return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
     }
 
     /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
