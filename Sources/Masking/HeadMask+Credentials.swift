@@ -24,7 +24,7 @@ extension HeadMask {
         let tokenKind: SecretKind =
             scheme == "basic" && notePassword(bytes, parts.token ?? rest, name) ? .credential : .token
         guard !parts.parameters.isEmpty else {
-            if tokenKind == .token, parts.token != rest { noteFirstWord(of: bytes, rest, .token, name) }
+            noteFirstWord(of: bytes, rest, tokenKind, name)
             return secret(bytes, rest, tokenKind, name)
         }
         var marks: [Mark] = []

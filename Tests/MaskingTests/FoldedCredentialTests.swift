@@ -134,5 +134,12 @@ struct FoldedCredentialTests {
         )
         let key = Masked.head("GET / HTTP/1.1\r\nX-Api-Key: \(Self.token),\r\n more\r\nX: \(Self.token)\r\n\r\n")
         #expect(!key.contains(Self.token), "\(key)")
+        // Words of no meaning behind a token, on its line and on the next.
+        for (scheme, token) in [("Bearer", Self.token), ("Own", Self.token), ("Basic", "Ym9iOnBhc3N3MHJk")] {
+            for more in [" -", "\r\n -", "\r\n more and more"] {
+                let masked = Masked.head("\(Self.head("\(scheme) \(token)\(more)"))X: \(token)\r\n\r\n")
+                #expect(!masked.contains(token), "\(masked)")
+            }
+        }
     }
 }

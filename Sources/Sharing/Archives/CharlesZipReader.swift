@@ -43,8 +43,9 @@ package struct CharlesZipReader: ArchiveReader {
                 continue
             }
             var whole = transaction
-            whole.request.bytes = try bytes(of: bodies["\(number)-req"])
-            whole.response.bytes = try bytes(of: bodies["\(number)-res"])
+            // Once: `01-meta.json` has the same number, and a short zip would become a session of any length.
+            whole.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
+            whole.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
             if let entry = whole.entry(losses) { try body(entry) } else { losses.add(.unreadableURL) }
         }
     }

@@ -187,6 +187,8 @@ struct CharlesReaderTests {
                 member("10-meta.json", meta("/ten", "gzip")), member("10-res.txt", Array("plain".utf8)),
                 member("2-meta.json", meta("/two", "gzip")), member("2-req.json", Array("{}".utf8)),
                 member("2-res.txt", Array(packed.readableBytesView)), member("3-meta.json", Array("[1".utf8)),
+                // The same number once more, which has no other bodies.
+                member("010-meta.json", meta("/ten", "gzip")),
             ],
             to: path
         )
@@ -210,7 +212,8 @@ struct CharlesReaderTests {
         }
         try reader.forEach(take)
         // What does not decode is taken for decoded, and gets its coding again.
-        #expect(found.map(\.0) == ["/two", "/ten"] && found.map(\.1) == ["{}", ""])
-        #expect(found.map(\.2) == ["packed", "plain"] && losses.phrases == ["1 entry that is no transaction"])
+        #expect(found.map(\.0) == ["/two", "/ten", "/ten"] && found.map(\.1) == ["{}", "", ""])
+        #expect(found.map(\.2).sorted() == ["", "packed", "plain"])
+        #expect(losses.phrases == ["1 entry that is no transaction"])
     }
 }

@@ -74,12 +74,11 @@ enum EntryProbe {
         }
     }
 
-    static func read(_ format: Format, _ pieces: [[UInt8]]) -> Outcome {
+    /// Reads a file in pieces, with a limit of texts that is short enough to be reached.
+    static func read(_ format: Format, _ pieces: [[UInt8]], textLimit: Int = 2_000) -> Outcome {
         var rest = pieces[...]
         let refill = { rest.popFirst() ?? [] }
         let losses = ArchiveLosses()
-        // Short enough to be reached.
-        let textLimit = 2_000
         var reader: any ArchiveReader =
             switch format {
             case .har: HARReader(textLimit: textLimit, losses: losses, refill: refill)
@@ -144,7 +143,7 @@ enum EntryProbe {
         }
         try sessions.finish()
         for index in others.indices { try others[index].finish() }
-        let again = read(.charlesJSON, [charles])
+        let again = read(.charlesJSON, [charles], textLimit: 64 << 20)
         try demand(again.error.isEmpty, "what we write cannot be read: \(again.error)")
         let methods = outcome.exchanges.map(\.record).map { record in
             let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil

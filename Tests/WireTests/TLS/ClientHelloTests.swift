@@ -78,7 +78,7 @@ import Testing
 
     @Test("A hello in records without end is given up: each byte that comes would have all of them read again")
     func manyRecords() throws {
-        let message = [1, 0, 0xFF, 0xF0] + [UInt8](repeating: 0, count: ClientHello.mostRecords)
+        let message: [UInt8] = [1, 0, 0xFF, 0xF0] + [UInt8](repeating: 0, count: ClientHello.mostRecords)
         let records = message.prefix(ClientHello.mostRecords).flatMap { byte -> [UInt8] in [22, 3, 1, 0, 1, byte] }
         #expect(ClientHello.parse(ByteBuffer(bytes: records.dropLast())) == .needMoreData)
         #expect(ClientHello.parse(ByteBuffer(bytes: records)) == .notTLS)
