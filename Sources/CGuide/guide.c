@@ -31,99 +31,102 @@ static const unsigned char page8[] = {
 #embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/troubleshooting.md"
 };
 static const unsigned char page9[] = {
-#embed "../../Sources/CharlesFiles/CharlesFiles.docc/Guide/charles.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/doctor.md"
 };
 static const unsigned char page10[] = {
-#embed "../../Sources/Rules/Rules.docc/Guide/profile.md"
+#embed "../../Sources/CharlesFiles/CharlesFiles.docc/Guide/charles.md"
 };
 static const unsigned char page11[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/filters.md"
+#embed "../../Sources/Rules/Rules.docc/Guide/profile.md"
 };
 static const unsigned char page12[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/block.md"
+#embed "../../Sources/Recording/Recording.docc/Guide/filters.md"
 };
 static const unsigned char page13[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/allow.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/block.md"
 };
 static const unsigned char page14[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/no-caching.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/allow.md"
 };
 static const unsigned char page15[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/block-cookies.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/no-caching.md"
 };
 static const unsigned char page16[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/rewrite.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/block-cookies.md"
 };
 static const unsigned char page17[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/map-remote.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/rewrite.md"
 };
 static const unsigned char page18[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/map-local.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/map-remote.md"
 };
 static const unsigned char page19[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/mirror.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/map-local.md"
 };
 static const unsigned char page20[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/breakpoints.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/mirror.md"
 };
 static const unsigned char page21[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/dns-spoofing.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/breakpoints.md"
 };
 static const unsigned char page22[] = {
-#embed "../../Sources/Tools/Tools.docc/Guide/throttle.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/dns-spoofing.md"
 };
 static const unsigned char page23[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/traffic.md"
+#embed "../../Sources/Tools/Tools.docc/Guide/throttle.md"
 };
 static const unsigned char page24[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/modes.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/traffic.md"
 };
 static const unsigned char page25[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/streams.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/modes.md"
 };
 static const unsigned char page26[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
+#embed "../../Sources/Sharing/Sharing.docc/Guide/streams.md"
 };
 static const unsigned char page27[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/tls.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
 };
 static const unsigned char page28[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/upstream.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/tls.md"
 };
 static const unsigned char page29[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/client-certificates.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/upstream.md"
 };
 static const unsigned char page30[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/proxy-authentication.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/client-certificates.md"
 };
 static const unsigned char page31[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/sessions.md"
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/proxy-authentication.md"
 };
 static const unsigned char page32[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/rotation.md"
+#embed "../../Sources/Recording/Recording.docc/Guide/sessions.md"
 };
 static const unsigned char page33[] = {
-#embed "../../Sources/Recording/Recording.docc/Guide/privacy.md"
+#embed "../../Sources/Recording/Recording.docc/Guide/rotation.md"
 };
 static const unsigned char page34[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/export.md"
+#embed "../../Sources/Recording/Recording.docc/Guide/privacy.md"
 };
 static const unsigned char page35[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/json.md"
+#embed "../../Sources/Sharing/Sharing.docc/Guide/export.md"
 };
 static const unsigned char page36[] = {
-#embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
+#embed "../../Sources/Sharing/Sharing.docc/Guide/json.md"
 };
 static const unsigned char page37[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/repeat-and-compare.md"
+#embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
 };
 static const unsigned char page38[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/replay.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/repeat-and-compare.md"
 };
 static const unsigned char page39[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"
+#embed "../../Sources/Runner/Runner.docc/Guide/replay.md"
 };
 static const unsigned char page40[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"
+};
+static const unsigned char page41[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/exit-codes.md"
 };
 
@@ -137,38 +140,39 @@ static const struct sluice_page pages[] = {
     {"First steps", "control", page6, sizeof page6},
     {"First steps", "why", page7, sizeof page7},
     {"First steps", "troubleshooting", page8, sizeof page8},
-    {"First steps", "charles", page9, sizeof page9},
-    {"Rules", "profile", page10, sizeof page10},
-    {"Rules", "filters", page11, sizeof page11},
-    {"Tools", "block", page12, sizeof page12},
-    {"Tools", "allow", page13, sizeof page13},
-    {"Tools", "no-caching", page14, sizeof page14},
-    {"Tools", "block-cookies", page15, sizeof page15},
-    {"Tools", "rewrite", page16, sizeof page16},
-    {"Tools", "map-remote", page17, sizeof page17},
-    {"Tools", "map-local", page18, sizeof page18},
-    {"Tools", "mirror", page19, sizeof page19},
-    {"Tools", "breakpoints", page20, sizeof page20},
-    {"Tools", "dns-spoofing", page21, sizeof page21},
-    {"Tools", "throttle", page22, sizeof page22},
-    {"Getting traffic in and out", "traffic", page23, sizeof page23},
-    {"Getting traffic in and out", "modes", page24, sizeof page24},
-    {"Getting traffic in and out", "streams", page25, sizeof page25},
-    {"Getting traffic in and out", "trust", page26, sizeof page26},
-    {"Getting traffic in and out", "tls", page27, sizeof page27},
-    {"Getting traffic in and out", "upstream", page28, sizeof page28},
-    {"Getting traffic in and out", "client-certificates", page29, sizeof page29},
-    {"Getting traffic in and out", "proxy-authentication", page30, sizeof page30},
-    {"Sessions", "sessions", page31, sizeof page31},
-    {"Sessions", "rotation", page32, sizeof page32},
-    {"Sessions", "privacy", page33, sizeof page33},
-    {"Sessions", "export", page34, sizeof page34},
-    {"Sessions", "json", page35, sizeof page35},
-    {"Sessions", "masking", page36, sizeof page36},
-    {"Sessions", "repeat-and-compare", page37, sizeof page37},
-    {"Sessions", "replay", page38, sizeof page38},
-    {"Reference", "limits", page39, sizeof page39},
-    {"Reference", "exit-codes", page40, sizeof page40},
+    {"First steps", "doctor", page9, sizeof page9},
+    {"First steps", "charles", page10, sizeof page10},
+    {"Rules", "profile", page11, sizeof page11},
+    {"Rules", "filters", page12, sizeof page12},
+    {"Tools", "block", page13, sizeof page13},
+    {"Tools", "allow", page14, sizeof page14},
+    {"Tools", "no-caching", page15, sizeof page15},
+    {"Tools", "block-cookies", page16, sizeof page16},
+    {"Tools", "rewrite", page17, sizeof page17},
+    {"Tools", "map-remote", page18, sizeof page18},
+    {"Tools", "map-local", page19, sizeof page19},
+    {"Tools", "mirror", page20, sizeof page20},
+    {"Tools", "breakpoints", page21, sizeof page21},
+    {"Tools", "dns-spoofing", page22, sizeof page22},
+    {"Tools", "throttle", page23, sizeof page23},
+    {"Getting traffic in and out", "traffic", page24, sizeof page24},
+    {"Getting traffic in and out", "modes", page25, sizeof page25},
+    {"Getting traffic in and out", "streams", page26, sizeof page26},
+    {"Getting traffic in and out", "trust", page27, sizeof page27},
+    {"Getting traffic in and out", "tls", page28, sizeof page28},
+    {"Getting traffic in and out", "upstream", page29, sizeof page29},
+    {"Getting traffic in and out", "client-certificates", page30, sizeof page30},
+    {"Getting traffic in and out", "proxy-authentication", page31, sizeof page31},
+    {"Sessions", "sessions", page32, sizeof page32},
+    {"Sessions", "rotation", page33, sizeof page33},
+    {"Sessions", "privacy", page34, sizeof page34},
+    {"Sessions", "export", page35, sizeof page35},
+    {"Sessions", "json", page36, sizeof page36},
+    {"Sessions", "masking", page37, sizeof page37},
+    {"Sessions", "repeat-and-compare", page38, sizeof page38},
+    {"Sessions", "replay", page39, sizeof page39},
+    {"Reference", "limits", page40, sizeof page40},
+    {"Reference", "exit-codes", page41, sizeof page41},
 };
 
 const struct sluice_page *sluice_page_at(size_t number) {
