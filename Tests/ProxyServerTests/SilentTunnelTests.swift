@@ -88,10 +88,13 @@ struct SilentTunnelTests {
             let kept = try await tunnel(proxy, to: origin)
             // The listener looks once a second; an exchange that fails after half of one shows that time has passed.
             let silent = try await LoopbackOrigin { _ in nil }
-            for _ in 0..<3 {
+            for count in 1...3 {
                 let waiting = try await proxy.ask(silent)
                 try await waiting.receives("HTTP/1.1 504 ")
                 try await waiting.close()
+                try await eventually("the proxy has seen its end") {
+                    proxy.recorder.connections.count { $0.leg == .client && $0.closedAt != nil } == count
+                }
             }
             #expect(!kept.isClosed)
         }

@@ -152,8 +152,8 @@ package struct ServerAccess: Sendable {
         _ ask: ((_ path: String) throws -> String?)?,
         _ load: (String?) throws(TLSClientIdentity.Problem) -> TLSClientIdentity
     ) throws -> TLSClientIdentity {
-        for _ in 0..<attempts {
-            guard let typed = try ask?(path) else {
+        for attempt in 0..<attempts {
+            guard let typed = try ask?(attempt == 0 ? path : "\(path) (that one was wrong)") else {
                 throw ProfileError(text(of: .needsPassword(path: path)), at: rule.place)
             }
             do throws(TLSClientIdentity.Problem) {

@@ -1,4 +1,4 @@
-"""Runs a command on a terminal of its own, types a password when it asks for one, and stops it once it listens.
+"""Runs a command on a terminal of its own, types a password whenever it asks for one, and stops it once it listens.
 
 usage: typed_password.py PASSWORD COMMAND [ARGUMENT...]
 
@@ -17,7 +17,7 @@ if child == 0:
     os.execvp(command[0], command)
 
 shown = b""
-typed = False
+typed = 0
 listened = False
 while select.select([terminal], [], [], 60)[0]:
     try:
@@ -27,8 +27,8 @@ while select.select([terminal], [], [], 60)[0]:
     if not data:
         break
     shown += data
-    if not typed and b"Password of " in shown and shown.endswith(b": "):
-        typed = True
+    if shown.count(b"Password of ") > typed and shown.endswith(b": "):
+        typed += 1
         # A key that was wrong is taken back.
         os.write(terminal, b"x\x7f" + password.encode() + b"\r")
     if not listened and b"listening on" in shown:
