@@ -168,6 +168,8 @@ enum BodySyntax {
             return (.markup, false)
         }
         let isText = mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning.prefix(lookedAt)))
-        return isText ? (.text, false) : (nil, true)
+        if isText { return (.text, false) }
+        let isPicture = ["image", "video", "audio", "font"].contains(mediaType?.type)
+        return (isPicture ? nil : .binary, true)
     }
 }

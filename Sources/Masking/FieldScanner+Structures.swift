@@ -3,7 +3,10 @@ extension FieldScanner {
     /// Elements whose attribute names what is in them.
     private static let pairElements: [StaticString] = [
         "entry", "string", "property", "param", "parameter", "field", "item", "attribute", "setting", "header", "prop",
+        "textarea",
     ]
+    /// Elements that hold the value whose name is in the element before, as in a property list and in XML-RPC, or around them.
+    private static let valueElements: [StaticString] = ["string", "value", "data"]
 
     mutating func array(_ range: Range<Int>, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         var place = range.lowerBound
@@ -35,14 +38,13 @@ extension FieldScanner {
     mutating func pairOrPart(after place: Int) -> Int? {
         var start = place
         while start < bytes.count, start < place + 8, bytes[start] == 0x20 { start += 1 }
-        guard start < bytes.count, let (content, quote) = openingQuote(at: start) else { return nil }
-        let end = min(end(of: quote, from: content), content + SecretNames.longest + 1)
-        guard end - content > 1, let kind = kind(content..<end) else { return nil }
+        guard let named = pairName(at: start), named.count > 1, let kind = kind(named) else { return nil }
+        let (content, end) = (named.lowerBound, named.upperBound)
         guard syntax == .multipart else {
             if let value = valueBefore(start, kind) {
                 take(value.range, kind, content..<end, escapes: value.escapes, needsShape: syntax == .script)
             } else {
-                pair = (kind, content..<end, end + 200)
+                pair = Pair(kind: kind, name: content..<end, end: end + 200)
             }
             return end
         }
@@ -51,6 +53,18 @@ extension FieldScanner {
         let bodyEnd = find(Array("\r\n--".utf8), from: body, within: 1 << 20) ?? bytes.count
         take(body..<bodyEnd, kind, content..<end, escapes: 0, needsShape: false)
         return bodyEnd
+    }
+
+    /// The name of a pair, in quotes, or without them where the syntax lets them out.
+    private func pairName(at start: Int) -> Range<Int>? {
+        guard start < bytes.count else { return nil }
+        let longest = SecretNames.longest + 1
+        if let (content, quote) = openingQuote(at: start) {
+            return content..<min(end(of: quote, from: content), content + longest)
+        }
+        guard syntax == .markup || syntax == .multipart, bytes[start - 1] == UInt8(ascii: "=") else { return nil }
+        let ending = bytes[start...].prefix(longest).firstIndex { $0 <= 0x20 || ">;\"'".utf8.contains($0) }
+        return start..<(ending ?? min(bytes.count, start + longest))
     }
 
     /// The value of a pair whose name comes last: `"value": "…", "name": "password"`.
@@ -76,12 +90,15 @@ extension FieldScanner {
         guard start < end else { return nil }
         var label = start..<end
         var kind = kind(label)
-        if kind == nil, let pair, pair.name.lowerBound > open,
-            FieldScanner.pairElements.contains(where: { isName(label, among: [$0]) })
-        {
+        if kind == nil, let pair, isPair(label, pair, openingAt: open) {
             (kind, label, self.pair) = (pair.kind, pair.name, nil)
         }
-        guard let kind else { return nil }
+        guard let kind else {
+            if isName(label, among: ["key", "name"]), let named = named(after: place), let kind = self.kind(named) {
+                pair = Pair(kind: kind, name: named, end: named.upperBound + 200, isApart: true)
+            }
+            return nil
+        }
         var value = place + 1
         var close = bytes[value...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
         let data = "<![CDATA["
@@ -90,9 +107,27 @@ extension FieldScanner {
             close = find(Array("]]>".utf8), from: value, within: 1 << 20) ?? bytes.count
         }
         while value < close, bytes[value] <= 0x20 { value += 1 }
+        if value == close, close + 1 < bytes.count, ValueShape.isLetterOrDigit(bytes[close + 1]) {
+            // <password><value>…</value></password>
+            pair = Pair(kind: kind, name: label, end: close + 200, isApart: true)
+            return close
+        }
         while close > value, bytes[close - 1] <= 0x20 { close -= 1 }
         take(value..<close, kind, label, escapes: 0, needsShape: false)
         return close
+    }
+
+    /// Whether an element holds the value of a pair.
+    private func isPair(_ label: Range<Int>, _ pair: Pair, openingAt open: Int) -> Bool {
+        if pair.isApart { return open < pair.end && isName(label, among: FieldScanner.valueElements) }
+        return pair.name.lowerBound > open && isName(label, among: FieldScanner.pairElements)
+    }
+
+    /// The text of an element that begins behind a tag, where it can be a name.
+    private func named(after tag: Int) -> Range<Int>? {
+        let rest = bytes[(tag + 1)...].prefix(SecretNames.longest)
+        guard let close = rest.firstIndex(of: UInt8(ascii: "<")), close > tag + 2 else { return nil }
+        return tag + 1..<close
     }
 
     /// The password of `scheme://user:password@host` (RFC 3986 §3.2.1).
@@ -120,7 +155,7 @@ extension FieldScanner {
         }
     }
 
-    private func find(_ needle: [UInt8], from start: Int, within length: Int) -> Int? {
+    func find(_ needle: [UInt8], from start: Int, within length: Int) -> Int? {
         var place = start
         let last = min(bytes.count - needle.count, start + length)
         while place <= last {

@@ -11,6 +11,8 @@ struct FoundSecret {
     var isSought = true
     /// Whether it is a number of JSON, and is to stay one.
     var isNumber = false
+    /// The secret read otherwise, where its place leaves that open: a plus sign may be a space.
+    var other: [UInt8]?
 }
 
 /// How the names and values of a text are written.
@@ -26,6 +28,11 @@ enum ScanSyntax {
     /// JavaScript and style sheets, where a name is followed by code more often than by a value.
     case script
     case multipart
+    /// Bytes that are no text and may have texts in them.
+    case binary
+
+    /// Whether numbers of JSON may stand there.
+    var mayHaveNumbers: Bool { self == .text || self == .script || self == .multipart || self == .binary }
 }
 
 /// Finds values under names of secrets, in any of the syntaxes in which HTTP messages have names and values, and also one
@@ -39,9 +46,17 @@ struct FieldScanner {
     /// Values under names that are exempt.
     private var exempt: [Range<Int>] = []
     /// The kind of secret that the next `value` is, after `"name": "password"`, and up to where.
-    var pair: (kind: SecretKind, name: Range<Int>, end: Int)?
+    var pair: Pair?
     /// Where the last `value` was whose name may follow.
     private(set) var valueSeparator: (place: Int, name: Range<Int>, quote: Quote)?
+
+    struct Pair {
+        let kind: SecretKind
+        let name: Range<Int>
+        let end: Int
+        /// Whether the value is in an element that follows the one with the name, or is inside it.
+        var isApart = false
+    }
 
     static func secrets(
         in bytes: UnsafeRawBufferPointer,
@@ -110,8 +125,12 @@ struct FieldScanner {
         }
         var start = end
         while start > 0, end - start <= SecretNames.longest, isOfName(bytes[start - 1], quote) { start -= 1 }
+        // The digits of the opening `%22` are none of the name's.
+        if case .percent = quote, has("%22", endingAt: start + 2) { start = min(end, start + 2) }
         if syntax == .form { start = afterEncodedSign(start..<end) }
-        guard end - start > 1 else { return nil }
+        guard end - start > 1 || end > start && isQuoted(quote) && "dpqk".utf8.contains(bytes[start]) else {
+            return nil
+        }
         return (start..<end, quote)
     }
 
@@ -169,12 +188,15 @@ struct FieldScanner {
         guard let (name, quote) = name(before: place) else { return nil }
         var kind = kind(name)
         var label = name
+        if kind == nil, let whole = escapedName(name, quote) { (kind, label) = (whole.kind, whole.range) }
+        let isInQuery = syntax == .form || isParameter(name)
         if kind == nil || kind == .named,
             isName(name, among: ["name", "key", "field", "header", "param", "parameter"])
         {
             if let end = pairOrPart(after: place + length) { return end }
             // In the head of a form's part it is a word of the syntax, also where a profile names it.
-            if kind == nil || syntax == .multipart { return nil }
+            let isKey = isInQuery && !isQuoted(quote) && isName(name, among: ["key"])
+            if kind == nil && !isKey || syntax == .multipart { return nil }
         }
         if kind == nil, let pair, place < pair.end, isName(name, among: ["value", "content", "val"]) {
             (kind, label, self.pair) = (pair.kind, pair.name, nil)
@@ -187,7 +209,7 @@ struct FieldScanner {
             kind = self.kind(name.lowerBound..<name.upperBound - 1)
         }
         let isShaped = kind == nil
-        if kind == nil, syntax == .form || isParameter(name) {
+        if kind == nil, isInQuery {
             // Names that have a secret's value in a query, and an ordinary one anywhere else.
             if isName(name, among: ["code", "ticket"]) {
                 kind = .code
@@ -197,6 +219,7 @@ struct FieldScanner {
                 kind = .token
             }
         }
+        if kind == nil, isQuoted(quote), isOfWebKey(name) { kind = .privateKey }
         guard let kind else {
             if names.isExempt(bytes[name]), let value = value(after: place, length, quote, name, .token) {
                 exempt.append(value.range)
@@ -206,12 +229,19 @@ struct FieldScanner {
         guard let value = value(after: place, length, quote, name, kind) else {
             // "password": { "value": … }
             if isQuoted(quote), begins(with: UInt8(ascii: "{"), after: place + length) {
-                pair = (kind, label, place + 200)
+                pair = Pair(kind: kind, name: label, end: place + 200)
             }
             return nil
         }
         if let end = value.arrayEnd { return array(value.range.lowerBound..<end, kind, label) }
-        take(value.range, kind, label, escapes: value.escapes, needsShape: isShaped || syntax == .script)
+        if isShaped, kind == .apiKey, isName(name, among: ["key"]),
+            !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
+        {
+            return nil
+        }
+        let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote)
+        take(value.range, kind, label, escapes: value.escapes, needsShape: needsShape)
+        if value.isBare { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
         return value.range.upperBound
     }
@@ -222,11 +252,31 @@ struct FieldScanner {
         if found.last?.range == range { found[found.count - 1].isNumber = true }
     }
 
+    /// Of a value that was taken, what it is where a plus sign is a space, as in a query, and where it is none.
+    private mutating func readPlus(_ isInQuery: Bool) {
+        guard let last = found.last else { return }
+        let value = bytes[last.range]
+        guard value.contains(UInt8(ascii: "+")) else { return }
+        let spaced = PlainValue.spaced(value)
+        let (secret, other) = isInQuery ? (spaced, last.secret) : (last.secret, spaced)
+        (found[found.count - 1].secret, found[found.count - 1].other) = (secret, other)
+    }
+
     /// Whether a name stands in a query, by the sign before it.
-    private func isParameter(_ name: Range<Int>) -> Bool {
+    func isParameter(_ name: Range<Int>) -> Bool {
         guard name.lowerBound > 0, bytes[name.upperBound] == UInt8(ascii: "=") else { return false }
         let sign = bytes[name.lowerBound - 1]
         return sign == UInt8(ascii: "?") || sign == UInt8(ascii: "&") || has("&amp;", endingAt: name.lowerBound)
+    }
+
+    /// A name that has letters written as escapes of JSON.
+    private func escapedName(_ name: Range<Int>, _ quote: Quote) -> (kind: SecretKind, range: Range<Int>)? {
+        guard case .plain(let sign, _) = quote, name.lowerBound > 0, bytes[name.lowerBound - 1] == UInt8(ascii: "\\"),
+            let open = bytes[max(0, name.lowerBound - 6 * SecretNames.longest)..<name.lowerBound].lastIndex(of: sign)
+        else { return nil }
+        let range = open + 1..<name.upperBound
+        let plain = PlainValue.of(UnsafeRawBufferPointer(rebasing: bytes[range]), escapes: quote.escapes)
+        return names.kind(of: plain).map { ($0, range) }
     }
 
     private func begins(with sign: UInt8, after place: Int) -> Bool {
@@ -235,102 +285,27 @@ struct FieldScanner {
         return start < bytes.count && bytes[start] == sign
     }
 
-    struct Value {
-        var range: Range<Int>
-        /// How many times it is escaped as a JSON string.
-        var escapes = 0
-        var isNumber = false
-        /// Where the array ends that is the value.
-        var arrayEnd: Int?
-    }
-
-    /// What a number of JSON may have beside digits (RFC 8259 §6).
-    static let numberSigns = Array("+-.eE".utf8)
-
-    func value(
-        after separator: Int,
-        _ length: Int,
-        _ nameQuote: Quote,
-        _ name: Range<Int>,
-        _ kind: SecretKind
-    ) -> Value? {
-        var start = separator + length
-        let isColon =
-            bytes[separator] == UInt8(ascii: ":")
-            || length > 1 && bytes[separator + length - 1] | 0x20 == UInt8(ascii: "a")
-        if syntax != .form {
-            let limit = min(bytes.count, start + 64)
-            while start < limit,
-                bytes[start] == 0x20 || bytes[start] == 0x09 || isColon && isQuoted(nameQuote) && isLineEnd(start)
-            {
-                start += 1
+    /// The name of a value: what stands before the sign between them, or the element that it is in.
+    static func name(
+        of value: Range<Int>,
+        in bytes: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ names: SecretNames
+    ) -> String? {
+        let scanner = FieldScanner(names: names, syntax: syntax, bytes: bytes)
+        var place = value.lowerBound
+        while place > 0, value.lowerBound - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
+        guard place > 0 else { return nil }
+        switch bytes[place - 1] {
+        case UInt8(ascii: ":"), UInt8(ascii: "="):
+            return scanner.name(before: place - 1).map {
+                String(decoding: bytes[scanner.innermost($0.0)], as: UTF8.self)
             }
-        }
-        guard start < bytes.count else { return nil }
-        if let (content, quote) = openingQuote(at: start) {
-            return Value(range: content..<end(of: quote, from: content), escapes: quote.escapes)
-        }
-        if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote) {
-            let end = bytes[start...].prefix(1 << 20).firstIndex(of: UInt8(ascii: "]")) ?? bytes.count
-            return Value(range: start + 1..<end, arrayEnd: end)
-        }
-        if isColon {
-            if isQuoted(nameQuote) {
-                guard kind.isNumeric else { return nil }
-                // Two digits are no PIN; under a name of the profile every number is meant, -17.5 too.
-                let (isNamed, start) = (kind == .named, start)
-                var end = start
-                while end < bytes.count,
-                    bytes[end] &- 0x30 < 10 || isNamed && FieldScanner.numberSigns.contains(bytes[end])
-                {
-                    end += 1
-                }
-                return end - start >= (isNamed ? 1 : 3) ? Value(range: start..<end, isNumber: true) : nil
-            }
-            // A line as a head has them; in a sentence a colon means nothing.
-            guard syntax != .script, syntax != .field else { return nil }
-            if let range = quotedLine(name, start, kind) { return Value(range: range) }
-            guard isLineStart(name.lowerBound) else { return nil }
-            var end = start
-            while end < bytes.count, !isLineEnd(end) { end += 1 }
-            return Value(range: start..<end)
-        }
-        guard syntax != .script else { return nil }
-        var end = start
-        while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
-        // Authorization=Bearer …
-        if kind == .credential, end + 1 < bytes.count, bytes[end] == 0x20, CredentialScheme.isOne(bytes[start..<end]) {
-            end += 1
-            while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
-        }
-        return Value(range: start..<end)
-    }
-
-    private func isQuoted(_ quote: Quote) -> Bool { if case .none = quote { false } else { true } }
-
-    private func isLineEnd(_ place: Int) -> Bool { bytes[place] == 0x0A || bytes[place] == 0x0D }
-
-    private func isLineStart(_ place: Int) -> Bool {
-        var place = place
-        while place > 0, bytes[place - 1] == 0x20 || bytes[place - 1] == UInt8(ascii: "-") { place -= 1 }
-        // In a JSON string a line ends with \n.
-        return place == 0 || isLineEnd(place - 1) || has("\\n", endingAt: place)
-    }
-
-    private func endsBareValue(_ place: Int, isEncoded: Bool) -> Bool {
-        switch bytes[place] {
-        case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: "#"): return true
-        case UInt8(ascii: "%") where isEncoded:
-            return ["%26", "%22", "%7D", "%2C", "%23"].contains { has($0, endingAt: place + 3) }
-                || has("%2526", endingAt: place + 5)
-        default: break
-        }
-        guard syntax != .form || isEncoded else { return false }
-        switch bytes[place] {
-        case UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"),
-            UInt8(ascii: ">"), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "\\"):
-            return true
-        default: return false
+        case UInt8(ascii: ">"):
+            guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
+            let tag = bytes[(open + 1)..<(place - 1)].prefix { scanner.isOfName($0, .none) || $0 == UInt8(ascii: ":") }
+            return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
+        default: return nil
         }
     }
 
@@ -351,7 +326,7 @@ struct FieldScanner {
         let range = withoutScheme(range, kind)
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard !ValueShape.isOrdinary(value, kind) else { return }
-        if needsShape, !ValueShape.isRandom(value, least: 12) { return }
+        if needsShape, !ValueShape.isMadeByChance(value, least: 12) { return }
         switch kind {
         case .signature: guard ValueShape.isRandom(value) else { return }
         case .card: guard ValueShape.isCard(value) else { return }

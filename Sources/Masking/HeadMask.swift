@@ -31,7 +31,7 @@ struct HeadMask {
                 let next = min(end + 1, bytes.count)
                 if end > place, bytes[end - 1] == 0x0D { end -= 1 }
                 if isStartLine {
-                    if isRequest { marks += startLine(bytes, place..<end) }
+                    marks += isRequest ? startLine(bytes, place..<end) : statusLine(bytes, place..<end)
                     isStartLine = false
                 } else if end > place {
                     let whole = place..<end
@@ -72,10 +72,18 @@ struct HeadMask {
     }
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        guard let space = bytes[line].firstIndex(of: 0x20) else { return [] }
+        guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
         // Without a version, as of HTTP/0.9, the target goes to the end.
         let end = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20) ?? line.upperBound
         return target(bytes, space + 1..<end)
+    }
+
+    /// What follows the version: the status and its reason, in which a server may say anything.
+    private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
+        mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[line])) {
+            let space = bytes[line].firstIndex(of: 0x20) ?? line.lowerBound
+            return marks(bytes, space..<line.upperBound, .field)
+        }
     }
 
     private func target(_ bytes: UnsafeRawBufferPointer, _ target: Range<Int>) -> [Mark] {
@@ -95,13 +103,27 @@ struct HeadMask {
         while end > start, HeadMask.isSpace(bytes[end - 1]) { end -= 1 }
         let value = start..<end
         let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
+        mask.field = label
+        defer { mask.field = "" }
+        // A server may put what it was sent into a name, too.
+        let inName = colon - nameStart < SecretBook.shortestSought ? [] : marks(bytes, nameStart..<colon, nil)
+        return inName + marks(bytes, value, of: label, isPseudo: nameStart > line.lowerBound)
+    }
+
+    private func marks(
+        _ bytes: UnsafeRawBufferPointer,
+        _ value: Range<Int>,
+        of label: String,
+        isPseudo: Bool
+    ) -> [Mark] {
         let facts = mask.facts(ofField: label)
         switch facts.name {
-        case "cookie": return cookies(bytes, value)
-        case "set-cookie":
+        case "cookie", "cookie2", "x-cookie": return cookies(bytes, value)
+        case "sec-websocket-protocol": return protocols(bytes, value, label)
+        case "set-cookie", "set-cookie2", "x-set-cookie":
             let pair = value.lowerBound..<(bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound)
             return cookies(bytes, pair) + marks(bytes, pair.upperBound..<value.upperBound, nil)
-        case "path" where nameStart > line.lowerBound: return target(bytes, value)
+        case "path" where isPseudo: return target(bytes, value)
         case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
         default: break
         }
@@ -137,18 +159,21 @@ struct HeadMask {
             while end > start, HeadMask.isSpace(bytes[end - 1]) || bytes[end - 1] == UInt8(ascii: "\"") { end -= 1 }
             // After `; ` comes a space.
             let cookieName = name.drop(while: HeadMask.isSpace)
-            if mask.names.isExempt(cookieName) { return marks(bytes, start..<end, nil) }
+            let inName =
+                name.count < SecretBook.shortestSought ? [] : marks(bytes, name.startIndex..<name.endIndex, nil)
+            if mask.names.isExempt(cookieName) { return inName + marks(bytes, start..<end, nil) }
             let kind = mask.names.kind(of: name)
             let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
             // The settings of a page are no secrets elsewhere.
             let plain = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            return secret(
-                bytes,
-                start..<end,
-                kind ?? .cookie,
-                "cookie \(label)",
-                isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain)
-            )
+            return inName
+                + secret(
+                    bytes,
+                    start..<end,
+                    kind ?? .cookie,
+                    "cookie \(label)",
+                    isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain)
+                )
         }
     }
 
@@ -195,7 +220,7 @@ struct FieldNameFacts {
 
     init(_ label: String, _ names: SecretNames) {
         name = label.lowercased()
-        kind = names.kind(of: name.utf8)
+        kind = names.kind(ofField: name)
         isOrdinary = HeadMask.isOrdinary(name) || names.isExempt(name.utf8)
     }
 }

@@ -46,7 +46,7 @@ struct Mark {
                 let form = UnsafeRawBufferPointer(rebasing: bytes[mark.range])
                 output += book.placeholder(mark.placeholder, for: form).text.utf8
             } else if mark.isNumber {
-                output += mark.placeholder.digits.utf8
+                output += mark.placeholder.digits(fitting: keepsLength ? mark.range.count : nil)
             } else {
                 output += mark.placeholder.bytes(fitting: keepsLength ? mark.range.count : nil)
             }

@@ -13,6 +13,12 @@ extension MaskedSource {
     /// Reads a text that was shown for its secrets.
     package func collect(shown text: String) { _ = mask.masked(text, .text) }
 
+    /// Reads a text of the session's rules for its secrets.
+    package func collect(rules text: String) {
+        (mask.host, mask.part) = ("", "rules")
+        _ = mask.masked(text, .text)
+    }
+
     /// A text that was shown, with its secrets replaced: a line or a value may stand in it without the name that made it
     /// a secret, so each word that is known as one is replaced, too.
     package func masked(shown text: String) -> String {

@@ -89,9 +89,14 @@ package final class MaskedSource: ExchangeSource {
         masked.messages.responseTrailers = head(messages.responseTrailers, "response trailers", hasStartLine: false)
         mask.part = "trace"
         for (index, entry) in messages.trace.enumerated() {
-            guard let text = mask.masked(entry.text, .text) else { continue }
-            masked.messages.trace[index].text = text
-            add("trace", 1)
+            if let rule = entry.rule.flatMap({ mask.masked($0, .text) }) {
+                masked.messages.trace[index].rule = rule
+                add("trace", 1)
+            }
+            if let text = mask.masked(entry.text, .text) {
+                masked.messages.trace[index].text = text
+                add("trace", 1)
+            }
         }
         return masked
     }

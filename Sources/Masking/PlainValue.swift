@@ -24,6 +24,12 @@ enum PlainValue {
         return text
     }
 
+    /// A value of a form, in which a plus sign is a space.
+    static func spaced(_ value: some Collection<UInt8>) -> [UInt8] {
+        let spaced = value.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+        return percentDecoded(spaced) ?? spaced
+    }
+
     /// A value of a field; `isEscaped` where it stood in quotes and its backslashes count (RFC 9110 §5.6.4).
     static func of(_ value: UnsafeRawBufferPointer, isEscaped: Bool) -> [UInt8] {
         guard isEscaped, value.contains(UInt8(ascii: "\\")) else { return of(value, escapes: 0) }

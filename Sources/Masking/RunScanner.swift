@@ -139,10 +139,20 @@ struct RunScanner {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
         guard range.count <= 512, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
-            ValueShape.isRandom(value, least: 24),
-            !value.contains(UInt8(ascii: "/")), ValueShape.entropy(value) > 3.6
+            isSuspicious(value, range), ValueShape.entropy(value) > 3.6
         else { return }
         suspect(range)
+    }
+
+    private func isSuspicious(_ value: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        guard value.contains(UInt8(ascii: "/")) else {
+            // But the digests of Subresource Integrity.
+            return ValueShape.isMadeByChance(value, least: 24)
+                && !["sha256-", "sha384-", "sha512-"].contains { value.starts(with: $0.utf8) }
+        }
+        // Paths have digits and hyphens, too.
+        let isPath = range.lowerBound > 0 && bytes[range.lowerBound - 1] == UInt8(ascii: ".")
+        return !isPath && !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
     }
 
     /// Whether a text in base64 that began earlier holds a secret.

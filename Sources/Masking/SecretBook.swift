@@ -63,7 +63,7 @@ package final class SecretBook {
     /// What is known of all secrets.
     struct Contents: Sendable {
         fileprivate var entries = Entries()
-        /// The places of entries, by the digests of their secrets.
+        /// By the digests of secrets twice the places of their entries, and one more for another reading of the same secret.
         fileprivate var indices = DigestTable()
         fileprivate var counts: [SecretKind: Int] = [:]
         fileprivate var isFull = false
@@ -71,6 +71,8 @@ package final class SecretBook {
         /// A bit for each entry that is among the needles.
         fileprivate var sought: [UInt64] = []
         fileprivate var soughtCount = 0
+
+        fileprivate func index(of digest: Int) -> Int? { indices[digest].map { $0 >> 1 } }
 
         fileprivate mutating func seek(_ entry: Int) -> Bool {
             if sought.isEmpty { sought = Array(repeating: 0, count: SecretBook.most / 64) }
@@ -122,24 +124,40 @@ package final class SecretBook {
     /// Says that no more secrets are added.
     func close() { isClosed = true }
 
-    /// Takes a secret at its place in; again for one that is known.
-    func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {
+    /// Takes a secret at its place in; again for one that is known. `other` is the same secret read otherwise, where its place
+    /// leaves that open.
+    func note(
+        _ secret: [UInt8],
+        _ kind: SecretKind,
+        name: String,
+        host: String,
+        isSought: Bool,
+        other: [UInt8]? = nil
+    ) {
         guard !secret.isEmpty, !isClosed else { return }
-        let digest = NeedleTable.digest(secret)
-        if contents.indices[digest] == nil {
+        let readings = [secret] + (other.map { [$0] } ?? [])
+        let digests = readings.map { NeedleTable.digest($0) }
+        var index = digests.lazy.compactMap { self.contents.index(of: $0) }.first
+        if index == nil {
             guard contents.entries.count < SecretBook.most else {
                 contents.isFull = true
                 return
             }
             let number = contents.counts[kind, default: 0] + 1
             contents.counts[kind] = number
-            _ = contents.indices.add(contents.entries.count, for: digest)
+            _ = contents.indices.add(contents.entries.count << 1, for: digests[0])
+            index = contents.entries.count
             contents.entries.append(kind, number, name: name, host: host)
         }
-        guard isSought, secret.count >= SecretBook.shortestSought, let index = contents.indices[digest],
-            contents.seek(index)
-        else { return }
-        let entry = Int32(index)
+        guard let index else { return }
+        let areNew = digests.map { contents.indices.add(index << 1 | 1, for: $0) }
+        guard isSought else { return }
+        let isFirst = secret.count >= SecretBook.shortestSought && contents.seek(index)
+        for (reading, isNew) in zip(readings, areNew) where isFirst || isNew { seek(reading, Int32(index)) }
+    }
+
+    private func seek(_ secret: [UInt8], _ entry: Int32) {
+        guard secret.count >= SecretBook.shortestSought else { return }
         for form in SecretForms.all(of: secret) { contents.needles.add(form, entry) }
         guard secret.count <= SecretBook.longestPiece else { return }
         for form in SecretForms.encoded(secret) { contents.needles.add(form, entry, standsAlone: false) }
@@ -147,7 +165,7 @@ package final class SecretBook {
 
     /// The placeholder of a secret; one without a number of its own where the book is full.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
-        let entry = contents.indices[NeedleTable.digest(secret)]
+        let entry = contents.index(of: NeedleTable.digest(secret))
         return entry.map { contents.entries.placeholder($0) } ?? Placeholder(kind: kind, number: 0)
     }
 
@@ -158,7 +176,9 @@ package final class SecretBook {
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
         guard placeholder.number > 0 else { return placeholder }
         let digest = NeedleTable.digest(form)
-        if let entry = contents.indices[digest], contents.entries.placeholder(entry) == placeholder {
+        if let number = contents.indices[digest], number & 1 == 0,
+            contents.entries.placeholder(number >> 1) == placeholder
+        {
             return placeholder
         }
         let next = encodings[placeholder, default: [:]].count + 1
@@ -180,6 +200,10 @@ package final class SecretBook {
 enum SecretForms {
     /// The secret as it is and, where they differ, percent-encoded, and as JSON and XML escape it.
     static func all(of secret: [UInt8]) -> [[UInt8]] {
+        // Most are the same in all of them.
+        guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
+            return secret.count < SecretBook.shortestSought ? [] : [secret]
+        }
         var forms = [secret]
         func add(_ form: [UInt8]) { if !forms.contains(form) { forms.append(form) } }
         for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
@@ -195,15 +219,25 @@ enum SecretForms {
                 )
             }
         }
-        add(escaped(secret, [0x22: "\\\"", 0x5C: "\\\\"]))
-        add(escaped(secret, [0x22: "\\\"", 0x5C: "\\\\", 0x2F: "\\/"]))
+        // A space of a form, beside whatever else is percent-encoded.
+        add(escaped(secret, [0x20: "+"]))
+        // JSON and JavaScript.
+        let controls: [UInt8: String] = [0x5C: "\\\\", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"]
+        for escapes: [UInt8: String] in [[0x22: "\\\""], [0x22: "\\\"", 0x2F: "\\/"], [0x27: "\\'"]] {
+            add(escaped(secret, controls.merging(escapes) { $1 }))
+        }
         add(
             escaped(
                 secret,
                 [0x26: "\\u0026", 0x3C: "\\u003c", 0x3D: "\\u003d", 0x3E: "\\u003e", 0x27: "\\u0027", 0x2B: "\\u002b"]
             )
         )
-        add(escaped(secret, [0x26: "&amp;", 0x3C: "&lt;", 0x3E: "&gt;", 0x22: "&quot;", 0x27: "&#39;"]))
+        // XML and HTML.
+        let signs: [UInt8: String] = [0x26: "&amp;", 0x3C: "&lt;", 0x3E: "&gt;"]
+        for escapes: [UInt8: String] in [
+            [0x22: "&quot;", 0x27: "&#39;"], [0x22: "&quot;", 0x27: "&apos;"], [0x22: "&quot;"],
+            [0x22: "&quot;", 0x3E: ">"], [:],
+        ] { add(escaped(secret, signs.merging(escapes) { $1 })) }
         return forms.filter { $0.count >= SecretBook.shortestSought }
     }
 

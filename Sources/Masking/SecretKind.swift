@@ -36,8 +36,19 @@ package struct Placeholder: Sendable, Hashable {
     /// Whether a value is a placeholder already, as in a file that was exported before.
     static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: prefix.utf8) }
 
-    /// What stands for a number of JSON.
-    var digits: String { "9\(String(repeating: "0", count: max(0, 8 - "\(number)".count)))\(number)" }
+    /// What stands for a number of JSON: another one for each kind and number, which 32 bits can hold.
+    var digits: String {
+        let kind = SecretKind.allCases.firstIndex(of: kind) ?? 0
+        return "\(900_000_000 + kind * 1_000_000 + number)"
+    }
+
+    /// A number as bytes: in `length` bytes where it must not change the length of what it stands in.
+    func digits(fitting length: Int?) -> [UInt8] {
+        let bytes = Array(digits.utf8)
+        guard let length else { return bytes }
+        let nines = Array(repeating: UInt8(ascii: "9"), count: max(min(1, length), length - bytes.count))
+        return nines + bytes.suffix(length - nines.count)
+    }
 
     /// A placeholder as bytes: in `length` bytes where it must not change the length of what it stands in.
     func bytes(fitting length: Int?) -> [UInt8] {

@@ -8,15 +8,20 @@ package struct SecretNames: Sendable {
     private static let exact: [SecretKind: [String]] = [
         .password: [
             "pass", "pwd", "passwd", "passphrase", "pin", "pincode", "cvv", "cvc", "cvv2", "cvc2", "securitycode",
-            "secretanswer", "mnemonic", "seedphrase",
+            "secretanswer", "mnemonic", "seedphrase", "password1", "password2", "password3", "passwordconfirmation",
+            "passwordconfirm", "passwordconfirmed", "passwordrepeat", "passwordagain", "passwordverify", "passwordold",
+            "passwordnew", "passwordhash", "pass1", "pass2", "pwd1", "pwd2", "userpass", "userpwd", "dbpass", "dbpwd",
+            "adminpass", "rootpass", "smtppass", "mailpass", "ftppass", "proxypass", "authpass", "loginpass", "keypass",
+            "storepass", "newpwd", "confirmpwd",
         ],
         .token: [
             "jwt", "bearer", "assertion", "clientassertion", "samlresponse", "ticket", "sas", "oauthverifier",
-            "codeverifier", "devicecode", "connectionstring",
+            "codeverifier", "devicecode", "connectionstring", "csrf", "xsrf", "secretvalue", "secretstring",
+            "tokenvalue", "accesstokenvalue", "refreshtokenvalue",
         ],
         .apiKey: [
             "accesskey", "accountkey", "apikey", "appkey", "authkey", "consumerkey", "encryptionkey", "masterkey",
-            "secretkey", "sharedaccesskey", "signingkey", "subscriptionkey",
+            "secretkey", "sharedaccesskey", "signingkey", "subscriptionkey", "apikeyvalue", "adminapikey",
         ],
         .session: [
             "sid", "sessionid", "sessid", "sessionkey", "jsessionid", "phpsessid", "connectsid", "aspnetsessionid",
@@ -29,6 +34,22 @@ package struct SecretNames: Sendable {
         .credential: ["authorization", "proxyauthorization", "credential", "credentials", "authentication"],
         .privateKey: ["privatekey", "privatekeypem"],
         .card: ["cardnumber", "creditcard", "creditcardnumber", "ccnumber", "pan"],
+    ]
+    /// Names of keys and tokens, and what may follow them: `apikey_prod`, `token1`.
+    private static let variants: [(names: [String], kind: SecretKind)] = [
+        (["token", "authtoken", "accesstoken", "apitoken", "clientsecret", "secret"], .token),
+        (["apikey", "secretkey", "accesskey"], .apiKey),
+    ]
+    private static let variantEndings = [
+        "1", "2", "3", "v1", "v2", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
+    ]
+    /// Names of fields of heads, without an `X-` before them, that say more there than elsewhere.
+    private static let fields: [String: SecretKind] = [
+        "auth": .token, "firebaseauth": .token, "jwtassertion": .token, "apikeyvalue": .apiKey, "adminkey": .apiKey,
+        "servicekey": .apiKey, "functionskey": .apiKey, "appwritekey": .apiKey, "licensekey": .apiKey,
+        "honeycombteam": .apiKey, "serversideencryptioncustomerkey": .apiKey,
+        "amzserversideencryptioncustomerkey": .apiKey, "usercredentials": .credential,
+        "originalauthorization": .credential, "forwardedauthorization": .credential,
     ]
     private static let suffixes: [(ending: String, kind: SecretKind)] = [
         ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),
@@ -62,6 +83,9 @@ package struct SecretNames: Sendable {
     package init(also: [String] = [], except: [String] = []) {
         var table: [String: SecretKind] = [:]
         for (kind, names) in SecretNames.exact { for name in names { table[name] = kind } }
+        for (names, kind) in SecretNames.variants {
+            for name in names { for ending in SecretNames.variantEndings { table[name + ending] = kind } }
+        }
         var endings = SecretNames.suffixes.map { (Array($0.ending.utf8), $0.kind) }
         for name in also {
             let plain = SecretNames.normalised(name)
@@ -90,6 +114,17 @@ package struct SecretNames: Sendable {
             }
             return kind(ofPlain: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
         }
+    }
+
+    /// The kind of secret that a field of a head is by its name.
+    func kind(ofField name: String) -> SecretKind? {
+        guard !isExempt(name.utf8) else { return nil }
+        let isExtension = name.lowercased().hasPrefix("x-")
+        let rest = isExtension ? String(name.dropFirst(2)) : name
+        if SecretNames.ordinary.contains(SecretNames.normalised(rest)) { return nil }
+        if let kind = kind(of: name.utf8) { return kind }
+        if let kind = SecretNames.fields[SecretNames.normalised(rest)] { return isExempt(rest.utf8) ? nil : kind }
+        return isExtension ? kind(of: rest.utf8) : nil
     }
 
     private func kind(ofPlain name: UnsafeRawBufferPointer) -> SecretKind? {

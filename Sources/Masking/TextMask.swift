@@ -12,12 +12,14 @@ package final class TextMask {
         package let exchange: ExchangeID
         /// The part of the exchange, for example `response body`.
         package let part: String
+        /// The name of the field, member or element that has it; empty where there is none.
+        package let name: String
         /// Its first characters.
         package let beginning: String
     }
 
     /// A suspect as it was found: a secret of another exchange may be in it, and then it is masked.
-    fileprivate struct Candidate: Sendable {
+    struct Candidate: Sendable {
         let suspect: Suspect
         let digest: Int
         let text: [UInt8]
@@ -38,13 +40,13 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// The digests of lines of heads in which nothing more is to be found, and nothing to be replaced.
     private var settledLines: Set<Int> = []
-    private var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
+    var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
-    private var candidateDigests: Set<Int> = []
+    var candidateDigests: Set<Int> = []
     /// How many compressed texts in base64 are being looked through, one inside the other.
     private var packedDepth = 0
     /// What was found, where it is for another mask.
-    private var findings: Findings?
+    var findings: Findings?
     /// The digests of what was found lately for another mask, which does nothing with it again.
     private var known = RecentDigests()
     /// What stands in the exchanges that are exported, where others are read for secrets, too.
@@ -56,12 +58,14 @@ package final class TextMask {
     /// The secrets that only other exchanges show, and that stand in what is exported.
     private var foundAgain: Set<Int32> = []
     /// Of how many other exchanges the bodies were not read for secrets.
-    package private(set) var unreadCount = 0
+    package internal(set) var unreadCount = 0
 
     // Where the bytes are from that are looked at.
     var exchange = ExchangeID(0)
     var host = ""
     var part = ""
+    /// The name of the field of a head that is looked at; empty elsewhere.
+    var field = ""
 
     package init(_ rules: MaskRules = MaskRules()) {
         names = SecretNames(also: rules.also, except: rules.except)
@@ -113,6 +117,7 @@ package final class TextMask {
     /// Says that what is exported was read: of the exchanges that are read from now on only those secrets count that may
     /// stand in it.
     package func beginOthers() {
+        guard !isAtOthers else { return }
         isAtOthers = true
         ownCount = book.entries.count
         settledLines = []
@@ -210,7 +215,14 @@ package final class TextMask {
         }
         guard !isCollecting else { return [] }
         forEachKnown(in: bytes) { range, placeholder in marks.append(Mark(range, placeholder)) }
-        return marks.isEmpty ? [] : Mark.merged(marks)
+        guard !marks.isEmpty else { return [] }
+        if syntax?.mayHaveNumbers == true {
+            for (index, mark) in marks.enumerated() {
+                guard let number = JSONNumber.range(around: mark.range, in: bytes) else { continue }
+                marks[index] = Mark(number, mark.placeholder, isNumber: true)
+            }
+        }
+        return Mark.merged(marks)
     }
 
     /// Calls `body` with each place where a secret of the session stands, as it is or with escapes.
@@ -264,13 +276,26 @@ package final class TextMask {
         let isSought = (isCollecting || isAtOnce) && found.isSought
         guard !isAtOthers || isSought && found.secret.count >= SecretBook.shortestSought else { return }
         guard findings != nil else {
-            if isAtOthers, occurrences?.mayHold(found.secret) == false { return }
-            return book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
+            if isAtOthers, !mayStand(found) { return }
+            return book.note(
+                found.secret,
+                found.kind,
+                name: found.name,
+                host: host,
+                isSought: isSought,
+                other: found.other
+            )
         }
-        let digest = NeedleTable.digest(found.secret)
+        let digest = found.other.map { NeedleTable.digest(found.secret + [0] + $0) } ?? NeedleTable.digest(found.secret)
         guard known.insert(isSought ? digest : ~digest) else { return }
-        if isAtOthers, occurrences?.mayHold(found.secret) == false { return }
+        if isAtOthers, !mayStand(found) { return }
         findings?.add(found, host, isSought)
+    }
+
+    /// Whether a secret of another exchange may stand in what is exported.
+    private func mayStand(_ found: FoundSecret) -> Bool {
+        guard let occurrences else { return true }
+        return occurrences.mayHold(found.secret) || found.other.map { occurrences.mayHold($0) } ?? false
     }
 
     private func secrets(
@@ -283,11 +308,16 @@ package final class TextMask {
         var suspected: [Range<Int>] = []
         let look = QuickLook(bytes)
         var named: (found: [FoundSecret], exempt: [Range<Int>]) = ([], [])
-        if let syntax, look.hasSeparator { named = FieldScanner.secrets(in: bytes, syntax, names) }
-        guard look.hasRun || look.mayHaveKey || syntax != nil && !patterns.isEmpty else { return named.found }
+        if let syntax, look.hasSeparator {
+            named =
+                syntax == .binary
+                ? (FieldScanner.secretsOfTexts(in: bytes, names), []) : FieldScanner.secrets(in: bytes, syntax, names)
+        }
+        let isText = syntax != nil && syntax != .binary
+        guard look.hasRun || look.mayHaveKey || isText && !patterns.isEmpty else { return named.found }
         var runs = RunScanner(
             bytes,
-            patterns: syntax == nil ? [] : patterns,
+            patterns: isText ? patterns : [],
             isContinued: isContinued,
             cutRun: cutRun,
             holdsSecret: { [self] bytes, isText in
@@ -300,10 +330,10 @@ package final class TextMask {
         )
         runs.scan()
         let found = named.found + runs.found
-        guard isCollecting, depth == 0, syntax != nil else { return found }
+        guard isCollecting, depth == 0, isText, let syntax else { return found }
         for range in suspected
         where !found.contains(where: { $0.range.overlaps(range) }) && !named.exempt.contains(where: range.overlaps) {
-            suspect(bytes, range)
+            suspect(bytes, range, syntax)
         }
         return found
     }
@@ -336,66 +366,16 @@ package final class TextMask {
         return packed.replacement != nil
     }
 
-    private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax) {
         guard isCollecting, !isAtOthers, candidates.count < TextMask.mostSuspects else { return }
         let digest = NeedleTable.digest(UnsafeRawBufferPointer(rebasing: bytes[range]))
         guard candidateDigests.insert(digest).inserted else { return }
-        let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
-        let suspect = Suspect(exchange: exchange, part: part, beginning: beginning)
+        let suspect = Suspect(
+            exchange: exchange,
+            part: part,
+            name: FieldScanner.name(of: range, in: bytes, syntax, names) ?? field,
+            beginning: String(decoding: bytes[range.prefix(6)], as: UTF8.self)
+        )
         candidates.append(Candidate(suspect: suspect, digest: digest, text: Array(bytes[range])))
-    }
-
-    // MARK: On several threads
-
-    /// How many findings a mask for another thread has.
-    package var findingCount: Int { (findings?.count ?? 0) + candidates.count }
-
-    /// What a mask for another thread has found since it was asked last.
-    package func takeFindings() -> Findings {
-        var taken = findings ?? Findings()
-        taken.suspects = candidates
-        taken.unreadCount = unreadCount
-        (findings, candidates, unreadCount) = (Findings(), [], 0)
-        if candidateDigests.count > TextMask.mostRemembered { candidateDigests = [] }
-        return taken
-    }
-
-    /// Takes over what a copy of this mask has found, as though it had found it here.
-    package func add(_ findings: Findings) {
-        unreadCount += findings.unreadCount
-        for secret in findings.secrets {
-            book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
-        }
-        for candidate in findings.suspects
-        where candidates.count < TextMask.mostSuspects && candidateDigests.insert(candidate.digest).inserted {
-            candidates.append(candidate)
-        }
-    }
-
-    private static let mostRemembered = 4 * mostSuspects
-
-    /// What a mask for another thread has found.
-    package struct Findings: Sendable {
-        fileprivate struct Secret: Sendable {
-            var bytes: [UInt8]
-            var kind: SecretKind
-            var name: String
-            var host: String
-            var isSought: Bool
-        }
-
-        fileprivate var secrets: [Secret] = []
-        fileprivate var suspects: [Candidate] = []
-        fileprivate var unreadCount = 0
-
-        fileprivate var count: Int { secrets.count + suspects.count }
-
-        fileprivate mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
-            // With so many the book is full, and knows that it is.
-            guard secrets.count <= 2 * SecretBook.most else { return }
-            secrets.append(
-                Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
-            )
-        }
     }
 }

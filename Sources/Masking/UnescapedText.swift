@@ -75,8 +75,12 @@ struct UnescapedText {
         case UInt8(ascii: "\\"):
             // In a string of JSON in another one the backslash is escaped, too.
             guard let letter = text[place...].prefix(8).firstIndex(where: { $0 != UInt8(ascii: "\\") }),
-                text[letter] == UInt8(ascii: "u")
+                text[letter] == UInt8(ascii: "u") || text[letter] == UInt8(ascii: "x")
             else { return nil }
+            if text[letter] == UInt8(ascii: "x") {
+                let code = number(text, letter + 1..<letter + 3, radix: 16)
+                return code.flatMap { UnicodeScalar($0) }.map { (.character($0), letter + 3) }
+            }
             let code = number(text, letter + 1..<letter + 5, radix: 16)
             return code.flatMap { UnicodeScalar($0) }.map { (.character($0), letter + 5) }
         case UInt8(ascii: "&"):

@@ -55,6 +55,59 @@ enum ValueShape {
         return letters > 1 && digits > 1 && entropy(value) >= 3
     }
 
+    /// Whether a value is random, though it may have hardly a digit.
+    static func isMadeByChance(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
+        isRandom(value, least: least) || isMixed(value, least: least)
+    }
+
+    /// Whether a value is long and has letters as no words have them: large and small ones in pieces of two or three, where names
+    /// such as `getElementById` have whole words.
+    static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
+        guard value.count >= max(least, 20), value.first != UInt8(ascii: "/") else { return false }
+        var (large, small, signs) = (0, 0, 0)
+        for byte in value {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): large += 1
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): small += 1
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): break
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+                signs += 1
+            default: return false
+            }
+        }
+        return min(large, small) * 4 >= value.count && signs * 10 <= value.count && isInPieces(value)
+            && entropy(value) > 3.8
+    }
+
+    /// Whether a value is a key rather than words and a number: random, and in pieces.
+    static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
+
+    /// Whether letters and digits change as often as chance has it: a word, with a large letter before it, and a number are one
+    /// piece each, of three bytes or fewer on average.
+    private static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
+        enum Class { case large, small, digit, sign }
+        var (pieces, last) = (0, Class.sign)
+        for (place, byte) in value.enumerated() {
+            let current: Class =
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): .large
+                case UInt8(ascii: "a")...UInt8(ascii: "z"): .small
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): .digit
+                default: .sign
+                }
+            let isNew =
+                switch current {
+                case .large: last != .large || place + 1 < value.count && value[place + 1] &- 0x61 < 26
+                case .small: last != .small && last != .large
+                case .digit: last != .digit
+                case .sign: false
+                }
+            if isNew { pieces += 1 }
+            last = current
+        }
+        return pieces * 10 >= value.count * 3
+    }
+
     /// Shannon's entropy, in bits for each byte.
     static func entropy(_ value: UnsafeRawBufferPointer) -> Double {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 256) { counts in

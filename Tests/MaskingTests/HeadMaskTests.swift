@@ -124,4 +124,91 @@ struct HeadMaskTests {
                 == "GET /anonymous HTTP/1.1\r\nCookie: session=sluice-cookie-1; sid=sluice-session-1\r\nX: anonymous\r\n\r\n"
         )
     }
+
+    @Test("a known secret in a reason and in the name of a field or a cookie")
+    func names() {
+        let secret = "RsnSecret77Qx12Lp"
+        for line in ["403 key \(secret) is not valid", "2x0 \(secret)", "200 \(secret)"] {
+            let head = "HTTP/1.1 \(line)\r\nX-\(secret): 1\r\nSet-Cookie: \(secret)=\r\n\r\n"
+            #expect(
+                Masked.head(head, isRequest: false, knowing: [secret])
+                    == head.replacing(secret, with: "sluice-token-1")
+            )
+        }
+        let interim = "HTTP/1.1 103 \(secret)\r\n\r\nHTTP/1.1 103 \(secret)\r\n\r\n"
+        #expect(
+            Masked.head(interim, isRequest: false, knowing: [secret])
+                == interim.replacing(secret, with: "sluice-token-1")
+        )
+        #expect(
+            Masked.head("GET / HTTP/1.1\r\nCookie: \(secret)=\r\nX-\(secret): a\r\n\r\n", knowing: [secret])
+                == "GET / HTTP/1.1\r\nCookie: sluice-token-1=\r\nX-sluice-token-1: a\r\n\r\n"
+        )
+        #expect(Masked.head("\(secret)\r\n\r\n", knowing: [secret]) == "sluice-token-1\r\n\r\n")
+        #expect(Masked.head("HTTP/1.1 404 Not Found\r\n\r\n", isRequest: false) == "HTTP/1.1 404 Not Found\r\n\r\n")
+    }
+
+    @Test("fields of credentials by further names")
+    func fields() {
+        for name in [
+            "X-Auth-Key", "X-Auth", "X-Master-Key", "X-Signing-Key", "X-Admin-Key", "X-Service-Key", "X-Consumer-Key",
+            "X-Functions-Key", "X-Appwrite-Key", "X-JWT-Assertion", "X-Firebase-Auth", "X-User-Pass", "X-OTP", "X-Pin",
+            "x-auth-key", "X-Password", "X-Honeycomb-Team",
+        ] {
+            let masked = Masked.head("GET / HTTP/1.1\r\n\(name): abc12xyz\r\n\r\n")
+            #expect(!masked.contains("abc12xyz") && masked.contains("\(name): sluice-"), "\(masked)")
+        }
+        for name in ["X-Authorization", "X-Original-Authorization", "X-Forwarded-Authorization", "X-User-Credentials"] {
+            #expect(
+                Masked.head("GET / HTTP/1.1\r\n\(name): Bearer abc12xyz\r\n\r\n")
+                    == "GET / HTTP/1.1\r\n\(name): Bearer sluice-token-1\r\n\r\n"
+            )
+        }
+        for name in ["X-Cookie", "Cookie2"] {
+            #expect(
+                Masked.head("GET / HTTP/1.1\r\n\(name): a=abc12xyz; b=c\r\n\r\n")
+                    == "GET / HTTP/1.1\r\n\(name): a=sluice-cookie-1; b=sluice-cookie-2\r\n\r\n"
+            )
+        }
+        for name in [
+            "Access-Control-Allow-Credentials", "Idempotency-Key", "X-Cache-Key", "Surrogate-Key", "X-Author",
+            "X-Forwarded-For", "X-Authority", "X-Pinned", "X-Keyboard", "X-Pass-Through", "X-Next-Page-Token",
+        ] {
+            let head = "GET / HTTP/1.1\r\n\(name): abc12xyz\r\n\r\n"
+            #expect(Masked.head(head) == head)
+        }
+    }
+
+    @Test(
+        "tokens among the protocols of a WebSocket",
+        arguments: [
+            ("access_token, \(chance)", "access_token, sluice-token-1"),
+            ("bearer, hunter2pw, json", "bearer, sluice-token-1, json"),
+            ("realtime, openai-insecure-api-key.\(chance)", "realtime, openai-insecure-api-key.sluice-token-1"),
+            (
+                "base64url.bearer.authorization.k8s.io.\(chance), v4.channel.k8s.io",
+                "base64url.bearer.authorization.k8s.io.sluice-token-1, v4.channel.k8s.io"
+            ),
+            ("graphql-transport-ws, graphql-ws", "graphql-transport-ws, graphql-ws"),
+            ("v12.stomp, v11.stomp, mqttv3.1", "v12.stomp, v11.stomp, mqttv3.1"), ("chat, token", "chat, token"),
+            ("v1.kernel.websocket.jupyter.org", "v1.kernel.websocket.jupyter.org"),
+        ]
+    )
+    func protocols(value: String, masked: String) {
+        #expect(
+            Masked.head("GET / HTTP/1.1\r\nSec-WebSocket-Protocol: \(value)\r\n\r\n")
+                == "GET / HTTP/1.1\r\nSec-WebSocket-Protocol: \(masked)\r\n\r\n"
+        )
+    }
+
+    @Test("the token that a protocol has in base64 is known where it stands plainly")
+    func decodedProtocol() {
+        let digits = "YWJjZGVmZ2gtMTIzNDU2Nzgtend4eXc"
+        #expect(
+            Masked.head(
+                "GET /?x=abcdefgh-12345678-zwxyw HTTP/1.1\r\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.\(digits)\r\n\r\n"
+            )
+            .hasPrefix("GET /?x=sluice-token-")
+        )
+    }
 }

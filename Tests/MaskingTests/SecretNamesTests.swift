@@ -11,7 +11,9 @@ struct SecretNamesTests {
             "password", "Password", "user_password", "newPassword", "passwd", "pwd", "PIN", "otp", "access_token",
             "X-Api-Key", "apiKey", "api_key", "client_secret", "Authorization", "Proxy-Authorization", "csrf_token",
             "X-Amz-Security-Token", "sid", "connect.sid", "PHPSESSID", "X-Amz-Signature", "sig", "private_key",
-            "Ocp-Apim-Subscription-Key", "card_number",
+            "Ocp-Apim-Subscription-Key", "card_number", "password_confirmation", "passwordConfirm", "password2",
+            "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "csrf", "_csrf", "XSRF",
+            "auth_token_v2", "password_hash",
         ]
     )
     func secret(name: String) { #expect(SecretNames().kind(of: name.utf8) != nil) }
@@ -22,6 +24,10 @@ struct SecretNamesTests {
             "token_type", "max_tokens", "nextPageToken", "next_token", "continuationToken", "forgot_password",
             "isPasswordSet", "hasToken", "secretary", "keyboard", "monkey", "author", "passport", "primary_key", "id",
             "signature_algorithm", "password_hint", "tokens_used", "x", "", "stop_token", "reset_my_password",
+            "next_page_token", "pinned", "authority", "passenger", "bypass", "compass", "boarding_pass",
+            "password_length",
+            "passwordStrength", "token_count", "token_limit", "csrf_enabled", "keyword", "key", "sort_key", "cache_key",
+            "public_key", "authored_by", "d", "tokenizer", "secretariat", "opinion", "spin", "cookie_policy",
             String(repeating: "a", count: 200) + "password",
         ]
     )

@@ -1,0 +1,29 @@
+/// Numbers of JSON, which stay numbers where they are masked.
+enum JSONNumber {
+    /// The number that a place is in; `nil` where it is none of JSON: it follows the colon after a name in quotes, or a
+    /// bracket or a comma, and a sign of JSON follows it.
+    static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        guard bytes[range].allSatisfy(isPart) else { return nil }
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start > 0, isPart(bytes[start - 1]) { start -= 1 }
+        while end < bytes.count, isPart(bytes[end]) { end += 1 }
+        // What a number begins with and ends with (RFC 8259 §6).
+        guard bytes[start] == UInt8(ascii: "-") || isDigit(bytes[start]), isDigit(bytes[end - 1]) else { return nil }
+        var (before, after) = (start, end)
+        while before > 0, isSpace(bytes[before - 1]) { before -= 1 }
+        while after < bytes.count, isSpace(bytes[after]) { after += 1 }
+        guard before > 0, after == bytes.count || ",]}".utf8.contains(bytes[after]) else { return nil }
+        switch bytes[before - 1] {
+        case UInt8(ascii: "["), UInt8(ascii: ","): return start..<end
+        case UInt8(ascii: ":"):
+            var quote = before - 1
+            while quote > 0, isSpace(bytes[quote - 1]) { quote -= 1 }
+            return quote > 0 && bytes[quote - 1] == UInt8(ascii: "\"") ? start..<end : nil
+        default: return nil
+        }
+    }
+
+    private static func isPart(_ byte: UInt8) -> Bool { isDigit(byte) || FieldScanner.numberSigns.contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+}
