@@ -30,16 +30,19 @@ package enum SessionMask {
     /// Reads all exchanges of an export for their secrets, and others of the session, and gives the session without them.
     package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
         let masked = MaskedSource(pipeline.pages, TextMask(rules))
+        let texts = try ruleTexts(of: pipeline.reader)
         guard !pipeline.isWhole else {
             try collect(pipeline, masked)
+            collect(rules: texts, masked)
             masked.mask.endCollecting()
             return masked
         }
         let chosen = ChosenNumbers()
         masked.mask.expectOthers()
         try collect(pipeline.telling(chosen.add), masked)
-        for source in try pipeline.reader.rules().flatMap(\.sources) { masked.mask.expect(source.text) }
+        for text in texts { masked.mask.expect(text) }
         try OtherExchanges.ofSession.collect(chosen.numbers, pipeline, masked)
+        collect(rules: texts, masked)
         masked.mask.endCollecting()
         return masked
     }
@@ -56,8 +59,22 @@ package enum SessionMask {
         masked.mask.expectOthers()
         try read(masked)
         try others.collect(ExchangeNumbers(numbers), ExportPipeline(reader) { try $0(numbers) }, masked)
+        collect(rules: try ruleTexts(of: reader), masked)
         masked.mask.endCollecting()
         return masked
+    }
+
+    /// The rules that were in force in a session, each text once.
+    private static func ruleTexts(of reader: SessionReader) throws -> [String] {
+        var known: Set<String> = []
+        return try reader.rules().flatMap(\.sources).map(\.text).filter { known.insert($0).inserted }
+    }
+
+    /// Reads rules for the secrets that they name: of these count those that stand in what is exported, as in a trace.
+    private static func collect(rules texts: [String], _ masked: MaskedSource) {
+        guard !texts.isEmpty else { return }
+        masked.mask.beginOthers()
+        for text in texts { ProfileMask.collect(text, masked) }
     }
 
     /// Reads exchanges for their secrets, on several threads.
@@ -186,15 +203,19 @@ package enum SessionMask {
             ? "1 text looks like a secret and is not masked" : "\(many) look like secrets and are not masked"
     }
 
-    /// The texts that look like secrets and were left, a line each; empty where there are none.
-    package static func suspicions(_ masked: MaskedSource) -> [String] {
+    /// The texts that look like secrets and were left, a line each: all that were noted, or the first ten. Empty where there are
+    /// none.
+    package static func suspicions(_ masked: MaskedSource, all: Bool = false) -> [String] {
         guard let sentence = suspicion(masked) else { return [] }
         let suspects = masked.mask.suspects
         var lines = ["\(sentence); 'mask: { also: [ NAME ] }' in a profile masks by a name:"]
-        for suspect in suspects.prefix(mostNamed) {
-            lines.append("  exchange \(suspect.exchange), \(suspect.part): \(suspect.beginning)…")
+        for suspect in all ? suspects[...] : suspects.prefix(mostNamed) {
+            let name = suspect.name.isEmpty ? "" : ", \(VisibleText.of(suspect.name))"
+            lines.append("  exchange \(suspect.exchange), \(suspect.part)\(name): \(suspect.beginning)…")
         }
-        if suspects.count > mostNamed { lines.append("  and \(suspects.count - mostNamed) more") }
+        if !all, suspects.count > mostNamed {
+            lines.append("  and \(suspects.count - mostNamed) more; 'export --strict' lists all")
+        }
         return lines
     }
 }

@@ -54,7 +54,7 @@ struct Export: ParsableCommand {
     @Flag(help: "With raw: write into a directory that has files, over those of the same names.") var force = false
 
     @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
-    @Flag(help: "Where a text looks like a secret and is not known as one: write nothing, end with exit code 1.")
+    @Flag(help: "List all texts that look like secrets; where there are any, write nothing, end with exit code 1.")
     var strict = false
     @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."), completion: .profile)
     var profile: [String] = []
@@ -135,7 +135,7 @@ struct Export: ParsableCommand {
     /// The session without its secrets. Throws where --strict refuses what looks like one.
     private func masked(_ query: SessionQuery, _ pipeline: ExportPipeline) throws -> MaskedSource {
         let masked = try SessionMask.source(pipeline, SessionMask.rules(of: query.reader, profiles: profile))
-        let suspicions = SessionMask.suspicions(masked)
+        let suspicions = SessionMask.suspicions(masked, all: strict)
         for line in suspicions { StandardStreams.error("sluice: \(line)\n") }
         if strict, !suspicions.isEmpty {
             throw StartError(

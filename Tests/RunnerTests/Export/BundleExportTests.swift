@@ -30,15 +30,22 @@ struct BundleExportTests {
     }
 
     /// A session with exchanges at such moments, the last of which is still in flight, and rules since such moments.
-    private func session(_ moments: [Int64], rules: [Int64], body: [UInt8] = []) throws -> SessionReader {
+    private func session(
+        _ moments: [Int64],
+        rules: [Int64],
+        body: [UInt8] = [],
+        profile: String = "",
+        trace: [TraceEntry] = []
+    ) throws -> SessionReader {
         let recorder = try Recorder(RecorderConfiguration(path: scratch.path("s.sluice")))
         let producer = recorder.makeProducer {}
         for at in rules {
-            let source = ProfileSource(file: "/home/me/at \(at).yaml", text: "# since \(at)\n")
+            let source = ProfileSource(file: "/home/me/at \(at).yaml", text: "# since \(at)\n" + profile)
             recorder.noteRules(sources: [source], switchedOff: [String](), at: at)
         }
         var head = ExchangeMessages()
         head.responseHead = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        head.trace = trace
         for (index, at) in moments.enumerated() {
             let number = Int64(index + 1)
             var events: [RecordEvent] = [.opened(record(number, at, .inFlight), head)]
@@ -84,6 +91,23 @@ struct BundleExportTests {
             #expect(names == expected.enumerated().map { "profile/\($0 + 1)-at_\($1).yaml" }, "\(numbers)")
             let again = try opened(try bundle(reader, numbers))
             #expect(try again.rules().map(\.at) == expected.map { Int64($0) })
+        }
+    }
+
+    @Test("A secret that the profile names is masked in traces, too: in the name of a rule and in what it did")
+    func traces() throws {
+        let profile =
+            "rewrite:\n  - { name: put hunter2word, modify: body, match: ok, to: '{\"password\":\"hunter2word\"}' }\n"
+        let trace = [
+            TraceEntry(stage: "rewrite", rule: "put hunter2word", outcome: .fired, text: "body: to hunter2word")
+        ]
+        let reader = try session([100, 200, 300], rules: [50], profile: profile, trace: trace)
+        for numbers in [[1, 2, 3], [2]] as [[Int64]] {
+            let zip = try bundle(reader, numbers, isMasked: true)
+            let copy = try opened(zip)
+            let entry = try #require(try copy.exchange(ExchangeID(2))?.messages.trace.first)
+            #expect(entry.rule == "put sluice-password-1" && entry.text == "body: to sluice-password-1")
+            for source in try copy.rules().flatMap(\.sources) { #expect(!source.text.contains("hunter2word")) }
         }
     }
 

@@ -38,6 +38,26 @@ struct ProfileMaskTests {
         #expect(text.hasPrefix("rewrite:\n"))
     }
 
+    @Test("What a rule names as a secret is one in traces, which tell the rule's name")
+    func traces() {
+        let profile = #"""
+            rewrite:
+              - name: "put key hunter2word"
+                rules:
+                  - { add: header, name: X-Api-Key, to: "other3word" }
+                  - { modify: body, match: "ok", to: '{"password":"hunter2word"}' }
+            """#
+        let source = MaskedSource(NoSource(), TextMask())
+        source.mask.beginOthers()
+        ProfileMask.collect(profile, source)
+        source.mask.endCollecting()
+        #expect(source.mask.secretCount == 0)
+        #expect(source.masked(text: "put key hunter2word") == "put key sluice-password-1")
+        #expect(source.masked(text: "added X: other3word") == "added X: sluice-key-1")
+        #expect(source.mask.secretCount == 2)
+        #expect(source.masked(text: "ok, rewrite and modify the header") == "ok, rewrite and modify the header")
+    }
+
     @Test("A secret of the traffic goes; one as short as a word of the profile spoils nothing")
     func traffic() {
         let profile = "version: 1\nrewrite:\n  - { add: header, name: X-Page, to: hunter2word }\n"

@@ -18,14 +18,35 @@ struct ProfileMask {
         ProfileSource(file: source.file, text: text(source.text), isUnsaved: source.isUnsaved)
     }
 
-    func text(_ text: String) -> String {
+    /// Has those secrets known that the text of a profile names: a trace may tell them, as in the name of a rule.
+    static func collect(_ text: String, _ masked: MaskedSource) {
+        masked.collect(rules: text)
+        for group in groups(of: text) {
+            let scalars = scalars(in: group)
+            let names = scalars.filter { nameKeys.contains($0.key) }.map(\.value)
+            for scalar in scalars where valueKeys.contains(scalar.key) && !scalar.value.isEmpty {
+                for name in names { masked.collect(rules: "\(name): \(scalar.value)") }
+                masked.collect(rules: scalar.value)
+            }
+        }
+    }
+
+    private static let nameKeys: Set = ["name", "header", "field", "cookie", "query"]
+    private static let valueKeys: Set = ["to", "match", "value", "from", "with", "equals", "contains"]
+
+    /// The rules of a profile, each with the lines before the next one.
+    private static func groups(of text: String) -> [String] {
         var groups: [String] = [""]
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             // A rule begins with its dash.
             if line.drop(while: { $0 == " " }).hasPrefix("-") { groups.append("") }
             groups[groups.count - 1] += line + "\n"
         }
-        var result = groups.map(rule).joined()
+        return groups
+    }
+
+    func text(_ text: String) -> String {
+        var result = ProfileMask.groups(of: text).map(rule).joined()
         result.removeLast()
         return withoutSuspects(masked.masked(text: result))
     }
@@ -33,13 +54,11 @@ struct ProfileMask {
     /// A rule with the values masked that go by a secret's name.
     private func rule(_ text: String) -> String {
         let scalars = ProfileMask.scalars(in: text)
-        let names = scalars.filter { ["name", "header", "field", "cookie", "query"].contains($0.key) }.map(\.value)
+        let names = scalars.filter { ProfileMask.nameKeys.contains($0.key) }.map(\.value)
         guard !names.isEmpty else { return text }
         var result = text
         for scalar in scalars.reversed()
-        where ["to", "match", "value", "from", "with", "equals", "contains"].contains(scalar.key)
-            && !scalar.value.isEmpty
-        {
+        where ProfileMask.valueKeys.contains(scalar.key) && !scalar.value.isEmpty {
             for name in names where isSecret(name, scalar.value) {
                 result.replaceSubrange(scalar.range, with: "\"\(placeholder(name, scalar.value))\"")
                 break
