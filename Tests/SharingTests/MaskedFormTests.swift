@@ -1,3 +1,4 @@
+import Content
 import Foundation
 import HTTPModel
 import Masking
@@ -70,6 +71,61 @@ struct MaskedFormTests {
             #expect(fields.contains { $0.hasSuffix("authorization: bearer tok-5f4dcc3b5aa765d6") }, "\(fields)")
             #expect(fields.contains { $0.hasSuffix("cookie: sid=5e551017c00c1e") }, "\(fields)")
             #expect(fields.contains { $0.hasSuffix("x-api-key: k3y/value+17") }, "\(fields)")
+        }
+    }
+
+    @Test(
+        "A script sends no file of a body before its secrets are in it, and says what is otherwise as the body is masked"
+    )
+    func bodyFile() async throws {
+        try await blocking {
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let body = #"{"password":"hun'ter2word","fill":"\#(String(repeating: "x", count: 200_000))"}"#
+            let packed = try ContentEncoder.encode(ByteBuffer(string: body), coding: .gzip)
+            let exchange = try source.add(
+                "http://h/login",
+                request: """
+                    POST /login HTTP/1.1\r\nHost: h\r\nContent-Length: \(packed.readableBytes)\r\nContent-Encoding: gzip\r\n\
+                    Content-Type: application/json\r\n\r\n
+                    """,
+                requestBody: packed.readableBytesView
+            )
+            let masked = try MaskedFormTests.masked(source, exchange)
+            var script = ByteBuffer()
+            let bodies = BodyDirectory(path: "\(folder.path)/bodies")
+            var export = CurlExport(source: masked, form: .scriptFile, files: bodies) {
+                script.writeImmutableBuffer($0)
+            }
+            try export.add(masked.masked(exchange))
+            try export.finish()
+            let text = String(buffer: script)
+            #expect(
+                text.contains("# the body is sent without its Content-Encoding, gzip, as it is masked\n"),
+                "\(text)"
+            )
+            #expect(
+                text.contains("# Content-Length comes last, as curl counts the body with your secrets\n"),
+                "\(text)"
+            )
+            let (path, curl) = ("\(folder.path)/script", "\(folder.path)/curl")
+            try Data(text.utf8).write(to: URL(filePath: path))
+            try Data("#!/bin/sh\necho ran >'\(folder.path)/ran'\n".utf8).write(to: URL(filePath: curl))
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: curl)
+            let file = URL(filePath: "\(folder.path)/bodies/exchange-1-body.bin")
+            func run(_ shell: String) throws -> Bool {
+                let child = try folder.run("env", ["PATH=\(folder.path):/usr/bin:/bin", shell, path])
+                let isWell = child.wait() == 0
+                let hasRun = FileManager.default.fileExists(atPath: "\(folder.path)/ran")
+                try? FileManager.default.removeItem(atPath: "\(folder.path)/ran")
+                #expect(isWell == hasRun)
+                return hasRun
+            }
+            let contents = try String(contentsOf: file, encoding: .utf8)
+            #expect(contents.hasPrefix(#"{"password":"sluice-password-1","#))
+            for shell in ["sh", "bash"] { #expect(try !run(shell)) }
+            try Data(body.utf8).write(to: file)
+            for shell in ["sh", "bash"] { #expect(try run(shell)) }
         }
     }
 

@@ -32,6 +32,8 @@ struct CurlCommand {
     private var printing: [UInt8] = []
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
+    /// What a script has before the command, so that it ends where a file has no secrets yet.
+    private(set) var guards: [UInt8] = []
     private var variables: ShellVariables?
     /// The masked secrets whose variables the command needs.
     var placeholders: [Placeholder] { variables?.used ?? [] }
@@ -146,6 +148,7 @@ struct CurlCommand {
             try option("-H", "\(name):".utf8)
         }
         guard hasBody else { return }
+        remarkOnMaskedBody()
         // curl has its own idea of these for anything it sends as data.
         if !fields.contains(.contentType) { try option("-H", "Content-Type:".utf8) }
         if !fields.contains(.expect), bodySize > CurlCommand.longestWithoutExpect || isChunked {
@@ -158,7 +161,7 @@ struct CurlCommand {
         switch name {
         case .proxyConnection, .proxyAuthorization, .host: return false
         // A masked body is sent without the coding in which it was recorded.
-        case .contentEncoding where hasBody && body.masked != nil: return false
+        case .contentEncoding where isMaskedBody: return false
         case .contentLength:
             // curl writes its own at the end; elsewhere the field is given, to stay where it was.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
@@ -166,6 +169,20 @@ struct CurlCommand {
             return isFirst && !isChunked && !isWhereCurlWritesIt && Int(field.value) == bodySize
         default: return field.nameBytes.first != UInt8(ascii: ":")
         }
+    }
+
+    private var isMaskedBody: Bool { hasBody && body.masked != nil }
+
+    /// Says what of the fields is otherwise as the body is masked.
+    private mutating func remarkOnMaskedBody() {
+        guard isMaskedBody else { return }
+        if let coding = head.fields.value(of: .contentEncoding) {
+            remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
+        }
+        guard let index = head.fields.firstIndex(of: .contentLength), !isChunked, !isLast(index),
+            Int(head.fields[index].value) != bodySize
+        else { return }
+        remarks.append("Content-Length comes last, as curl counts the body with your secrets")
     }
 
     private func isLast(_ index: Int) -> Bool {
@@ -208,13 +225,23 @@ struct CurlCommand {
         }
         let body = body
         let path = try writeFile("body.bin") { try body.forEachPiece($0) }
-        if body.masked != nil { remarks.append("in \(path) secrets are masked; put them in where it says sluice-…") }
+        if let masked = body.masked, masked.maskedParts(of: record).contains("request body") {
+            remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
+            guards = CurlCommand.guards(path)
+        }
         if bodySize > CurlCommand.longestInMemory {
             try option("--upload-file", path.utf8)
             if head.method == "POST" { try option("-X", "POST".utf8) }
         } else {
             try option("--data-binary", "@\(path)".utf8)
         }
+    }
+
+    /// Ends a script while a file has masked secrets: curl would send what stands for them.
+    private static func guards(_ path: String) -> [UInt8] {
+        guard let word = ShellWord.quoted(path.utf8) else { return [] }
+        return Array("if grep -q 'sluice-[a-z-]*-[0-9]' ".utf8) + word
+            + Array("; then : \"${SLUICE_BODY_FILE:?put the secrets into the body file named above}\"; fi\n".utf8)
     }
 
     private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {

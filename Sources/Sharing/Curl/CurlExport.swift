@@ -62,7 +62,8 @@ package struct CurlExport: ScriptExport {
         if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
         let title = CurlExport.comment("\(id) \(exchange.record.method) \(exchange.record.url)")
         let remarks = command.remarks.flatMap { CurlExport.comment($0) }
-        try write(title + remarks + command.bytes + [0x0A], isCommand: true, bare: remarks + command.bytes + [0x0A])
+        let lines = remarks + command.guards + command.bytes + [0x0A]
+        try write(title + lines, isCommand: true, bare: lines)
     }
 
     package var rehearsal: CurlExport {

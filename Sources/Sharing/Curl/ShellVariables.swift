@@ -80,7 +80,8 @@ struct ShellVariables {
         let kind = placeholder.kind.rawValue
         guard let entry = book.entry(of: placeholder) else { return kind }
         let name = plain(entry.name)
-        return "\(name.lowercased().hasPrefix(kind) ? name : "\(kind) of \(name)") for \(plain(entry.host))"
+        return (name.lowercased().hasPrefix(kind) ? name : "\(kind) of \(name)")
+            + (entry.host.isEmpty ? "" : " for \(plain(entry.host))")
             + (placeholder.encoding > 0 ? ", encoded as its place needs it" : "")
     }
 
