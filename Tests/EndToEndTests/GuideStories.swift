@@ -69,9 +69,12 @@ extension UserStories {
                 let markdown = try await sluice(["guide", topic, "--markdown"])
                 #expect(markdown.hasPrefix(parts[0]), "\(topic)")
                 var rest = markdown.dropFirst(parts[0].count)
-                for part in parts.dropFirst() {
+                for (index, part) in parts.enumerated().dropFirst() {
                     count += 1
-                    let end = try #require(rest.firstRange(of: part), "\(topic): \(part)")
+                    // The last part may be a mere end of a line, which each row has.
+                    let isLast = index == parts.count - 1
+                    let found = isLast ? rest.ranges(of: part).last : rest.firstRange(of: part)
+                    let end = try #require(found, "\(topic): \(part)")
                     let rows = rest[..<end.lowerBound].split(separator: "\n").filter { $0.hasPrefix("| ") }
                     #expect(rows.count > 2, "\(topic) has a table that the program does not know, before \(part)")
                     let word = rows.last?.split(whereSeparator: { "|`\\ ".contains($0) }).first ?? ""
@@ -79,7 +82,7 @@ extension UserStories {
                     rest = rest[end.upperBound...]
                 }
             }
-            #expect(count > 30)
+            #expect(count >= 30)
             #expect(try await sluice(["guide", "--markdown"], status: 2).contains("goes with a topic"))
         }
 
