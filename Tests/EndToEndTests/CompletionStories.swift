@@ -159,7 +159,7 @@ extension UserStories {
             }
             guard shell != .zsh else { return }
             for (line, wanted) in [
-                ("sluice ", "export"), ("sluice export last --format ", "har"), ("sluice guide ", "throttling"),
+                ("sluice ", "export"), ("sluice export last --format ", "har"), ("sluice guide ", "throttle"),
                 ("sluice run --profile ", "mine.yaml"), ("sluice hold ", "execute"),
                 ("sluice ca export --format ", "pem"),
             ] {
