@@ -66,7 +66,7 @@ extension ConsoleModel {
     }
 
     /// The topics of all pages, for completion and choice.
-    static let guideTopics = Guide().pages.map(\.topic)
+    static let guideTopics = Guide.topics
 }
 
 extension Command {

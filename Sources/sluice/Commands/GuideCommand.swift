@@ -19,7 +19,7 @@ struct GuideCommand: ParsableCommand {
 
     @Argument(
         help: "The page; its beginning is enough. (default: list all)",
-        completion: .list(Guide().pages.map(\.topic))
+        completion: .list(Guide.topics)
     )
     var topic: String?
 
@@ -113,7 +113,7 @@ struct GuideCommand: ParsableCommand {
     // MARK: - Manual pages
 
     private func write(_ guide: Guide, into directory: String) throws {
-        var pages = guide.pages.map { ManPage($0, version: SluiceVersion.current) }
+        var pages = guide.filledPages.map { ManPage($0, version: SluiceVersion.current) }
         if let root = CommandInfo.root {
             pages.append(page(of: root))
             pages += root.children.map { page(of: $0) }
