@@ -136,6 +136,17 @@ extension UserStories {
 
         @Test("The profiles in the guide are right")
         func profiles() async throws {
+            // The files that pages name beside a profile.
+            for name in ["client.password", "proxy.password"] { try scratch.write(name, "a secret\n") }
+            let certificate = ["-keyout", scratch.path("client.key"), "-out", scratch.path("client.pem")]
+            let packed = ["-in", scratch.path("client.pem"), "-inkey", scratch.path("client.key")]
+            for arguments in [
+                ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=client"] + certificate,
+                ["pkcs12", "-export", "-out", scratch.path("client.p12"), "-passout", "pass:a secret"] + packed,
+            ] {
+                let outcome = try await Program.run("openssl", arguments, within: 60)
+                try #require(outcome.status == 0, "\(outcome.errors)")
+            }
             var count = 0
             for (topic, text) in try pages() {
                 for lines in blocks("yaml", in: text) {
