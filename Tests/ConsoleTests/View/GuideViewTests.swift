@@ -63,7 +63,7 @@ struct GuideViewTests {
         _ = model.perform(.guide, "filt")
         #expect(report(model)?.title == "Guide: Filters")
         _ = model.perform(.guide, "no such page")
-        #expect(model.notices.last?.text.contains("there is no topic 'no such page'") == true)
+        #expect(model.notices.last?.text.contains("There is no topic 'no such page'") == true)
         _ = model.perform(.guide, "map")
         #expect(model.notices.last?.text.hasSuffix("it has map-remote, map-local.") == true)
     }
