@@ -22,7 +22,8 @@ extension UserStories {
             let outcome = try await Program.run(
                 "python3",
                 [script("importing.py"), try SluiceProcess.executable(), scratch.path, fixtures.path],
-                environment: ["PYTHONDONTWRITEBYTECODE": "1"]
+                environment: ["PYTHONDONTWRITEBYTECODE": "1"],
+                within: 300
             )
             #expect(outcome.status == 0 && outcome.text.isEmpty, "\(outcome.text)\(outcome.errors)")
         }
