@@ -31,7 +31,8 @@ extension UserStories {
             let path = scratch.path("out.har")
             let export = ["export", sluice.session, "--format", "har", "-o", path]
             let strict = try await sluice.command(export + ["--strict"])
-            #expect(strict.status == 1 && strict.errors.contains("exchange 1, URL, reference: 9f3A7c…"), "\(strict.errors)")
+            #expect(strict.status == 1, "\(strict.errors)")
+            #expect(strict.errors.contains("exchange 1, URL, reference: 9f3A7c…"), "\(strict.errors)")
             #expect(!strict.errors.contains(secret) && !FileManager.default.fileExists(atPath: path))
             let profile = try scratch.write("mask.yaml", "version: 1\nmask: { also: [ reference ] }\n")
             let masked = try await sluice.command(export + ["--strict", "--profile", profile])
