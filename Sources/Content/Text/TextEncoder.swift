@@ -1,62 +1,94 @@
 import Foundation
 package import NIOCore
 
-/// Writes text as bytes in the character encodings that ``TextDecoder`` reads.
+/// Writes text as bytes in the character encodings that ``TextDecoder`` reads: UTF-16 and windows-1252 here, others by
+/// `iconv`. Never writes a byte order mark.
 package enum TextEncoder {
-    /// The bytes of a text, without a byte order mark; `nil` where the encoding is unknown, or lacks one of the characters,
-    /// so that reading the bytes would give another text.
-    package static func encode(_ text: String, as charset: Charset) -> ByteBuffer? {
-        guard charset != .utf8 else { return ByteBuffer(string: text) }
-        let bytes = charset == .windows1252 ? windows1252(text) : convert(Array(text.utf8), to: charset)
-        guard let bytes else { return nil }
-        let read = TextDecoder.decode(bytes, as: charset)
-        return read.invalidCount == 0 && !read.isFallback && read.text == text ? bytes : nil
+    /// Why a text cannot be written.
+    package enum Refusal: Error, Equatable {
+        /// The encoding is not known.
+        case charset
+        /// The encoding does not have a character, the first of them.
+        case character(Unicode.Scalar)
     }
 
-    private static func windows1252(_ text: String) -> ByteBuffer? {
-        var bytes = ByteBuffer()
-        bytes.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars {
-            if scalar.value < 0x80 || (0xA0...0xFF).contains(scalar.value) {
-                bytes.writeInteger(UInt8(scalar.value))
-            } else if let byte = (UInt8(0x80)...0x9F).first(where: { TextDecoder.windows1252Scalar($0) == scalar }) {
-                bytes.writeInteger(byte)
-            } else {
-                return nil
+    /// Whether the encoding has one form alone for each text, so that decoded text is always encoded as it was.
+    package static func hasOneForm(_ charset: Charset) -> Bool {
+        [.utf8, .windows1252, .utf16LittleEndian, .utf16BigEndian].contains(charset)
+    }
+
+    /// The bytes of valid UTF-8 in another encoding.
+    package static func encode(_ utf8: [UInt8], as charset: Charset) throws(Refusal) -> [UInt8] {
+        switch charset {
+        case .utf8: return utf8
+        case .utf16LittleEndian, .utf16BigEndian:
+            return String(decoding: utf8, as: UTF8.self).utf16.flatMap { unit in
+                let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+                return charset == .utf16LittleEndian ? bytes : bytes.reversed()
             }
+        case .windows1252:
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(utf8.count)
+            for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+                let isLatin1 = scalar.value < 0x80 || (0xA0...0xFF).contains(scalar.value)
+                guard let byte = isLatin1 ? UInt8(exactly: scalar.value) : windows1252[scalar] else {
+                    throw .character(scalar)
+                }
+                bytes.append(byte)
+            }
+            return bytes
+        default: return try convert(utf8, to: charset)
         }
-        return bytes
     }
 
-    private static func convert(_ input: [UInt8], to charset: Charset) -> ByteBuffer? {
+    /// The bytes of a text, from which ``TextDecoder`` reads the same text; `nil` where there are none.
+    package static func exactly(_ text: String, as charset: Charset) -> ByteBuffer? {
+        guard charset != .utf8 else { return ByteBuffer(string: text) }
+        guard let bytes = try? encode(Array(text.utf8), as: charset) else { return nil }
+        let buffer = ByteBuffer(bytes: bytes)
+        let read = TextDecoder.decode(buffer, as: charset)
+        return read.invalidCount == 0 && !read.isFallback && read.text == text ? buffer : nil
+    }
+
+    private static let windows1252 = [Unicode.Scalar: UInt8](
+        (UInt8(0x80)...0x9F).map { (TextDecoder.windows1252Scalar($0), $0) },
+        uniquingKeysWith: { first, _ in first }
+    )
+
+    private static func convert(_ utf8: [UInt8], to charset: Charset) throws(Refusal) -> [UInt8] {
         guard Charset.isPlausible(charset.name), let converter = iconv_open(charset.name, "UTF-8"),
             converter != iconv_t(bitPattern: -1)
-        else { return nil }
+        else { throw .charset }
         defer { iconv_close(converter) }
-        var input = input
-        var output = ByteBuffer()
+        var input = utf8
+        var output: [UInt8] = []
+        var refused: Int?
         var piece = [UInt8](repeating: 0, count: 16 * 1024)
-        let isWhole = input.withUnsafeMutableBytes { source in
+        input.withUnsafeMutableBytes { source in
             var next = source.assumingMemoryBound(to: CChar.self).baseAddress
             var left = source.count
-            var isEnding = left == 0
+            var isFlushing = left == 0
             while true {
-                let (isDone, written) = piece.withUnsafeMutableBytes { target in
+                let (code, written) = piece.withUnsafeMutableBytes { target in
                     var place = target.assumingMemoryBound(to: CChar.self).baseAddress
                     var room = target.count
-                    // At the end it goes back to its first state, for encodings that have several.
+                    // Without input it writes what ends a text, as in ISO-2022-JP.
                     let result =
-                        isEnding
+                        isFlushing
                         ? iconv(converter, nil, nil, &place, &room) : iconv(converter, &next, &left, &place, &room)
-                    let failed = result == Int(bitPattern: UInt.max) || result == -1
-                    return (failed ? errno == E2BIG ? false : nil : true, target.count - room)
+                    return (Int(bitPattern: UInt(bitPattern: result)) == -1 ? errno : 0, target.count - room)
                 }
-                output.writeBytes(piece[..<written])
-                guard let isDone, isDone || written > 0 else { return false }
-                if isDone, isEnding { return true }
-                if isDone { isEnding = true }
+                output.append(contentsOf: piece[..<written])
+                if code == E2BIG, written > 0 { continue }
+                if code != 0 {
+                    refused = source.count - left
+                    return
+                }
+                if isFlushing { return }
+                isFlushing = true
             }
         }
-        return isWhole ? output : nil
+        guard let refused else { return output }
+        throw .character(String(decoding: utf8[refused...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}")
     }
 }

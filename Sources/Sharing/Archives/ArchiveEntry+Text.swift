@@ -13,7 +13,7 @@ extension ArchiveEntry.Message {
         let utf8 = ByteBuffer(string: text)
         let charset = charset ?? Charset.detect(in: utf8, mediaType: type)
         guard charset != .utf8 else { return }
-        guard var encoded = TextEncoder.encode(text, as: charset) else { return losses.add(.charset) }
+        guard var encoded = TextEncoder.exactly(text, as: charset) else { return losses.add(.charset) }
         if let mark = ByteBuffer.mark(of: charset), length == encoded.readableBytes + mark.readableBytes {
             var marked = mark
             marked.writeBuffer(&encoded)

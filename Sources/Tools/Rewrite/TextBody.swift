@@ -130,15 +130,27 @@ struct TextBody {
             body.writeBytes(bytes)
             return body
         }
-        if !CharsetEncoder.isExact(charset) {
+        if !TextEncoder.hasOneForm(charset) {
             // Some encodings have several forms for a text; ours must be the sender's.
-            let own = try CharsetEncoder.encode(Array(TextDecoder.decode(received, as: charset).text.utf8), as: charset)
+            let own = try write(Array(TextDecoder.decode(received, as: charset).text.utf8))
             guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
                 throw UnusableEditError(reason: "what it has besides could not be written in \(charset) as it came")
             }
         }
-        body.writeBytes(try CharsetEncoder.encode(bytes, as: charset))
+        body.writeBytes(try write(bytes))
         return body
+    }
+
+    /// Valid UTF-8 in the body's character encoding.
+    private func write(_ utf8: [UInt8]) throws(UnusableEditError) -> [UInt8] {
+        do throws(TextEncoder.Refusal) {
+            return try TextEncoder.encode(utf8, as: charset)
+        } catch {
+            switch error {
+            case .charset: throw UnusableEditError(reason: "nothing can be written in its charset '\(charset)'")
+            case .character(let scalar): throw UnusableEditError(reason: "'\(scalar)' cannot be written in \(charset)")
+            }
+        }
     }
 
     private static func byteOrderMark(_ body: ByteBuffer, _ charset: Charset) -> [UInt8] {
