@@ -1,3 +1,4 @@
+import Files
 import Foundation
 package import Recording
 import Wire
@@ -70,6 +71,6 @@ package enum StandardPaths {
         let environment = ProcessInfo.processInfo.environment
         // The specification says to ignore relative paths.
         if let base = environment[variable], base.hasPrefix("/") { return base + "/sluice" }
-        return (environment["HOME"] ?? NSHomeDirectory()) + "/" + fallback + "/sluice"
+        return HomeDirectory.path + "/" + fallback + "/sluice"
     }
 }

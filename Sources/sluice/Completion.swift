@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Foundation
 import HTTPModel
 import ProxyServer
@@ -150,10 +151,7 @@ struct Completion: Sendable {
     /// The files with one of these extensions in the folder that the word names, all where there are none, and folders.
     func files(_ extensions: [String] = []) -> [Candidate] {
         let folder = word.lastIndex(of: "/").map { String(word[...$0]) } ?? ""
-        var place = folder.isEmpty ? "." : folder
-        if place.hasPrefix("~/") {
-            place = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + place.dropFirst()
-        }
+        let place = folder.isEmpty ? "." : HomeDirectory.expanding(folder)
         let hidesDots = word.dropFirst(folder.count).first != "."
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).filter {
             $0.hasPrefix(word.dropFirst(folder.count)) && !(hidesDots && $0.hasPrefix("."))

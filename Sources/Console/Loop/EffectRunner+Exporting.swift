@@ -14,7 +14,7 @@ extension EffectRunner {
         onReader(passes) { [self] reader in
             defer { inbox.send(.jobEnded(.export)) }
             try requireOther(request.path)
-            if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
+            if !request.isForced, OutputFile.isThere(HomeDirectory.expanding(request.path)) {
                 return inbox.send(.exportConflict(request))
             }
             let check = { [self] in
@@ -52,7 +52,7 @@ extension EffectRunner {
             )
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
-            var destination = ExportDestination(file, path: ExportFile.expanded(request.path))
+            var destination = ExportDestination(file, path: HomeDirectory.expanding(request.path))
             destination.onPacking = { _ in try check() }
             var export = request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
             let count = try SessionMask.write(&export, masked, pipeline)

@@ -17,7 +17,7 @@ extension EffectRunner {
         start(on: passes) { [inbox] in
             let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
             let last = path.dropFirst(directory == "./" && !path.hasPrefix("./") ? 0 : directory.count)
-            let folder = ExportFile.expanded(directory)
+            let folder = HomeDirectory.expanding(directory)
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             let shown = names.prefix(Self.mostNames).filter { !$0.hasPrefix(".") || last.hasPrefix(".") }
             let fitting = shown.filter { $0.hasPrefix(last) }.sorted()

@@ -1,3 +1,4 @@
+import Files
 import Runner
 import Sharing
 import Synchronization
@@ -22,7 +23,7 @@ extension EffectRunner {
             await withTaskCancellationHandler {
                 do {
                     let outcome = try await imports.importExchanges(
-                        of: ExportFile.expanded(path),
+                        of: HomeDirectory.expanding(path),
                         progress: progress
                     )
                     inbox.send(.jobEnded(.importing))

@@ -96,7 +96,7 @@ extension EffectRunner {
 
     /// Puts the profile of a file in force in place of the present one, or reads the present one again.
     func loadProfile(_ file: String?, discardsEdits: Bool) {
-        let path = file.map { ExportFile.expanded($0) }
+        let path = file.map { HomeDirectory.expanding($0) }
         control { [self] control in
             do {
                 let change =

@@ -43,9 +43,9 @@ extension EffectRunner {
         onReader(passes) { [self] reader in
             do {
                 if let archive = services?.archive {
-                    try OutputPlace.check(ExportFile.expanded(path), reading: archive, calling: "the archive")
+                    try OutputPlace.check(HomeDirectory.expanding(path), reading: archive, calling: "the archive")
                 }
-                try SessionCopy.write(session: reader.path, to: ExportFile.expanded(path), overwrites: isForced)
+                try SessionCopy.write(session: reader.path, to: HomeDirectory.expanding(path), overwrites: isForced)
             } catch let error as SessionError where error.code == .exists {
                 return inbox.send(.sessionExists(path: path))
             }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Recording
 import Runner
@@ -9,7 +10,7 @@ extension EffectRunner {
     func openSession(_ path: String) {
         start(on: passes) { [self] in
             do {
-                let file = ExportFile.expanded(path)
+                let file = HomeDirectory.expanding(path)
                 var archive: ImportedArchive?
                 let session: String
                 if try ArchiveFile.isArchive(file) {

@@ -22,7 +22,7 @@ extension EffectRunner {
     /// Reads what gRPC messages mean.
     func loadDescriptor(_ path: String) {
         onReader { [self] _ in
-            let set = try DescriptorFile.read([ExportFile.expanded(path)])
+            let set = try DescriptorFile.read([HomeDirectory.expanding(path)])
             descriptors.withLock { $0.set = set }
             say("Messages of gRPC have the names of \(path).")
         }
@@ -54,7 +54,7 @@ extension EffectRunner {
 
     /// Throws where a path leads to a session or an archive that is shown, or that is recorded behind it.
     func requireOther(_ path: String) throws {
-        let path = ExportFile.expanded(path)
+        let path = HomeDirectory.expanding(path)
         for services in [services, behind.withLock({ $0?.services })] {
             if let session = services?.session { try OutputPlace.check(path, reading: session) }
             if let archive = services?.archive { try OutputPlace.check(path, reading: archive) }
@@ -107,20 +107,12 @@ enum ExportFile {
         guard path != "-", !path.hasPrefix("--") else {
             throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
         }
-        let path = expanded(path)
+        let path = HomeDirectory.expanding(path)
         // Foundation's way of cutting a path off traps on a name of one character.
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         if !folder.isEmpty {
             try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
         return try OutputFile(path, isSecret: true, waits: false)
-    }
-
-    /// Replaces `~` by the user's home folder.
-    static func expanded(_ path: String) -> String {
-        guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
-            return (path as NSString).expandingTildeInPath
-        }
-        return home + path.dropFirst()
     }
 }

@@ -42,7 +42,7 @@ enum RequestWords {
     private static func curl(_ text: String) throws -> ComposedRequest {
         let command = try CurlCommandReader.read(text)
         let body = try command.body { path in
-            let expanded = ExportFile.expanded(path)
+            let expanded = HomeDirectory.expanding(path)
             return try InputFile.contents(of: expanded, atMost: EffectRunner.longestBody)
         }
         return try ComposedRequest(

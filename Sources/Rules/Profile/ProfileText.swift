@@ -36,8 +36,8 @@ package enum ProfileText {
 
     /// A path, from a directory where it is relative; `~/` is the home directory.
     package static func absolute(_ path: String, in directory: String) -> String {
+        let path = HomeDirectory.expanding(path)
         if path.hasPrefix("/") { return path }
-        if path.hasPrefix("~/") { return NSHomeDirectory() + path.dropFirst() }
         return directory == "." ? path : directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
     }
 
