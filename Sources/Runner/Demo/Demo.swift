@@ -3,6 +3,7 @@ import HTTPModel
 import NIOCore
 import ProxyServer
 import Recording
+import Sharing
 import Synchronization
 
 /// Sluice with traffic of its own: an origin, a client and a real proxy in one process, without a network.
@@ -107,9 +108,9 @@ package enum Demo {
         """
 
         Try next
-          sluice list \(path.shellWord)
-          sluice show \(path.shellWord) \(id)
-          sluice export \(path.shellWord) --format har -o demo.har
+          sluice list \(ShellWord.word(path))
+          sluice show \(ShellWord.word(path)) \(id)
+          sluice export \(ShellWord.word(path)) --format har -o demo.har
 
         """
     }

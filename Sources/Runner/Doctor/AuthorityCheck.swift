@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 import Wire
 
 /// The user's authority as the doctor found it.
@@ -33,7 +34,7 @@ struct AuthorityCheck {
             authority = try CertificateAuthority.load(file: file)
         } catch {
             // Its certificate stays where clients have it, so that nothing is lost by making a new one.
-            let aside = "mv \(file.shellWord) \((file + ".old").shellWord) && sluice ca path"
+            let aside = "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
             return (nil, [.problem(Self.about, "\(file): \(error.reason)", mend: aside)])
         }
         let known = KnownAuthority(
@@ -53,7 +54,7 @@ struct AuthorityCheck {
 
     private func unreadable(_ file: String) -> Finding {
         let reason = String(cString: strerror(errno))
-        return .problem(Self.about, "\(file): \(reason)", mend: "sudo chown -R \"$USER\" \(directory.shellWord)")
+        return .problem(Self.about, "\(file): \(reason)", mend: "sudo chown -R \"$USER\" \(ShellWord.word(directory))")
     }
 
     private func validity(of authority: CertificateAuthority, _ file: String) -> Finding {
@@ -64,7 +65,7 @@ struct AuthorityCheck {
             return .problem(Self.about, text, mend: "sudo timedatectl set-ntp true")
         }
         if days < Self.warning {
-            let aside = "mv \(file.shellWord) \((file + ".old").shellWord) && sluice ca path"
+            let aside = "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
             return .note(Self.about, "\(file) is valid until \(end) only; clients then need a new one", mend: aside)
         }
         return .ok(Self.about, "\(file), valid until \(end)")
@@ -76,11 +77,11 @@ struct AuthorityCheck {
         if facts.st_mode & 0o077 != 0 {
             let mode = String(facts.st_mode & 0o777, radix: 8)
             let text = "others can read the key (mode \(mode)); the next start takes that from them"
-            found.append(.note(Self.about, text, mend: "chmod 600 \(file.shellWord)"))
+            found.append(.note(Self.about, text, mend: "chmod 600 \(ShellWord.word(file))"))
         }
         if facts.st_uid != geteuid() {
             let text = "\(file) belongs to another user (\(facts.st_uid))"
-            found.append(.note(Self.about, text, mend: "sudo chown \"$USER\" \(file.shellWord)"))
+            found.append(.note(Self.about, text, mend: "sudo chown \"$USER\" \(ShellWord.word(file))"))
         }
         return found
     }

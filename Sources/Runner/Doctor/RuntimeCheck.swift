@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 
 /// Whether the runtimes that bring authorities of their own trust ours: each is asked itself.
 struct RuntimeCheck: Sendable {
@@ -35,7 +36,7 @@ struct RuntimeCheck: Sendable {
             }
         }
         let mend =
-            "sudo keytool -importcert -noprompt -alias sluice -file \(known.file.shellWord) \(store.joined(separator: " "))"
+            "sudo keytool -importcert -noprompt -alias sluice -file \(ShellWord.word(known.file)) \(store.joined(separator: " "))"
         return [finding("Java", answer, isTrusted: isTrusted, mend: mend)]
     }
 
@@ -57,7 +58,12 @@ struct RuntimeCheck: Sendable {
         let answer = await probe.ask([node, "-e", Self.nodeScript, known.digest])
         let isTrusted = answer == .text("trusted\n")
         return [
-            finding("Node", answer, isTrusted: isTrusted, mend: "export NODE_EXTRA_CA_CERTS=\(known.file.shellWord)")
+            finding(
+                "Node",
+                answer,
+                isTrusted: isTrusted,
+                mend: "export NODE_EXTRA_CA_CERTS=\(ShellWord.word(known.file))"
+            )
         ]
     }
 
@@ -91,7 +97,7 @@ struct RuntimeCheck: Sendable {
         let answer = await probe.ask([python, "-c", Self.pythonScript, known.digest])
         var words: [Substring] = []
         if case .text(let text) = answer { words = text.split(whereSeparator: \.isWhitespace) }
-        let file = known.file.shellWord
+        let file = ShellWord.word(known.file)
         var found = [
             finding(
                 "Python",

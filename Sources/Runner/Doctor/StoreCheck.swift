@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 import Wire
 
 /// Whether the system's own store trusts the authority: what curl, git, wget and most programs in C go by.
@@ -26,7 +27,7 @@ struct StoreCheck {
     }
 
     private var command: String {
-        let file = known.file.shellWord
+        let file = ShellWord.word(known.file)
         #if os(macOS)
         return "sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain \(file)"
         #else
@@ -93,7 +94,7 @@ struct DatabaseCheck: Sendable {
     private func finding(_ database: Database) async -> Finding {
         let place = "sql:\(database.folder)"
         let deadline = ContinuousClock.now + probe.patience
-        let add = "certutil -d \(place.shellWord) -A -t C,, -n sluice -i \(known.file.shellWord)"
+        let add = "certutil -d \(ShellWord.word(place)) -A -t C,, -n sluice -i \(ShellWord.word(known.file))"
         guard case .text(let list) = await probe.ask(["certutil", "-L", "-d", place]) else {
             return .note(database.name, "\(database.folder) cannot be read by certutil")
         }
@@ -106,7 +107,7 @@ struct DatabaseCheck: Sendable {
             else { continue }
             guard flags.prefix(while: { $0 != "," }).contains("C") else {
                 let text = "\(database.folder) has the authority as '\(name)', but does not trust it for servers"
-                let mend = "certutil -d \(place.shellWord) -M -t C,, -n \(name.shellWord)"
+                let mend = "certutil -d \(ShellWord.word(place)) -M -t C,, -n \(ShellWord.word(name))"
                 return .note(database.name, text, mend: mend)
             }
             return .ok(database.name, "\(database.folder) trusts the authority")

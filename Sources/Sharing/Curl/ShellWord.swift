@@ -2,7 +2,14 @@ import HTTPModel
 import Text
 
 /// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
-enum ShellWord {
+package enum ShellWord {
+    /// A text as one word of a command, in quotes only where it needs them.
+    package static func word(_ text: String) -> String {
+        if text.wholeMatch(of: /[A-Za-z0-9\/._+:,@%=][A-Za-z0-9\/._+:,@%=-]*/) != nil { return text }
+        // A NUL, which no word can have, ends it.
+        return String(decoding: quoted(text.utf8.prefix { $0 != 0 }) ?? [], as: UTF8.self)
+    }
+
     /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry. Single quotes do for most. What could
     /// get lost on the way through a terminal or an editor, or could steer one, is made by `printf` in octal: control
     /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are not UTF-8.

@@ -5,6 +5,7 @@ import HTTPModel
 import NIOCore
 import ProxyServer
 import Recording
+import Sharing
 import Synchronization
 import Testing
 import Wire
@@ -263,6 +264,6 @@ struct DemoTests {
         ]
     )
     func shellWords(path: String, word: String) {
-        #expect(path.shellWord == word)
+        #expect(ShellWord.word(path) == word)
     }
 }

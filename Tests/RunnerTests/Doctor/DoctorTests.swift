@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import Sharing
 import Support
 import Testing
 import Wire
@@ -69,7 +70,7 @@ struct DoctorTests {
         let file = scratch.path(CertificateAuthority.fileName)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
         let readable = AuthorityCheck(directory: scratch.path).look().1
-        #expect(readable.map(\.level) == [.ok, .note] && readable[1].mend == "chmod 600 \(file.shellWord)")
+        #expect(readable.map(\.level) == [.ok, .note] && readable[1].mend == "chmod 600 \(ShellWord.word(file))")
 
         try scratch.write(CertificateAuthority.certificateFileName, "other")
         #expect(AuthorityCheck(directory: scratch.path).look().1.last?.text.contains("does not hold") == true)
