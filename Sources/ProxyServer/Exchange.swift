@@ -163,7 +163,7 @@ final class Exchange {
         if let silence = silence(now: now) {
             let limit = loop.configuration.timeouts.tunnel
             guard silence > limit else { return }
-            let text = "Nothing came through the tunnel, in either direction, for \(limit.inSeconds) seconds."
+            let text = "Nothing came through the tunnel, in either direction, for \(limit.inWords)."
             let hint = "So Sluice closed it; a longer limit can be given with --tunnel-timeout."
             return interrupt(ExchangeFailure(.timeout, text, hint: hint))
         }
@@ -183,7 +183,7 @@ final class Exchange {
         let (code, what): (ExchangeFailure.Code, String) =
             machine.isRequestComplete
             ? (.timeout, awaited) : (.clientTimeout, "the rest of the request")
-        let text = "Nothing happened for \(limit.inSeconds) seconds while waiting for \(what)."
+        let text = "Nothing happened for \(limit.inWords) while waiting for \(what)."
         let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
         interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
     }

@@ -117,4 +117,7 @@ extension TimeAmount {
         let seconds = Double(nanoseconds) / 1e9
         return seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
     }
+
+    /// The amount in seconds, for sentences: `1 second` or `0.5 seconds`.
+    var inWords: String { nanoseconds == 1_000_000_000 ? "1 second" : "\(inSeconds) seconds" }
 }

@@ -295,9 +295,9 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// Closes it for another client's sake: it is a tunnel through which nothing has come.
     func closeTunnel(silentFor silence: TimeAmount) {
-        let seconds = silence.nanoseconds / 1_000_000_000
+        let whole = TimeAmount.seconds(silence.nanoseconds / 1_000_000_000)
         let text =
-            "All connections that clients may have were taken, and nothing had come through this tunnel for \(seconds) seconds, "
+            "All connections that clients may have were taken, and nothing had come through this tunnel for \(whole.inWords), "
             + "so Sluice closed it for another client."
         let hint = "--max-connections allows more, as far as 'ulimit -n' does."
         layer?.failed(ExchangeFailure(.timeout, text, hint: hint))
@@ -325,7 +325,7 @@ final class ClientConnection: ChannelDuplexHandler {
 extension ExchangeFailure {
     /// The client took nothing of what there was for it, for longer than it may.
     static func stalledClient(_ limit: TimeAmount) -> ExchangeFailure {
-        let text = "The client took nothing of the response for \(limit.inSeconds) seconds, so Sluice ended it."
+        let text = "The client took nothing of the response for \(limit.inWords), so Sluice ended it."
         return ExchangeFailure(.clientTimeout, text, hint: "A longer limit can be given with --idle-timeout.")
     }
 }

@@ -77,7 +77,7 @@ final class ConnectAttempt {
             let hint =
                 "The \(proxy != nil && winningSocket?.isOpen != true ? "proxy" : "server") may be down, or a firewall drops the packets; "
                 + "--connect-timeout sets the limit."
-            let text = "\(unfinished) within \(seconds.inSeconds) seconds."
+            let text = "\(unfinished) within \(seconds.inWords)."
             finish(.failure(ExchangeFailure(.timeout, text, hint: hint)))
         }
     }

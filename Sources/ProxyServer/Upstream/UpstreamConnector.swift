@@ -223,7 +223,7 @@ final class UpstreamConnector {
         let search = AddressSearch(host, loop: loop)
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
-            let text = "The name \(host) was not resolved within \(amount.inSeconds) seconds."
+            let text = "The name \(host) was not resolved within \(amount.inWords)."
             let hint = "\(Resolver.unanswered) --connect-timeout sets the limit."
             failed(ofRoute(ExchangeFailure(.timeout, text, hint: hint)))
         }
