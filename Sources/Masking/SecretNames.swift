@@ -21,7 +21,8 @@ package struct SecretNames: Sendable {
         ],
         .apiKey: [
             "accesskey", "accountkey", "apikey", "appkey", "authkey", "consumerkey", "encryptionkey", "masterkey",
-            "secretkey", "sharedaccesskey", "signingkey", "subscriptionkey", "apikeyvalue", "adminapikey",
+            "secretkey", "secretkeybase", "sharedaccesskey", "signingkey", "subscriptionkey", "apikeyvalue",
+            "adminapikey",
         ],
         .session: [
             "sid", "sessionid", "sessid", "sessionkey", "jsessionid", "phpsessid", "connectsid", "aspnetsessionid",

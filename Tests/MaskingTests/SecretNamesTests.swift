@@ -9,7 +9,8 @@ struct SecretNamesTests {
         "say that their value is one",
         arguments: [
             "password", "Password", "user_password", "newPassword", "passwd", "pwd", "PIN", "otp", "access_token",
-            "X-Api-Key", "apiKey", "api_key", "client_secret", "Authorization", "Proxy-Authorization", "csrf_token",
+            "X-Api-Key", "apiKey", "api_key", "secret_key_base", "client_secret", "Authorization",
+            "Proxy-Authorization", "csrf_token",
             "X-Amz-Security-Token", "sid", "connect.sid", "PHPSESSID", "X-Amz-Signature", "sig", "private_key",
             "Ocp-Apim-Subscription-Key", "card_number", "password_confirmation", "passwordConfirm", "password2",
             "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "csrf", "_csrf", "XSRF",
