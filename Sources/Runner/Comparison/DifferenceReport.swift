@@ -162,13 +162,12 @@ package enum DifferenceReport {
         _ rules: ComparisonRules,
         named: [String],
         responses version: MessageVersion = .sent,
-        mask: MaskRules?
+        mask: ReportMask?
     ) throws -> String {
         let values = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.places.map(\.exchanges) }
-            return try MaskedValues(pairs, old.reader, new.reader, version, mask)
+            return try MaskedValues(pairs, old.reader, new.reader, version, mask.rules)
         }
-        let lines = try mask.map { try ReportMask([old.reader, new.reader], $0).record }
         var writer = JSONWriter()
         try writer.object { json in
             json.member("same", difference.isSame)
@@ -195,7 +194,7 @@ package enum DifferenceReport {
             try json.ignored(rules, named, difference.leftOut)
             try json.objects("endpoints", difference.endpoints) { json, endpoint in
                 json.member("method", endpoint.key.method)
-                let url = lines.map { $0.masked(endpoint.key.record).url } ?? endpoint.key.record.url
+                let url = mask.map { $0.record.masked(endpoint.key.record).url } ?? endpoint.key.record.url
                 json.member("host", url.host)
                 json.member("path", url.path)
                 json.member("pairs", endpoint.pairs)

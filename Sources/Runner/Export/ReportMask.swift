@@ -8,12 +8,14 @@ package struct ReportMask {
     static let most: Int64 = 10_000
     static let mostBodyBytes: Int64 = 128 << 20
 
+    package let rules: MaskRules
     package let record: RecordMask
     /// Whether the sessions were read for their secrets; else those are known that a URL names or that look like one.
     package let knowsBodies: Bool
 
     /// Reads sessions for their secrets, unless they are long. Throws `SessionError`.
     package init(_ readers: [SessionReader], _ rules: MaskRules, most: Int64 = ReportMask.most) throws {
+        self.rules = rules
         let totals = try readers.map { try $0.summary() }
         let bodies = totals.reduce(0) { $0 + $1.requestBodyBytes / 2 + $1.responseBodyBytes / 2 }
         knowsBodies = totals.allSatisfy { $0.exchanges <= most } && bodies <= ReportMask.mostBodyBytes / 2

@@ -124,6 +124,7 @@ struct Diff: ParsableCommand {
             let names = (
                 DifferenceReport.Named(places[0].session, old), DifferenceReport.Named(places[1].session, new)
             )
+            let mask = try json && !secrets ? ReportMask([old, new], SessionMask.rules(of: old)) : nil
             let text =
                 json
                 ? try DifferenceReport.json(
@@ -133,8 +134,9 @@ struct Diff: ParsableCommand {
                     rules,
                     named: ignore,
                     responses: version,
-                    mask: secrets ? nil : SessionMask.rules(of: old)
+                    mask: mask
                 ) : DifferenceReport.text(difference, names.0, names.1, rules, named: ignore)
+            if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             return (text, difference.isSame)
         default:
             throw StartError("Give an exchange of both sessions, as SESSION:ID, or of neither.", isUsage: true)

@@ -234,13 +234,16 @@ struct Repeat: AsyncParsableCommand {
                 named: ignore,
                 session: way.keptSession
             )
-            let mask = try json && !secrets ? SessionMask.rules(of: reader) : nil
+            let mask =
+                try json && !secrets
+                ? ReportMask([reader, made].compactMap(\.self), SessionMask.rules(of: reader)) : nil
             let text =
                 json
                 ? try report.json(mask, recorded: reader, made: made, responses: version)
                 : report.text(on: TerminalScreen.current)
             work.hide()
             try OutputFile(nil).write(text)
+            if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             for remark in way.remarks { StandardStreams.error("sluice: \(remark)\n") }
             way.remove()
             let all = comparison.all

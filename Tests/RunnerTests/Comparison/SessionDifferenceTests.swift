@@ -142,14 +142,14 @@ struct SessionDifferenceTests {
         #expect(text.contains("GET h.example/login  1 of 1 pairs differ"))
         #expect(text.contains("response $.n") && text.contains("1 -> 2  (#1 ~ #1)") && text.contains(secret))
         #expect(text.hasSuffix("The behaviour changed: 1 pair differs.\n"))
-        func object(_ mask: MaskRules?) throws -> (String, [String: Any]) {
+        func object(_ mask: ReportMask?) throws -> (String, [String: Any]) {
             let json = try DifferenceReport.json(found, names.0, names.1, rules, named: ["took"], mask: mask)
             return (json, try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]))
         }
         let (plain, members) = try object(nil)
         #expect(plain.contains(secret) && members["same"] as? Bool == false && members["pairs"] as? Int == 1)
         #expect((members["coverage"] as? [String: Double])?["old"] == 1)
-        let (masked, _) = try object(MaskRules())
+        let (masked, _) = try object(ReportMask([old, new], MaskRules()))
         #expect(
             !masked.contains(secret) && masked.contains("sluice-password-1") && masked.contains("sluice-password-2")
         )

@@ -229,7 +229,7 @@ struct RepeatReportTests {
     @Test("has the same figures as JSON lines, with secrets masked")
     func json() throws {
         let (report, _, recorded, made) = try report(Self.old, Self.new, sent, total: 9)
-        let text = try report.json(MaskRules(), recorded: recorded, made: made)
+        let text = try report.json(ReportMask([recorded, made], MaskRules()), recorded: recorded, made: made)
         #expect(!text.contains("s3cr3t-value"))
         #expect(try report.json(nil, recorded: recorded, made: made).contains("s3cr3t-value"))
         let lines = try text.split(separator: "\n").map { try object(String($0)) }

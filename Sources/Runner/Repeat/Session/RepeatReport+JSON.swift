@@ -1,6 +1,6 @@
 import Content
 import HTTPModel
-package import Masking
+import Masking
 import NIOCore
 package import Recording
 package import Sharing
@@ -18,23 +18,22 @@ extension RepeatReport {
     ///
     /// With a mask, secrets are replaced. Throws `SessionError`.
     package func json(
-        _ mask: MaskRules?,
+        _ mask: ReportMask?,
         recorded: SessionReader,
         made: SessionReader?,
         responses version: MessageVersion = .sent
     ) throws -> String {
-        let lines = try mask.map { try ReportMask([recorded, made].compactMap(\.self), $0).record }
         let pairs = rows.flatMap { $0.comparison.places.map(\.exchanges) }
         let values: MaskedValues? =
-            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask) } else { nil }
+            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask.rules) } else { nil }
         var writer = JSONWriter()
         for row in rows {
             try writer.object { json in
                 json.member("type", grouping.rawValue)
                 json.key("exchanges")
                 json.number("[\(row.numbers.prefix(Self.mostNumbers).map(String.init).joined(separator: ","))]")
-                if let record = row.record { members(of: record, lines, &json) }
-                try members(of: row, lines, values, isMasked: mask != nil, &json)
+                if let record = row.record { members(of: record, mask?.record, &json) }
+                try members(of: row, mask?.record, values, isMasked: mask != nil, &json)
             }
             try writer.endLine()
         }
@@ -45,7 +44,7 @@ extension RepeatReport {
             json.number(Self.decimal(results.seconds, 3))
             json.member("stopped", !results.isWhole)
             json.optionalMember("session", session)
-            try members(of: all, lines, nil, isMasked: mask != nil, &json, hasPlaces: false)
+            try members(of: all, mask?.record, nil, isMasked: mask != nil, &json, hasPlaces: false)
             try json.objects("histogram", all.times.buckets()) { json, bucket in
                 json.optionalMilliseconds("from", bucket.from)
                 json.optionalMilliseconds("to", bucket.to)
