@@ -93,7 +93,7 @@ let package = Package(
         module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions", nioCore]),
         module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Expressions"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
-        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),
         module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", nioCore]),
         module(
@@ -165,7 +165,10 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
+        tests(
+            "RecordingTests",
+            ["Recording", "HTTPModel", "Content", "Files", "Support", "RecorderCrashChild", nioCore, grdb]
+        ),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
         tests(
             "SharingTests",

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import GRDB
 import HTTPModel
 import Synchronization

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// Which file a path leads to, whatever it is called and by whatever link.

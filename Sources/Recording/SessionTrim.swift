@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import GRDB
 package import HTTPModel
@@ -103,7 +104,7 @@ package struct SessionTrim: Sendable, Hashable {
     /// The log and the file written anew take as much again as the session at most.
     private func checkSpace(beside target: String, for path: String) throws {
         guard let size = FileFacts(path: path)?.size else { throw SessionError.missing(path) }
-        if let free = freeSpace(beside: target), free < size {
+        if let free = FreeSpace.bytes(beside: target).map({ Int64(clamping: $0) }), free < size {
             throw SessionError.noSpace(target, needed: size, free: free)
         }
     }

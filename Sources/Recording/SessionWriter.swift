@@ -1,5 +1,6 @@
 import Content
 import Dispatch
+import Files
 import GRDB
 import GRDBSQLite
 import HTTPModel

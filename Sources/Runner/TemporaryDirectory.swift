@@ -70,8 +70,7 @@ package final class TemporaryDirectory: Sendable {
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            var facts = stat()
-            if fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            if FileFacts(descriptor: descriptor)?.owner == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 if name.hasPrefix("sluice-browser.") { OrphanedBrowser.end(usingProfileIn: path) }
                 try? FileManager.default.removeItem(atPath: path)
             }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// The files of a rotation: makes the next one, and removes those that need not stay.

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// A browser of this machine.
@@ -80,12 +81,7 @@ package struct InstalledBrowser: Sendable, Hashable {
     private static func search(_ program: String, _ environment: [String: String]) -> String? {
         let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         let candidates = path.split(separator: ":").map { "\($0)/\(program)" }
-        return candidates.first { access($0, X_OK) == 0 && !isDirectory($0) }
-    }
-
-    private static func isDirectory(_ path: String) -> Bool {
-        var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+        return candidates.first { access($0, X_OK) == 0 && FileFacts(path: $0)?.isDirectory != true }
     }
 
     /// Refuses what could not read the profile that is made for it.

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// Browsers whose Sluice was killed: they go on running, behind a proxy that is not there any more.
@@ -20,8 +21,7 @@ enum OrphanedBrowser {
 
     /// Whether a process is one of this user that was started with that profile, as ``BrowserProfile`` starts it.
     private static func isBrowser(_ pid: pid_t, _ directory: String) -> Bool {
-        var facts = stat()
-        guard stat("/proc/\(pid)", &facts) == 0, facts.st_uid == geteuid(),
+        guard FileFacts(path: "/proc/\(pid)")?.owner == geteuid(),
             let content = ProcessFiles.content("/proc/\(pid)/cmdline")
         else { return false }
         let arguments = content.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }

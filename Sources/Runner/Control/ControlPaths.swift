@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// Where the control sockets of running Sluices are: one for each, named by its process.
@@ -44,14 +45,13 @@ package enum ControlPaths {
     /// Makes a directory that only its user can enter, or makes sure that an existing one is such.
     private static func makePrivate(_ directory: String) throws {
         try StandardPaths.makeDirectory(directory)
-        var facts = stat()
-        guard lstat(directory, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_uid == geteuid() else {
+        guard let facts = FileFacts(link: directory), facts.isDirectory, facts.owner == geteuid() else {
             throw StartError(
                 "\(directory) is no directory of yours, so that the control socket cannot be there.",
                 hint: "Remove it, or set XDG_RUNTIME_DIR to a directory of your own."
             )
         }
-        if facts.st_mode & 0o077 != 0, chmod(directory, 0o700) != 0 {
+        if facts.isOpenToOthers, chmod(directory, 0o700) != 0 {
             throw StartError(
                 "The directory \(directory) cannot be kept from others: \(String(cString: strerror(errno)))."
             )

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import NIOCore
 import NIOPosix
@@ -13,19 +14,7 @@ final class ControlServer: Sendable {
         let path: String
         let listener: any Channel
         /// What the file was when it was made.
-        let identity: FileIdentity
-    }
-
-    private struct FileIdentity: Equatable {
-        let device: UInt64
-        let number: UInt64
-
-        init?(_ path: String) {
-            var facts = stat()
-            guard lstat(path, &facts) == 0 else { return nil }
-            device = UInt64(truncatingIfNeeded: facts.st_dev)
-            number = UInt64(facts.st_ino)
-        }
+        let identity: FileFacts.Identity
     }
 
     /// Who looks whether the socket is still there.
@@ -107,7 +96,7 @@ final class ControlServer: Sendable {
                 }
                 .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
                 .get()
-            guard chmod(path, 0o600) == 0, let identity = FileIdentity(path) else {
+            guard chmod(path, 0o600) == 0, let identity = FileFacts(link: path)?.identity else {
                 let error = IOError(errnoCode: errno, reason: "chmod")
                 try? await listener.close().get()
                 throw error
@@ -136,7 +125,7 @@ final class ControlServer: Sendable {
     /// Where that is not possible, it is tried again the next time. Connections that are open stay.
     private func restore() async -> String? {
         let old = place.withLock { $0 }
-        guard FileIdentity(old.path) != old.identity else { return nil }
+        guard FileFacts(link: old.path)?.identity != old.identity else { return nil }
         // Closing removes what is at the path, so it comes first.
         try? await old.listener.close().get()
         guard let new = try? await ControlServer.listen(in: directories, process, group, dispatcher) else { return nil }

@@ -1,33 +1,33 @@
-import Foundation
+package import Foundation
 
 /// What the file system says about a file.
-struct FileFacts {
+package struct FileFacts {
     /// Which file it is, whatever it is called.
-    struct Identity: Hashable, Sendable {
-        var device: UInt64
-        var number: UInt64
+    package struct Identity: Hashable, Sendable {
+        package var device: UInt64
+        package var number: UInt64
     }
 
-    var identity: Identity
-    var size: Int64
-    var isDirectory: Bool
-    var isRegular: Bool
+    package var identity: Identity
+    package var size: Int64
+    package var isDirectory: Bool
+    package var isRegular: Bool
     /// The user whose file it is.
-    var owner: uid_t
+    package var owner: uid_t
     /// Whether others than its owner may read or write it.
-    var isOpenToOthers: Bool
+    package var isOpenToOthers: Bool
     /// When it was written last: microseconds since 1970.
-    var writtenAt: Int64
+    package var writtenAt: Int64
     /// Whether it has a name; a file that was removed lives on as long as it is open.
-    var hasName: Bool
+    package var hasName: Bool
 
     /// Asks about a path; `nil` where there is nothing, or nothing may be known.
-    init?(path: String) { self.init { stat(path, &$0) } }
+    package init?(path: String) { self.init { stat(path, &$0) } }
 
     /// Asks about a path, and about a link itself where it is one.
-    init?(link path: String) { self.init { lstat(path, &$0) } }
+    package init?(link path: String) { self.init { lstat(path, &$0) } }
 
-    init?(descriptor: CInt) { self.init { fstat(descriptor, &$0) } }
+    package init?(descriptor: CInt) { self.init { fstat(descriptor, &$0) } }
 
     private init?(_ ask: (inout stat) -> CInt) {
         var status = stat()
@@ -49,20 +49,4 @@ struct FileFacts {
         writtenAt = Int64(written.tv_sec) * 1_000_000 + Int64(written.tv_nsec) / 1_000
         hasName = status.st_nlink > 0
     }
-}
-
-/// How many bytes may still be written to the disk of a file or a directory; `nil` where that is not known.
-func freeSpace(beside path: String) -> Int64? {
-    var facts = statvfs()
-    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    guard statvfs(parent, &facts) == 0 else { return nil }
-    let (bytes, overflows) = Int64(clamping: facts.f_bavail).multipliedReportingOverflow(by: Int64(facts.f_frsize))
-    return overflows ? .max : bytes
-}
-
-/// Microseconds since 1970.
-func wallClock() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
 }
