@@ -20,6 +20,14 @@ extension EndToEnd {
             try FileManager.default.contentsOfDirectory(atPath: scratch.path("tmp")).filter { $0.contains("browser") }
         }
 
+        /// Keeps on this machine what browsers ask for by themselves when they start.
+        private static let spoofing =
+            "dns-spoofing: [ { host: [\"*.com\", \"*.net\", \"*.org\"], address: 127.0.0.1 } ]\n"
+
+        private func profile(_ scratch: Scratch) throws -> String {
+            try scratch.write("p.yaml", "version: 1\n" + Self.spoofing)
+        }
+
         private func environment(_ scratch: Scratch) throws -> [String: String] {
             for name in ["tmp", "home"] where !scratch.exists(name) { try scratch.makeDirectory(name) }
             return SluiceProcess.environment(scratch).merging(["TMPDIR": scratch.path("tmp")]) { $1 }
@@ -38,7 +46,8 @@ extension EndToEnd {
                 try SluiceProcess.executable(),
                 [
                     "browser", url, "--browser", try #require(Self.chromium), "--plain",
-                    "--session", scratch.path("b.sluice"), "--upstream-ca", try await TestAuthority.shared.root, "--",
+                    "--session", scratch.path("b.sluice"), "--upstream-ca", try await TestAuthority.shared.root,
+                    "--profile", try profile(scratch), "--",
                     "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom",
                 ],
                 environment: try environment(scratch),
@@ -62,7 +71,7 @@ extension EndToEnd {
                     "browser", "https://localhost:\(nginx.secure)/x", "--browser", try #require(Self.chromium),
                     "--plain",
                     "--mode", "socks5@0", "--session", scratch.path("b.sluice"),
-                    "--upstream-ca", try await TestAuthority.shared.root, "--",
+                    "--upstream-ca", try await TestAuthority.shared.root, "--profile", try profile(scratch), "--",
                     "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom",
                 ],
                 environment: try environment(scratch),
@@ -92,7 +101,7 @@ extension EndToEnd {
             // The profile leaves the host unread, so Chromium sees the server's own certificate.
             let profile = try scratch.write(
                 "p.yaml",
-                "version: 1\nintercept: { except: [\"localhost:\(nginx.secure)\"] }\n"
+                "version: 1\n\(Self.spoofing)intercept: { except: [\"localhost:\(nginx.secure)\"] }\n"
             )
             let outcome = try await Program.run(
                 try SluiceProcess.executable(),
@@ -117,7 +126,7 @@ extension EndToEnd {
             try nginx.put("page.html", "<p>hello</p>")
             let scratch = try Scratch()
             let sluice = try await SluiceProcess(
-                ["--upstream-ca", try await TestAuthority.shared.root],
+                ["--upstream-ca", try await TestAuthority.shared.root, "--profile", try profile(scratch)],
                 environment: try environment(scratch),
                 scratch: scratch
             )
