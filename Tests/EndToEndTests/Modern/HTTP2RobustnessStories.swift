@@ -6,9 +6,11 @@ import Testing
 extension EndToEnd {
     @Suite("HTTP/2 from clients that are wrong, or hostile")
     struct HTTP2Robustness {
-        private func proxy() async throws -> SluiceProcess {
+        private func proxy(_ options: [String] = []) async throws -> SluiceProcess {
             // What these clients do is no sign that they distrust our certificate.
-            try await SluiceProcess(["--no-auto-tunnel", "--upstream-ca", try await TestAuthority.shared.root])
+            try await SluiceProcess(
+                ["--no-auto-tunnel", "--upstream-ca", try await TestAuthority.shared.root] + options
+            )
         }
 
         @Test("What h2spec asks in its generic, hpack and http2 sections holds on intercepted connections")
@@ -169,6 +171,28 @@ extension EndToEnd {
             )
             // Ten percent is what it must be on a machine that does nothing else; here other tests' leftovers run, too.
             #expect(stall.ratio < 1.6, "\(stall)")
+        }
+
+        private struct StalledEnd: Decodable {
+            let reset: String?
+            let goesOn: Bool
+        }
+
+        @Test("A stream whose reader takes nothing for its time is reset, and its connection goes on")
+        func stalledEnd() async throws {
+            let nginx = try await HTTP2Nginx()
+            _ = try nginx.makeFile("file", size: 8 << 20)
+            let sluice = try await proxy(["--idle-timeout", "1"])
+            let end: StalledEnd = try await Peers.run(
+                "h2_stalled.py",
+                HTTP2Client.arguments(sluice, nginx.secure) + ["--path", "/file", "--ended"]
+            )
+            #expect(end.reset == "CANCEL" && end.goesOn, "\(end)")
+            try await eventually("both are recorded") { try sluice.records().count { $0.state != .inFlight } == 2 }
+            let records = try sluice.records()
+            let failure = try #require(records.first?.failure)
+            #expect(failure.code == .clientTimeout && failure.message.contains("for 1 second,"), "\(failure)")
+            #expect(records.last?.state == .complete, "\(records)")
         }
     }
 }

@@ -1,9 +1,10 @@
 """Measures whether a stream whose reader has stopped holds up the others of its HTTP/2 connection.
 
-usage: h2_stalled.py HOST:PORT [--proxy PORT] [--ca FILE] --path PATH [--streams N] [--rounds N]
+usage: h2_stalled.py HOST:PORT [--proxy PORT] [--ca FILE] --path PATH [--streams N] [--rounds N | --ended]
 
 In turns, some streams download alone, and beside one more that takes nothing after its first window. Prints one line
-of JSON: the medians of both in milliseconds, and their ratio.
+of JSON: the medians of both in milliseconds, and their ratio. With --ended one stream takes nothing more until it is
+reset, and another follows it: prints the code of the reset, and whether the other got its answer.
 """
 
 import statistics
@@ -64,13 +65,31 @@ def seconds(way, path, streams, stalled):
     return taken
 
 
+def ended(way, path):
+    """How a stream ends that takes nothing more; one after it shows that the connection goes on."""
+    connection = Connection(way, {INITIAL_WINDOW_SIZE: WINDOW, ENABLE_PUSH: 0}, timeout=60)
+    connection.window((1 << 31) - 1 - 65_535)
+    first(connection, 1, path, takes=False)
+    while (got := connection.next()) is not None and (got.stream, got.kind) != (1, RST_STREAM):
+        if got.kind == SETTINGS and not got.flags & ACK:
+            connection.frame(SETTINGS, ACK)
+    if got is None:
+        return report(reset=None, goesOn=False)
+    first(connection, 3, path, takes=True)
+    connection.close()
+    report(reset=error_name(got.payload), goesOn=True)
+
+
 def main():
     parser = Way.arguments(__doc__.split("\n")[0])
     parser.add_argument("--path", required=True)
     parser.add_argument("--streams", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--ended", action="store_true")
     options = parser.parse_args()
     way = Way.of(options)
+    if options.ended:
+        return ended(way, options.path)
     seconds(way, options.path, options.streams, False)
     times = {False: [], True: []}
     for index in range(options.rounds):
