@@ -141,6 +141,12 @@ struct RowReader {
         }
     }
 
+    /// Reads a duration, or nothing: a negative one, as files have it where the clock was set back meanwhile, is none.
+    mutating func optionalDuration() throws -> Int64? {
+        let amounts = RecordedRange.amounts
+        return try optionalNumber(in: -amounts.upperBound...amounts.upperBound).flatMap { $0 < 0 ? nil : $0 }
+    }
+
     /// Reads one of an enumeration's values.
     mutating func value<Value: RawRepresentable>(_: Value.Type) throws -> Value where Value.RawValue == UInt8 {
         try present(try optionalValue(Value.self))

@@ -124,9 +124,9 @@ extension RowReader {
         let (local, peer) = (try text(), try text())
         var connection = ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: local, peerAddress: peer)
         connection.closedAt = closed
-        connection.dns = try optionalNumber()
-        connection.connect = try optionalNumber()
-        connection.handshake = try optionalNumber()
+        connection.dns = try optionalDuration()
+        connection.connect = try optionalDuration()
+        connection.handshake = try optionalDuration()
         let version = try optionalText()
         let cipher = try optionalText()
         let serverName = try optionalText()

@@ -68,6 +68,16 @@ struct RangeTests {
         }
     }
 
+    @Test("A negative duration of a connection is none", arguments: ["dns", "connect", "handshake"])
+    func setBack(_ column: String) throws {
+        let change = SessionChange(table: "connection", column: column, value: Int64(-378_187).databaseValue)
+        let path = try GoodSession.made.get().changed([change])
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let connection = try #require(try SessionReader(path: path).connections(limit: 10).last)
+        let times = ["dns": connection.dns, "connect": connection.connect, "handshake": connection.handshake]
+        #expect(times[column] == .some(nil))
+    }
+
     @Test("A moment before 1970 is one")
     func past() throws {
         let change = SessionChange(

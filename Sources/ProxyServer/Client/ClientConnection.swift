@@ -30,6 +30,8 @@ final class ClientConnection: ChannelDuplexHandler {
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
     private var hasReceived = false
+    /// When the TLS handshake began; the machine's clock may be set during it.
+    private var tlsStart: NIODeadline?
     /// Where it was going before it was redirected here.
     private var originalDestination: SocketAddress?
     /// Set while this is a tunnel that is not read because the client refused our certificate.
@@ -104,6 +106,7 @@ final class ClientConnection: ChannelDuplexHandler {
         let tls = loop.serverTLS
         let session = try tls.makeSession(certificate: certificate, host: host, applicationProtocols: protocols)
         let handler = TLSChannelHandler(session: session, early: early)
+        tlsStart = loop.eventLoop.now
         try context.pipeline.syncOperations.addHandler(handler, position: .before(self))
         readIfWanted()
     }
@@ -171,7 +174,7 @@ final class ClientConnection: ChannelDuplexHandler {
         switch event {
         case let completed as TLSHandshakeCompleted:
             record.tls = completed.details
-            record.handshake = (WallClock.now() - record.openedAt)
+            record.handshake = tlsStart.map { (loop.eventLoop.now - $0).nanoseconds / 1_000 }
             loop.recorder.record(.connection(record))
             layer?.handshakeCompleted(completed.details)
         case ChannelEvent.inputClosed as ChannelEvent: inputClosed(isHalfClose: true)
