@@ -190,7 +190,8 @@ final class EndingStream: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<Handler>
 
-    init(port: Int) async throws {
+    /// Connects; gives the server's streams no room for bodies where `takesBodies` is off.
+    init(port: Int, takesBodies: Bool = true) async throws {
         let log = PeerLog()
         self.log = log
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -198,7 +199,7 @@ final class EndingStream: Sendable {
             .get()
         self.channel = channel
         handler = try await channel.eventLoop.submit {
-            let handler = Handler(log)
+            let handler = Handler(log, takesBodies: takesBodies)
             try channel.pipeline.syncOperations.addHandler(handler)
             return NIOLoopBound(handler, eventLoop: channel.eventLoop)
         }.get()
@@ -213,6 +214,8 @@ final class EndingStream: Sendable {
     func send(_ text: String) async throws {
         try await act { if let id = $0.stream { $0.session.sendData(ByteBuffer(string: text), on: id) } }
     }
+
+    func ping() async throws { try await act { $0.session.ping() } }
 
     func reset(_ code: HTTP2ErrorCode) async throws {
         try await act { if let id = $0.stream { $0.session.reset(id, code) } }
@@ -236,12 +239,17 @@ final class EndingStream: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        let session = HTTP2Session(.client)
+        let session: HTTP2Session
         var stream: HTTP2StreamID?
         private let log: PeerLog
         private var context: ChannelHandlerContext?
 
-        init(_ log: PeerLog) { self.log = log }
+        init(_ log: PeerLog, takesBodies: Bool) {
+            self.log = log
+            var settings = HTTP2Settings()
+            if !takesBodies { settings.initialWindow = 0 }
+            session = HTTP2Session(.client, settings: settings)
+        }
 
         func handlerAdded(context: ChannelHandlerContext) { self.context = context }
         func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }

@@ -38,6 +38,39 @@ struct SilentTunnelTests {
         }
     }
 
+    @Test(
+        "A stream of HTTP/2 that takes nothing is reset, whether or not its response is whole, and pings or not",
+        arguments: [100_000, 8 << 20]
+    )
+    func stalledStream(size: Int) async throws {
+        let body = String(repeating: "x", count: size)
+        let origin = try await LoopbackOrigin { head in
+            head.hasPrefix("GET /empty ")
+                ? "HTTP/1.1 204 No Content\r\n\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n\(body)"
+        }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.idle = .milliseconds(500)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await EndingStream(port: proxy.port, takesBodies: false)
+            func head(_ path: String) -> RequestHead {
+                RequestHead(method: "GET", target: path, fields: [("Host", "127.0.0.1:\(origin.port)")])
+            }
+            try await client.request(head("/"), scheme: "http", isEnd: true)
+            try await client.receives("200 ")
+            try await eventually("the stream is reset, pings or not") {
+                try await client.ping()
+                return client.log.end != nil
+            }
+            #expect(client.log.end == .streamReset(.cancel))
+            try await client.request(head("/empty"), scheme: "http", isEnd: true)
+            try await client.receives("204 ")
+            try await eventually("both are recorded") { proxy.recorder.finished.count == 2 }
+            // What Sluice could take whole counts as complete.
+            let failure = proxy.recorder.finished.first?.record.failure
+            #expect(failure?.code == (size == 100_000 ? nil : .clientTimeout), "\(failure as Any)")
+        }
+    }
+
     @Test("A tunnel that is silent in both directions ends after its time; one that is not goes on")
     func limit() async throws {
         let origin = try await LoopbackOrigin { _ in "pong" }

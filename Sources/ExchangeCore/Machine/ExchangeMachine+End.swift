@@ -19,7 +19,8 @@ extension ExchangeMachine {
         // A server that resets a stream does so on purpose; a client that can be sent a reset gets one.
         let isPassedOn = clientTakesResets && failure.resetCode != nil
         if cutClient || isPassedOn || responseState != .none {
-            emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
+            let isOwnWish = failure.code == .aborted || failure.code == .clientTimeout
+            emit(.abortClient(failure.resetCode ?? (isOwnWish ? .cancel : .internalError)))
             finish()
         } else {
             answerDirectly(page(for: failure))

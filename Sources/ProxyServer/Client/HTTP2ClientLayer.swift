@@ -9,6 +9,9 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     private let scope: RequestScope
     private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
+    /// The streams of which all but the client's taking is done, and that it gives no room: how many bytes of each had
+    /// left, and since when no more did.
+    private var stalls: [HTTP2StreamID: (sent: Int64, since: NIODeadline)] = [:]
     private var isStopping = false
     private var lastStreamEnd: NIODeadline
 
@@ -76,15 +79,28 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             return
         }
         if !streams.isEmpty {
+            endStalls(now: now)
             // A client that takes nothing of what there is for it is given up as a slow one of HTTP/1 is.
-            let isStalled = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
-            if isStalled { connection.close() }
+            let isOver = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
+            if isOver, stalls.isEmpty { connection.close() }
             return
         }
         guard now - max(lastActivity, lastStreamEnd) > timeouts.keepAlive else { return }
         session.goAway(.noError)
         driver.pump()
         connection.closeAfterFlush()
+    }
+
+    /// Resets the streams that hold what the client takes nothing of, whatever else it does on the connection.
+    private func endStalls(now: NIODeadline) {
+        let last = stalls
+        stalls = [:]
+        for (id, stream) in streams where stream.isServed {
+            guard let sent = session.sentBytesOfBlocked(id) else { continue }
+            let since = last[id].flatMap { $0.sent == sent ? $0.since : nil } ?? now
+            stalls[id] = (sent, since)
+            if now - since > loop.configuration.timeouts.idle { driver.cutAtOnce(id, .cancel) }
+        }
     }
 
     // MARK: - HTTP2Carrier

@@ -86,9 +86,10 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
+        let isStalled = exchange?.failure?.code == .clientTimeout
         exchange = nil
         sendPending(isEnd: false)
-        driver.cut(id, code)
+        if isStalled { driver.cutAtOnce(id, code) } else { driver.cut(id, code) }
     }
 
     func exchangeFinished() { exchange = nil }

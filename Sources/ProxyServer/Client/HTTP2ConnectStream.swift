@@ -26,7 +26,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     }
 
     let exchange: Exchange? = nil
-    let isServed = false
+    var isServed: Bool { !isActive }
 
     private let driver: HTTP2Driver
     private let id: HTTP2StreamID

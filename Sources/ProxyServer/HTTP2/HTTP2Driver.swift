@@ -120,6 +120,13 @@ final class HTTP2Driver {
         scheduleFlush()
     }
 
+    /// Resets a stream whose client has no room for what is queued on it.
+    func cutAtOnce(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        pump()
+        session.resetAtOnce(stream, code)
+        scheduleFlush()
+    }
+
     func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()

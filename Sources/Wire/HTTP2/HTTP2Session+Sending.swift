@@ -97,6 +97,17 @@ extension HTTP2Session {
     /// The bytes of a stream that are queued and not yet in the output; 0 for one that is over.
     package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
+    /// How much of a stream's body was put into the output, in bytes, where more of it waits for a window of the peer;
+    /// `nil` where nothing does.
+    package func sentBytesOfBlocked(_ id: HTTP2StreamID) -> Int64? {
+        guard phase == .open, let stream = streams[id.number], stream.queue.count > 0 else { return nil }
+        let window = min(
+            nghttp2_session_get_stream_remote_window_size(handle, id.number),
+            nghttp2_session_get_remote_window_size(handle)
+        )
+        return window <= 0 ? stream.sentBytes : nil
+    }
+
     /// Gives `count` bytes of a stream's window back; harmless for a stream that is over.
     package func consume(_ count: Int, on id: HTTP2StreamID) {
         guard phase == .open, count > 0, let stream = stream(id.number) else { return }
@@ -158,6 +169,17 @@ extension HTTP2Session {
             // A request that waits for its turn is forgotten at once; nghttp2 would do so when its turn comes.
             streamClosed(id.number, code)
         }
+    }
+
+    /// Gives a stream up as ``reset(_:_:)`` does, even one that was given up before and whose reset waits for what is
+    /// queued.
+    package func resetAtOnce(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        if phase == .open, let stream = stream(id.number), stream.queue.count > 0 {
+            stream.isAbandoned = false
+            stream.resetAfterEnd = nil
+            stream.resetAfterQueue = nil
+        }
+        reset(id, code)
     }
 
     /// Gives a stream up as ``reset(_:_:)`` does, but sends what is queued on it first.

@@ -167,6 +167,7 @@ extension HTTP2Session {
         }
         output.writeBytes(UnsafeRawBufferPointer(start: header, count: 9))
         stream.queue.move(length, into: &output)
+        stream.sentBytes += Int64(length)
         floodGuard.noteSentData()
         if stream.isBackedUp, stream.queue.count <= HTTP2Stream.lowMark {
             stream.isBackedUp = false

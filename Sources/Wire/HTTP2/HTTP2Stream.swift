@@ -24,6 +24,8 @@ final class HTTP2Stream {
     var announcedLength: Int64?
 
     var queue = HTTP2SendQueue()
+    /// The bytes of the body that were put into the output.
+    var sentBytes: Int64 = 0
     /// Whether the head of our message was handed to nghttp2, interim ones aside.
     var isHeadQueued = false
     /// Whether the head of our message is in the output.

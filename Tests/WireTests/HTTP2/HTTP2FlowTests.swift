@@ -233,6 +233,31 @@ struct HTTP2FlowTests {
         #expect(pair.server.openStreamCount == 0)
     }
 
+    @Test("A stream that waits for a window is told, and can be reset at once, given up before or not")
+    func resetAtOnce() throws {
+        for isGivenUp in [false, true] {
+            let pair = HTTP2Pair()
+            let id = try pair.get()
+            let window = Int(HTTP2Settings().initialWindow)
+            _ = pair.server.sendResponse(ResponseHead(status: 200), on: id, isEnd: false)
+            pair.server.sendData(ByteBuffer(repeating: 0x61, count: window), on: id)
+            #expect(pair.server.sentBytesOfBlocked(id) == nil)
+            pair.exchange()
+            #expect(pair.server.sentBytesOfBlocked(id) == nil)
+            pair.server.sendData(ByteBuffer(string: "more"), on: id)
+            pair.exchange()
+            #expect(pair.server.sentBytesOfBlocked(id) == Int64(window))
+            if isGivenUp { pair.server.resetWhenSent(id, .connectError) }
+            pair.exchange()
+            #expect(pair.server.queuedBytes(on: id) == 4)
+            pair.server.resetAtOnce(id, .cancel)
+            #expect(pair.server.queuedBytes(on: id) == 0 && pair.server.sentBytesOfBlocked(id) == nil)
+            pair.exchange()
+            #expect(pair.takeClientEvents().suffix(2) == ["\(id) reset CANCEL", "\(id) closed"])
+            #expect(pair.takeServerEvents().last == "\(id) closed")
+        }
+    }
+
     @Test("Events of a stream that was given up are not handed over any more, but for its close")
     func eventsAfterReset() throws {
         let pair = HTTP2Pair()
