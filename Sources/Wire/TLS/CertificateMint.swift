@@ -27,16 +27,17 @@ package struct LeafKey: Sendable {
 ///
 /// It belongs to its mint's event loop.
 package final class LeafCertificate {
-    let notAfter: Int64
+    /// The first and the last second in which it is valid, since 1970.
+    let validity: ClosedRange<Int64>
     private let certificate: X509Handle
     private let key: PrivateKeyHandle
     private let chain: [X509Handle]
 
-    init(certificate: X509Handle, key: PrivateKeyHandle, chain: [X509Handle], notAfter: Int64) {
+    init(certificate: X509Handle, key: PrivateKeyHandle, chain: [X509Handle], validity: ClosedRange<Int64>) {
         self.certificate = certificate
         self.key = key
         self.chain = chain
-        self.notAfter = notAfter
+        self.validity = validity
     }
 
     package var der: [UInt8] { certificate.der }
@@ -93,11 +94,19 @@ package final class CertificateMint {
     ///
     /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
     package func certificate(for host: String) throws(CertificateError) -> LeafCertificate {
+        try certificate(for: host, now: sluice_now())
+    }
+
+    /// The same at a moment, in seconds since 1970; it may lie before the last one, where the clock was set back.
+    func certificate(for host: String, now: Int64) throws(CertificateError) -> LeafCertificate {
         guard let name = HostName(host) else {
             throw CertificateError(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
         }
-        let now = sluice_now()
-        if let kept = cache.value(for: name), kept.notAfter > now + Self.day { return kept }
+        if let kept = cache.value(for: name), kept.validity.lowerBound <= now,
+            kept.validity.upperBound > now + Self.day
+        {
+            return kept
+        }
         let minted = try mint(name, now: now)
         cache.store(minted, for: name)
         return minted
@@ -122,7 +131,9 @@ package final class CertificateMint {
         guard let certificate = builder.signed(by: authorityKey) else {
             throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
-        return LeafCertificate(certificate: certificate, key: leafKey, chain: chain, notAfter: end)
+        // An authority may have expired while Sluice runs.
+        let validity = start...max(start, end)
+        return LeafCertificate(certificate: certificate, key: leafKey, chain: chain, validity: validity)
     }
 
     private static func commonExtensions(authority: X509Handle, key: PrivateKeyHandle) -> [CertificateExtension]? {

@@ -67,6 +67,20 @@ import Testing
         #expect(summary.notBefore < Int64(Date().timeIntervalSince1970) - 3_600)
     }
 
+    @Test("A certificate is made anew where the one that is kept has not begun, or ends within a day")
+    func clockThatIsSet() throws {
+        let mint = try TLSFixture().mint
+        let now = Int64(Date().timeIntervalSince1970)
+        let first = try mint.certificate(for: "a.example", now: now)
+        #expect(try mint.certificate(for: "a.example", now: now - 80_000) === first)
+        #expect(try mint.certificate(for: "a.example", now: now + 390 * 86_400) === first)
+        let past = try mint.certificate(for: "a.example", now: now - 2 * 86_400)
+        #expect(try summary(past).notBefore == now - 3 * 86_400)
+        #expect(try mint.certificate(for: "a.example", now: now - 2 * 86_400) === past)
+        let later = try mint.certificate(for: "a.example", now: now + 397 * 86_400)
+        #expect(try summary(later).notBefore == now + 396 * 86_400)
+    }
+
     @Test("A mint keeps the latest certificates and forgets the least used")
     func cache() throws {
         let authority = try CertificateAuthority.generate()

@@ -97,7 +97,7 @@ import Testing
         builder.addAlternativeName(.dns(host), isCritical: false)
         let signed = builder.signed(by: selfSigned ? key : issuerKey)
         let certificate = try #require(signed)
-        let leaf = LeafCertificate(certificate: certificate, key: key, chain: [], notAfter: end)
+        let leaf = LeafCertificate(certificate: certificate, key: key, chain: [], validity: start...end)
         var pair = TLSPair(
             client: try fixture.client.makeSession(host: host),
             server: try fixture.server.makeSession(certificate: leaf)

@@ -16,7 +16,12 @@ struct TLSNameTests {
         withExtendedLifetime(issuer) { builder.setIssuer(issuer.pointer) }
         if let alternativeNames { builder.add(NID_subject_alt_name, alternativeNames) }
         let signed = builder.signed(by: try #require(PrivateKeyHandle(der: fixture.authority.keyDER)))
-        let leaf = LeafCertificate(certificate: try #require(signed), key: key, chain: [], notAfter: now + 86_400)
+        let leaf = LeafCertificate(
+            certificate: try #require(signed),
+            key: key,
+            chain: [],
+            validity: now - 86_400...now + 86_400
+        )
         var pair = TLSPair(
             client: try fixture.client.makeSession(host: host),
             server: try fixture.server.makeSession(certificate: leaf)
