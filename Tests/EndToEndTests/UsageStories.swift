@@ -26,6 +26,17 @@ extension UserStories {
             }
         }
 
+        @Test(
+            "A time limit out of its range is refused with the range",
+            arguments: ["idle", "tunnel", "head", "keep-alive", "connect", "response"],
+            ["0", "0.0000001", "4294967296"]
+        )
+        func timeLimits(name: String, seconds: String) async throws {
+            let outcome = try await SluiceProcess.run(["run", "--\(name)-timeout", seconds], scratch: scratch)
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("--\(name)-timeout takes seconds from 0.001 to 1000000."), "\(outcome.errors)")
+        }
+
         @Test("What a command refuses after its arguments are read comes with that command's usage")
         func usage() async throws {
             let outcome = try await SluiceProcess.run(

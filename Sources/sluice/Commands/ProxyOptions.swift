@@ -114,7 +114,9 @@ struct UpstreamOptions: ParsableArguments {
     }
 
     static func checkTimeout(_ name: String, _ value: Double) throws {
-        guard (0.001...1_000_000).contains(value) else { throw ValidationError("--\(name) takes seconds above 0.") }
+        guard (0.001...1_000_000).contains(value) else {
+            throw ValidationError("--\(name) takes seconds from 0.001 to 1000000.")
+        }
     }
 
     func apply(to settings: inout RunSettings) {
