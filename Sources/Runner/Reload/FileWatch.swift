@@ -7,6 +7,8 @@ struct FileWatch {
     struct Facts: Sendable, Hashable {
         /// When it was written last: nanoseconds since 1970.
         var modifiedAt: Int64
+        /// When its contents, or who may read it, changed last: nanoseconds since 1970.
+        var changedAt: Int64 = 0
         /// In bytes.
         var size: Int64
         /// The inode, which another file of the same name does not have.

@@ -58,15 +58,20 @@ final class FileWatcher: Sendable {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
         #if canImport(Darwin)
-        let time = facts.st_mtimespec
+        let (modified, changed) = (facts.st_mtimespec, facts.st_ctimespec)
         #else
-        let time = facts.st_mtim
+        let (modified, changed) = (facts.st_mtim, facts.st_ctim)
         #endif
         return FileWatch.Facts(
-            modifiedAt: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
+            modifiedAt: nanoseconds(modified),
+            changedAt: nanoseconds(changed),
             size: Int64(facts.st_size),
             number: UInt64(facts.st_ino),
             device: UInt64(truncatingIfNeeded: facts.st_dev)
         )
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

@@ -76,6 +76,10 @@ struct FileWatcherTests {
         #expect(await calls.count == 4)
         await settle()
         #expect(await calls.count == 4)
+        // As for one that was made readable.
+        #expect(chmod(main, 0o600) == 0)
+        await settle()
+        #expect(await calls.count == 5)
         clock.moves.finish()
         await watcher.stop()
     }
