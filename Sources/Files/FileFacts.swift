@@ -21,6 +21,13 @@ package struct FileFacts {
     /// Whether it has a name; a file that was removed lives on as long as it is open.
     package var hasName: Bool
 
+    /// Whether a path may lead to a file: it does, or nobody can tell at present, as where a folder may not be looked
+    /// into.
+    package static func mayLead(_ path: String, to identity: Identity) -> Bool {
+        if let facts = FileFacts(path: path) { return facts.identity == identity }
+        return errno != ENOENT && errno != ENOTDIR
+    }
+
     /// Asks about a path; `nil` where there is nothing, or nothing may be known.
     package init?(path: String) { self.init { stat(path, &$0) } }
 

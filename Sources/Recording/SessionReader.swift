@@ -176,8 +176,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }.first ?? nil
     }
 
-    /// Whether the file is still where it was opened, and the same.
-    package var isInPlace: Bool { FileFacts(path: path)?.identity == fileIdentity }
+    /// Whether the file is still where it was opened, and the same, as far as can be told.
+    package var isInPlace: Bool { FileFacts.mayLead(path, to: fileIdentity) }
 
     /// Reads all records page by page, until `body` returns `false`. The session is not held meanwhile. Throws
     /// ``SessionError``, or what `body` throws.

@@ -172,8 +172,8 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
-    /// Whether the file still is where it was opened.
-    var isInPlace: Bool { FileFacts(path: path)?.identity == lock.identity }
+    /// Whether the file still is where it was opened, as far as can be told.
+    var isInPlace: Bool { FileFacts.mayLead(path, to: lock.identity) }
     /// Whether the file has no name any more, so that all that is in it goes with us.
     var isRemoved: Bool { lock.isRemoved }
 

@@ -26,6 +26,23 @@ private func failure(_ body: () throws -> Void) -> FileError? {
     #expect(throws: FileError.self, performing: body)
 }
 
+@Suite("Whether a file is where it was")
+struct FilePlaceTests {
+    @Test("It is not where there is nothing or another file; where nothing can be told, it may be")
+    func places() throws {
+        let scratch = try Scratch()
+        let path = try scratch.write("a", "1")
+        let identity = try #require(FileFacts(path: path)?.identity)
+        #expect(FileFacts.mayLead(path, to: identity))
+        #expect(!FileFacts.mayLead(try scratch.write("b", "1"), to: identity))
+        #expect(!FileFacts.mayLead(scratch("none"), to: identity))
+        #expect(!FileFacts.mayLead(path + "/a", to: identity))
+        // As a folder that may not be looked into, but for root too.
+        #expect(symlink("loop", scratch("loop")) == 0)
+        #expect(FileFacts.mayLead(scratch("loop/a"), to: identity))
+    }
+}
+
 @Suite("Files that are read")
 struct InputFileTests {
     private let scratch: Scratch
