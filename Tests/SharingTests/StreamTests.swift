@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
 import Sharing
 import Testing
@@ -278,6 +279,32 @@ struct StreamTests {
         #expect(outcome["message"] as? String == "later")
         let line = ExchangeLine.json(call.record)
         #expect(line.contains("\"grpc\":{\"status\":14,\"name\":\"UNAVAILABLE\",\"message\":\"later\"}"))
+    }
+
+    @Test("a masked JSON export has a WebSocket's frames without the secrets of its messages")
+    func maskedFrames() throws {
+        let source = MemorySource()
+        let exchange = try webSocket(source)
+        source.setStream(exchange, .requestReceived, [(1_000, Self.frame(#"{"token":"hunter22abcdef"}"#, mask: 7))])
+        let masked = MaskedSource(source, TextMask())
+        try masked.collectAll(exchange)
+        masked.mask.endCollecting()
+        var output = Data()
+        var export = JSONExport(source: masked) { output.append(contentsOf: $0.readableBytesView) }
+        try export.add(masked.masked(exchange))
+        try export.finish()
+        let objects = try #require(JSONSerialization.jsonObject(with: output) as? [[String: Any]])
+        let request = try #require((objects[0]["request"] as? [String: Any])?["body"] as? [String: Any])
+        let text = try #require(request["text"] as? String)
+        let frames = Array(try #require(Data(base64Encoded: text)))
+        let reader = WebSocketReader(direction: .fromClient, extensions: WebSocketExtensions(nil))
+        var texts: [String?] = []
+        reader.feed(ByteBuffer(bytes: frames)) { texts.append($0.text) }
+        #expect(texts == [#"{"token":"sluice-token-1"}"#])
+        #expect((request["comment"] as? String)?.hasPrefix("Made anew of the messages") == true)
+        // Nothing was replaced in the other direction, but both are read together.
+        #expect(((objects[0]["response"] as? [String: Any])?["body"] as? [String: Any])?["text"] is String)
+        #expect(masked.replacedCount == 1)
     }
 
     @Test("the cURL command of a WebSocket is its handshake")

@@ -1,5 +1,7 @@
 package import Content
+import Foundation
 package import HTTPModel
+import Masking
 import NIOCore
 
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
@@ -14,7 +16,8 @@ import NIOCore
 /// without content coding; `encoding` is `base64` where the bytes are not text; `size` counts with content coding,
 /// `decodedSize` without.
 ///
-/// The bodies of a WebSocket are its frames. `messages` of WebSockets, event streams and lines of JSON has what they
+/// The bodies of a WebSocket are its frames; where secrets of them were replaced, each message is one frame without
+/// compression, and `comment` says so. `messages` of WebSockets, event streams and lines of JSON has what they
 /// carried, in the order of arrival: `direction` (`send` from the client, `receive`), `time` (ISO 8601; absent where it
 /// was not recorded), `kind` (`text`, `binary`, `ping`, `pong`, `close`, `event` or `line`), `size`, and `text`, or
 /// `base64` of what is not text. Further members stand only where they say something: `frames` and `wireSize` of
@@ -94,8 +97,49 @@ package struct JSONEntries: ExchangeEntries {
         _ changed: ExchangeRecord.Flags,
         into writer: inout JSONWriter
     ) throws {
+        if exchange.record.kind == .webSocket, let masked = source as? MaskedSource {
+            return try frames(exchange, received, masked, into: &writer)
+        }
         try body("body", exchange, heads, received, into: &writer)
         if exchange.record.flags.contains(changed) { try body("bodySent", exchange, heads, sent, into: &writer) }
+    }
+
+    /// Writes the frames of a WebSocket's direction with the secrets of its messages replaced: in the recorded ones they are
+    /// masked by a key or compressed, so that no search of the bytes finds them.
+    private func frames(
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        _ masked: MaskedSource,
+        into writer: inout JSONWriter
+    ) throws {
+        // What is replaced in the messages is counted where those are written.
+        let frames = try TransferredBody(exchange, side, from: MaskedSource(masked.original, masked.mask))
+        var size = 0
+        try RecordedBody(source: masked.original, id: exchange.record.id, side: side)
+            .forEachPiece { size += $0.readableBytes }
+        guard size > 0 else { return }
+        try writer.object("body") { body in
+            body.member("size", size)
+            body.member("decodedSize", size)
+            body.key("text")
+            body.beginString()
+            var (encoder, left) = (Base64Stream(), options.bodyLimit ?? .max)
+            try frames.forEachPiece { piece in
+                let taken = piece.getSlice(at: piece.readerIndex, length: min(left, piece.readableBytes)) ?? piece
+                left -= taken.readableBytes
+                let digits = taken.withUnsafeReadableBytes { encoder.encode($0) }
+                try digits.withUnsafeBytes { try body.stringPiece($0) }
+            }
+            try encoder.finish().withUnsafeBytes { try body.stringPiece($0) }
+            body.endString()
+            body.member("encoding", "base64")
+            var remarks: [String] = []
+            if !frames.isAsRecorded { remarks.append("Made anew of the messages, whose secrets are replaced.") }
+            if frames.size > Int64(options.bodyLimit ?? .max) {
+                remarks.append("Only the beginning of \(frames.size) bytes is here.")
+            }
+            if !remarks.isEmpty { body.member("comment", remarks.joined(separator: " ")) }
+        }
     }
 
     private func body(
