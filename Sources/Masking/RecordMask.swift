@@ -61,6 +61,13 @@ package struct RecordMask {
             parts.append(part)
         }
         if record.failure != nil { text("failure", \.failureMessage) }
+        if let hint = record.failure?.hint, !hint.isEmpty {
+            mask.part = "failure"
+            if let masked = mask.masked(hint: hint) {
+                record.failure?.hint = masked
+                if parts.last != "failure" { parts.append("failure") }
+            }
+        }
         if record.grpc != nil { text("gRPC message", \.grpcMessage) }
         if record.extras.annotation.comment != nil { text("comment", \.comment) }
         return parts

@@ -96,6 +96,53 @@ struct OtherExchangeTests {
         #expect(try line { _ in } == "http://h/of/sluice-token-1?x=sluice-token-2")
     }
 
+    @Test(
+        "What a failed replay says to try has no secrets",
+        arguments: [
+            (
+                "GET http://h/a?token=hunter22abc&n=1: no answer.",
+                "GET http://h/a?token=sluice-token-1&n=1: no answer."
+            ),
+            (
+                #"The nearest is exchange 3: body $.token is "a1b2c3d4e5", recorded "hunter22abc"."#,
+                #"The nearest is exchange 3: body $.token is "sluice-token-1", recorded "sluice-token-2"."#
+            ),
+            (
+                #"It: query field 'api_key' is missing, recorded "hunter22abc"; body $.n and 2 more differ too."#,
+                #"It: query field 'api_key' is missing, recorded "sluice-key-1"; body $.n and 2 more differ too."#
+            ),
+            (
+                "It: body $.pin is 4711, recorded 9876.",
+                "It: body $.pin is sluice-password-1, recorded sluice-password-2."
+            ),
+            (
+                #"It: body $["my password"][0] is "hunter22abc", recorded without it."#,
+                #"It: body $["my password"][0] is "sluice-password-1", recorded without it."#
+            ),
+            (
+                #"It: body $.token is "hunter22abc…, recorded "x.y"."#,
+                #"It: body $.token is "sluice-token-1, recorded "sluice-token-2"."#
+            ),
+            (#"It: body $.page is 3, recorded 2. What is that?"#, nil),
+        ]
+    )
+    func hints(_ hint: String, _ expected: String?) {
+        let mask = TextMask()
+        _ = mask.masked(hint: hint)
+        mask.endCollecting()
+        #expect(mask.masked(hint: hint) == expected)
+        var record = ExchangeRecord(
+            id: ExchangeID(1),
+            kind: .http,
+            startedAt: 0,
+            method: "GET",
+            url: RequestURL(scheme: "http", host: "h", port: 80, path: "/", query: nil),
+            clientConnection: ConnectionID(1)
+        )
+        record.failure = ExchangeFailure(.notRecorded, "Nothing", hint: hint)
+        #expect(RecordMask(MaskRules()).masked(record).failure?.hint == expected ?? hint)
+    }
+
     @Test("A line of what is listed has a secret nowhere, also before the place that names it, nor have later lines")
     func lines() throws {
         let mask = RecordMask(MaskRules())
