@@ -118,10 +118,9 @@ extension TextMask {
         var copy = text
         return copy.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)
-            var marks = HintScanner.secrets(in: bytes, names).map { found in
-                note(found)
-                return Mark(found.range, book.placeholder(of: found.secret, found.kind))
-            }
+            let named = HintScanner.secrets(in: bytes, names)
+            for found in named { note(found) }
+            var marks = named.map { Mark($0.range, book.placeholder(of: $0.secret, $0.kind)) }
             marks += self.marks(in: bytes, .text)
             guard !marks.isEmpty, !isCollecting else { return nil }
             let replaced = Mark.replaced(Mark.merged(marks), in: bytes[...], keepsLength: false, book)

@@ -202,7 +202,7 @@ package final class MaskedSource: ExchangeSource {
 
     // MARK: Messages of streams
 
-    /// A message with the secrets of its payload replaced.
+    /// A message with the secrets of its payload replaced, and those of what stands beside it.
     package func masked(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
         begin(exchange.record)
         mask.part = "messages"
@@ -216,11 +216,21 @@ package final class MaskedSource: ExchangeSource {
             return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: isBinary, mask.book))
         }
         masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
-        if case .webSocket(var details) = message.kind, let close = details.close,
-            let reason = mask.masked(close.reason, .text)
-        {
+        switch message.kind {
+        case .webSocket(var details):
+            guard let reason = details.close.flatMap({ mask.masked($0.reason, .text) }) else { break }
             details.close?.reason = reason
             masked.kind = .webSocket(details)
+            add("messages", 1)
+        case .event(var details):
+            let type = mask.masked(details.type, .text)
+            let id = details.id.flatMap { mask.masked($0, .text) }
+            guard type != nil || id != nil else { break }
+            details.type = type ?? details.type
+            details.id = id ?? details.id
+            masked.kind = .event(details)
+            add("messages", (type == nil ? 0 : 1) + (id == nil ? 0 : 1))
+        case .line: break
         }
         return masked
     }

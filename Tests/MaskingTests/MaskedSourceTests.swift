@@ -76,6 +76,21 @@ struct MaskedSourceTests {
         try MaskProbe.run(input.bytes)
     }
 
+    @Test("Names and numbers of events have no secrets")
+    func events() throws {
+        try memory.add("Content-Type: application/json\r\n", Array(#"{"token":"hunter22abc"}"#.utf8))
+        let exchange = memory.exchanges[0]
+        let source = MaskedSource(memory, TextMask())
+        try source.collect(exchange)
+        var details = ServerSentEventDetails()
+        (details.type, details.id) = ("of-hunter22abc", "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5")
+        let message = StreamedMessage(number: 1, direction: .fromServer, kind: .event(details), range: 0..<1)
+        _ = source.masked(message, of: exchange)
+        source.mask.endCollecting()
+        (details.type, details.id) = ("of-sluice-token-1", "sluice-key-1")
+        #expect(source.masked(message, of: exchange).kind == .event(details))
+    }
+
     @Test("Content codings are undone; sizes stay those that were recorded")
     func codings() throws {
         for coding in ["gzip", "br", "zstd", "deflate"] {
