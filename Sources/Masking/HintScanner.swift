@@ -97,7 +97,9 @@ struct HintScanner {
         let value = UnsafeRawBufferPointer(rebasing: bytes[first..<end])
         let after = isQuoted && end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end + 1 : end
         let isWord = ["true", "false", "null", "recorded", "missing"].contains { value.elementsEqual($0.utf8) }
-        guard !value.isEmpty, isQuoted || kind.isNumeric && !isWord, !ValueShape.isOrdinary(value, kind) else { return after }
+        guard !value.isEmpty, isQuoted || kind.isNumeric && !isWord, !ValueShape.isOrdinary(value, kind) else {
+            return after
+        }
         found.append(
             FoundSecret(
                 range: first..<end,

@@ -25,7 +25,7 @@ final class PackedBody {
     /// An entry of a ZIP file counts as at least so many unpacked bytes, against files of empty entries.
     static let leastEntry = 4 << 10
     private static let longestMessage = 4 << 20
-    /// Of a ZIP file so much is read.
+    /// Of a ZIP file or a form so much is read.
     private static let zipLimit = 32 << 20
 
     private let packing: Packing
@@ -34,7 +34,11 @@ final class PackedBody {
     private let unpacked: BodyMask
     private let decoder: ContentDecoder
     private var frames: GRPCFrameReader?
+    private let readLimit: Int
     private var archive = ByteBuffer()
+    /// The last bytes of a form that is longer, which may begin a packed part with those after them.
+    private var passed: [UInt8] = []
+    private var isLonger = false
     private var found = 0
     /// How many bytes were unpacked.
     private var unpackedCount = 0
@@ -62,8 +66,13 @@ final class PackedBody {
         return beginning.starts(with: PackedEntries.sign) ? .zip : nil
     }
 
-    init(_ packing: Packing, _ mask: TextMask, unpackedLimit: Int = PackedBody.unpackedLimit) {
-        (self.packing, self.mask, self.unpackedLimit) = (packing, mask, unpackedLimit)
+    init(
+        _ packing: Packing,
+        _ mask: TextMask,
+        unpackedLimit: Int = PackedBody.unpackedLimit,
+        readLimit: Int = PackedBody.zipLimit
+    ) {
+        (self.packing, self.mask, self.unpackedLimit, self.readLimit) = (packing, mask, unpackedLimit, readLimit)
         unpacked = BodyMask(mask, nil)
         switch packing {
         case .coding(let coding): decoder = ContentDecoder(codings: [coding], limit: unpackedLimit)
@@ -82,9 +91,11 @@ final class PackedBody {
                 unpacked.add(part, isLast: false) { _ in }
             }
         case .zip, .parts:
-            let room = max(0, PackedBody.zipLimit - archive.readableBytes)
+            let room = max(0, readLimit - archive.readableBytes)
             archive.writeBytes(piece.prefix(room))
-            if piece.count > room, case .zip = packing { isCut = true }
+            guard piece.count > room else { break }
+            isLonger = true
+            if case .zip = packing { isCut = true } else { pass(piece.dropFirst(room)) }
         case .messages(_, let encoding):
             frames?.read(ByteBuffer(bytes: piece)) { frame in
                 guard frame.isCompressed else { return }
@@ -121,8 +132,27 @@ final class PackedBody {
                     (start, place) = (lineEnd + 4, lineEnd + 4)
                 }
             }
-            if let start { part(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
+            guard let start else { return }
+            let last = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            if isLonger, PackedBody.packing(of: last, nil, FieldSection()) != nil { isCut = true } else { part(last) }
         }
+    }
+
+    /// Looks in what is beyond the limit of a form for the beginning of a packed part.
+    private func pass(_ rest: Slice<UnsafeRawBufferPointer>) {
+        if passed.isEmpty { passed = Array(archive.readableBytesView.suffix(7)) }
+        let bytes = passed + rest
+        let blank = Array("\r\n\r\n".utf8)
+        bytes.withUnsafeBytes { bytes in
+            var place = 0
+            while !isCut, let lineEnd = bytes[place...].firstIndex(of: 0x0D) {
+                place = lineEnd + 1
+                guard bytes[lineEnd...].starts(with: blank) else { continue }
+                let content = UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 4)...])
+                if PackedBody.packing(of: content, nil, FieldSection()) != nil { isCut = true }
+            }
+        }
+        passed = Array(bytes.suffix(7))
     }
 
     private func part(_ content: UnsafeRawBufferPointer) {

@@ -12,7 +12,8 @@ struct RunScanner {
     ]
     /// Runs as long as these are looked at.
     static let least = 20
-    static let longestBase64 = 1 << 20
+    /// As much as the longest window of a body has, with what was looked at before it.
+    static let longestBase64 = (4 << 20) + (64 << 10)
     /// A text in base64 that is longer is written in lines (RFC 2045 §6.8 has 76 digits in one, RFC 7468 64).
     private static let shortestLine = 60
 
@@ -128,7 +129,7 @@ struct RunScanner {
     private mutating func word(_ range: Range<Int>) {
         let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
         guard !isTaken else { return }
-        if range.count <= RunScanner.longestBase64, let content = Base64Content(bytes[range]) {
+        if range.count <= RunScanner.longestBase64, let content = content(range) {
             if holdsSecret(content.bytes, content.isText)
                 || isContinued && range.lowerBound == 0 && holdsSecretFurther(range)
             {
@@ -158,8 +159,14 @@ struct RunScanner {
     /// Whether a text in base64 that began earlier holds a secret.
     private func holdsSecretFurther(_ range: Range<Int>) -> Bool {
         (1...3).contains { start in
-            Base64Content(bytes[range].dropFirst(start)).map { holdsSecret($0.bytes, $0.isText) } ?? false
+            content(range.lowerBound + start..<range.upperBound).map { holdsSecret($0.bytes, $0.isText) } ?? false
         }
+    }
+
+    /// What a text in base64 holds; what is cut may have one digit too many.
+    private func content(_ range: Range<Int>) -> Base64Content? {
+        let isCut = range.upperBound == bytes.count && range.count % 4 == 1
+        return Base64Content(bytes[range.lowerBound..<range.upperBound - (isCut ? 1 : 0)])
     }
 
     /// Looks at a text in base64 that is written in lines as at one, also where they end with `\n` as in JSON.

@@ -81,6 +81,15 @@ struct BodyMaskTests {
         }
     }
 
+    @Test("Base64 of more than a mebibyte on one line is masked as a whole where a name in it is a secret's")
+    func longestBase64() {
+        let plain = #"{"password":"hunter2","a":""# + String(repeating: "words ", count: 140_000) + #""}"#
+        let digits = Data(plain.utf8).base64EncodedString()
+        let masked = Masked.body(bytes(#"{"data":"\#(digits)","b":1}"#))
+        #expect(masked.count < 60, "\(masked.count)")
+        #expect(masked.starts(with: bytes(#"{"data":"sluice-"#)) && masked.suffix(8) == bytes(#"","b":1}"#)[...])
+    }
+
     @Test("Binary bodies keep their length")
     func binary() {
         let body = [0, 1, 2] + bytes(chance) + [0, 255]

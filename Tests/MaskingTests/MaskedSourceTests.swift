@@ -194,6 +194,30 @@ struct MaskedSourceTests {
         #expect(replacement(.zip, archive, limit: 4 * 4096) == .isTooLong)
     }
 
+    @Test("A form that is longer than is read is masked whole where a packed part is in what is beyond")
+    func longForm() throws {
+        func replacement(_ body: [UInt8], pieces: Int) -> PackedBody.Replacement? {
+            let form = PackedBody(.parts, TextMask(), readLimit: 200)
+            for start in stride(from: 0, to: body.count, by: pieces) {
+                body[start..<min(body.count, start + pieces)].withUnsafeBytes { form.add($0) }
+            }
+            form.finish()
+            return form.replacement
+        }
+        func part(_ content: [UInt8]) -> [UInt8] { Array("\r\n--b\r\nA: b\r\n\r\n".utf8) + content }
+        let filler = part(Array(repeating: 0x61, count: 300))
+        let packed = try encoded(secretText, .gzip)
+        for pieces in [1, 7, 100, 1_000] {
+            #expect(replacement(filler + part([0x61]), pieces: pieces) == nil)
+            #expect(replacement(filler + part(packed), pieces: pieces) == .isTooLong)
+            for before in 170..<200 {
+                // Of a part that goes on beyond it, no more is known.
+                let filler = part(Array(repeating: 0x61, count: before - 32))
+                #expect(replacement(filler + part(packed), pieces: pieces) != nil, "\(before)")
+            }
+        }
+    }
+
     @Test("A secret is masked in exchanges before the one that names it")
     func before() throws {
         try memory.add("X: \(chance)\r\n", Array("first \(chance)".utf8))
