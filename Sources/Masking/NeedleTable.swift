@@ -73,7 +73,9 @@ struct NeedleTable: Sendable {
         else { return nil }
         // A short one inside a longer word or number is chance.
         if needle & 1 == 1, length < 16 {
-            if place > 0, NeedleTable.joins(bytes[place - 1], bytes[place]), !isPercentEncoded(bytes, place - 1) {
+            if place > 0, NeedleTable.joins(bytes[place - 1], bytes[place]), !isPercentEncoded(bytes, place - 1),
+                !isEscape(bytes, place - 1)
+            {
                 return nil
             }
             if end < bytes.count, NeedleTable.joins(bytes[end - 1], bytes[end]) { return nil }
@@ -85,6 +87,18 @@ struct NeedleTable: Sendable {
     private func isPercentEncoded(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         place >= 2 && bytes[place - 2] == UInt8(ascii: "%") && ValueShape.isHexadecimal(bytes[place - 1])
             && ValueShape.isHexadecimal(bytes[place])
+    }
+
+    /// Whether the byte at a place is the last of `\n` and its like, or of a terminal's colour (`ESC[31m`).
+    private func isEscape(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
+        guard place > 0 else { return false }
+        if bytes[place - 1] == UInt8(ascii: "\\") { return "nrtbfv0".utf8.contains(bytes[place]) }
+        guard bytes[place] == UInt8(ascii: "m") else { return false }
+        var start = place - 1
+        while start > 0, place - start < 12, bytes[start] &- 0x30 < 10 || bytes[start] == UInt8(ascii: ";") {
+            start -= 1
+        }
+        return bytes[start] == UInt8(ascii: "[")
     }
 
     private static func joins(_ left: UInt8, _ right: UInt8) -> Bool {

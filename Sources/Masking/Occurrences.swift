@@ -6,8 +6,9 @@ import Synchronization
 /// It may say of bytes that they stand there though they do not, never the other way round.
 final class Occurrences: Sendable {
     private static let bitCount = 1 << 24
-    /// Of a secret so many bytes at its ends are looked for: in any coding they are eight and more.
-    private static let end = 12
+    /// Of a secret so many bytes at its ends are looked for: in any coding they are eight and more. Of letters beyond ASCII
+    /// more, as ISO 8859-1 has one byte for two.
+    private static func end(of secret: [UInt8]) -> Int { secret.contains { $0 >= 0x80 } ? 24 : 12 }
 
     private let bits = Mutex<[UInt64]>([])
 
@@ -26,11 +27,12 @@ final class Occurrences: Sendable {
 
     /// Whether a secret of at least eight bytes may stand there, in any form in which it is looked for.
     func mayHold(_ secret: [UInt8]) -> Bool {
-        let beginning = Array(secret.prefix(Occurrences.end))
+        let end = Occurrences.end(of: secret)
+        let beginning = Array(secret.prefix(end))
         if SecretForms.encoded(beginning).contains(where: { has($0, at: 0) }) { return true }
         guard SecretForms.all(of: beginning).contains(where: { has($0, at: 0) }) else { return false }
         // Many begin alike, as JSON Web Tokens do.
-        let ending = Array(secret.suffix(Occurrences.end))
+        let ending = Array(secret.suffix(end))
         return SecretForms.all(of: ending).contains { has($0, at: $0.count - 8) }
     }
 

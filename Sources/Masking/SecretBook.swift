@@ -198,7 +198,7 @@ package final class SecretBook {
 
 /// The forms in which one secret stands in messages.
 enum SecretForms {
-    /// The secret as it is and, where they differ, percent-encoded, and as JSON and XML escape it.
+    /// The secret as it is and, where they differ, percent-encoded, as JSON and XML escape it, and in ISO 8859-1.
     static func all(of secret: [UInt8]) -> [[UInt8]] {
         // Most are the same in all of them.
         guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
@@ -238,6 +238,10 @@ enum SecretForms {
             [0x22: "&quot;", 0x27: "&#39;"], [0x22: "&quot;", 0x27: "&apos;"], [0x22: "&quot;"],
             [0x22: "&quot;", 0x3E: ">"], [:],
         ] { add(escaped(secret, signs.merging(escapes) { $1 })) }
+        // Quotes that are doubled, in CSV, YAML and SQL.
+        add(escaped(secret, [0x22: "\"\""]))
+        add(escaped(secret, [0x27: "''"]))
+        if let narrow = narrow(secret) { add(narrow) }
         return forms.filter { $0.count >= SecretBook.shortestSought }
     }
 
@@ -261,6 +265,25 @@ enum SecretForms {
             }
         }
         return forms
+    }
+
+    /// A text of UTF-8 in ISO 8859-1; `nil` where that has not all of its characters, or it has ASCII only. What is cut at its
+    /// ends is left out.
+    private static func narrow(_ secret: [UInt8]) -> [UInt8]? {
+        guard secret.contains(where: { $0 >= 0x80 }) else { return nil }
+        var rest = secret.drop { $0 & 0xC0 == 0x80 }
+        var narrow: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case ..<0x80: narrow.append(byte)
+            case 0xC2, 0xC3:
+                guard let next = rest.popFirst() else { return narrow }
+                guard next & 0xC0 == 0x80 else { return nil }
+                narrow.append((byte & 3) << 6 | next & 0x3F)
+            default: return nil
+            }
+        }
+        return narrow
     }
 
     private static func escaped(_ secret: [UInt8], _ escapes: [UInt8: String]) -> [UInt8] {

@@ -86,6 +86,33 @@ struct RunScannerTests {
     }
 
     @Test(
+        "A known secret whose signs and letters are escaped otherwise",
+        arguments: [
+            ("p\u{E4}ssword-one", #"a \u{e4} p\u{e4}ssword-one"#), ("\u{1F511}secretlong", #"a \ud83d\udd11secretlong"#),
+            ("p\u{E4}ssword-one", #"p\xc3\xa4ssword-one"#), ("p\u{E4}ssword-one", #"p\xe4ssword-one"#),
+            (#"ab"cdefghijkl"#, #"{\"e\":\"ab\\\"cdefghijkl\"}"#),
+            ("ab/cdefg/hij", #"{\"e\":\"ab\\\/cdefg\\\/hij\"}"#),
+            (#"ab"cdefghijkl"#, #"1,"ab""cdefghijkl""#), ("ab'cdefghijkl", "VALUES ('ab''cdefghijkl')"),
+            (#"a"b&c"defghi"#, #"a\"b\u0026c\"defghi"#), ("ab&cd<efgh", "ab&amp;amp;cd&amp;lt;efgh"), (#"ab"cd&efgh"#, #"ab\&quot;cd&amp;efgh"#),
+            ("hunter22abc", #"a\nhunter22abc"#), ("hunter22abc", #"a\\nhunter22abc\\n"#),
+            ("hunter22abc", "\u{1B}[1;31mhunter22abc\u{1B}[0m"), ("p\u{E4}ssword-one", "p%E4ssword-one"),
+        ]
+    )
+    func furtherEscapes(secret: String, text: String) {
+        let masked = Masked.text("1 \(text) 2", knowing: [secret])
+        #expect(masked.hasPrefix("1 ") && masked.hasSuffix(" 2") && masked.contains("sluice-token-1"), "\(masked)")
+        #expect(!masked.contains(secret.suffix(4)), "\(masked)")
+    }
+
+    @Test("A known secret in ISO 8859-1; a shorter one that is part of a word stays")
+    func narrow() {
+        let body = Array("echo p".utf8) + [0xE4] + Array("ssword-one end".utf8)
+        let masked = Masked.body(body, "text/plain; charset=iso-8859-1", knowing: ["p\u{E4}ssword-one"])
+        #expect(masked == Array("echo sluice-token-1 end".utf8))
+        #expect(Masked.text("nhunter22abc mhunter22abc", knowing: ["hunter22abc"]) == "nhunter22abc mhunter22abc")
+    }
+
+    @Test(
         "A known secret in compressed bytes in base64; a bomb; an ordinary text",
         arguments: [ContentCoding.gzip, .zstd, .deflate]
     )
