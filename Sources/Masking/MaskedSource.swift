@@ -109,6 +109,7 @@ package final class MaskedSource: ExchangeSource {
     ) -> ByteBuffer? {
         guard let bytes else { return nil }
         mask.part = part
+        bytes.withUnsafeReadableBytes { mask.noteEarlier(in: $0) }
         let (head, found) = HeadMask(mask: mask).masked(bytes, isRequest: isRequest, hasStartLine: hasStartLine)
         add(part, found)
         return head

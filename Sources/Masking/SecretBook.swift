@@ -33,6 +33,8 @@ package final class SecretBook {
         private var rows: [Row] = []
         private var words: [String] = []
         private var wordNumbers: [String: UInt32] = [:]
+        /// The highest numbers that an earlier export gave, in what is masked now; those from here on come after them.
+        fileprivate var earlier: [SecretKind: Int] = [:]
 
         package var startIndex: Int { 0 }
         package var endIndex: Int { rows.count }
@@ -43,7 +45,8 @@ package final class SecretBook {
         }
 
         fileprivate func placeholder(_ position: Int) -> Placeholder {
-            Placeholder(kind: rows[position].kind, number: Int(rows[position].number))
+            let kind = rows[position].kind
+            return Placeholder(kind: kind, number: Int(rows[position].number) + earlier[kind, default: 0])
         }
 
         fileprivate mutating func append(_ kind: SecretKind, _ number: Int, name: String, host: String) {
@@ -124,6 +127,12 @@ package final class SecretBook {
     /// Says that no more secrets are added.
     func close() { isClosed = true }
 
+    /// Says that a placeholder of an earlier export stands in what is masked: no other secret gets its number.
+    func add(earlier placeholder: Placeholder) {
+        let known = contents.entries.earlier[placeholder.kind, default: 0]
+        if !isClosed, placeholder.number > known { contents.entries.earlier[placeholder.kind] = placeholder.number }
+    }
+
     /// Takes a secret at its place in; again for one that is known. `other` is the same secret read otherwise, where its place
     /// leaves that open.
     func note(
@@ -189,7 +198,9 @@ package final class SecretBook {
     }
 
     func isIssued(_ placeholder: Placeholder) -> Bool {
-        (0...contents.counts[placeholder.kind, default: 0]).contains(placeholder.number)
+        let (kind, number) = (placeholder.kind, placeholder.number)
+        let own = number - contents.entries.earlier[kind, default: 0]
+        return (number == 0 || own > 0 && own <= contents.counts[kind, default: 0])
             && (0...encodings[placeholder.ofSecret, default: [:]].count).contains(placeholder.encoding)
     }
 

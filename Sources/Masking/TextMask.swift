@@ -52,7 +52,7 @@ package final class TextMask {
     /// What stands in the exchanges that are exported, where others are read for secrets, too.
     private var occurrences: Occurrences?
     /// Whether the exchanges that are read now are not exported.
-    private var isAtOthers = false
+    private(set) var isAtOthers = false
     /// How many secrets were found in what is exported; `nil` where no other exchanges were read.
     private var ownCount: Int?
     /// The secrets that only other exchanges show, and that stand in what is exported.
@@ -207,6 +207,7 @@ package final class TextMask {
         cutRun: Int = 0
     ) -> [Mark] {
         remember(bytes)
+        noteEarlier(in: bytes)
         var marks: [Mark] = []
         for found in secrets(in: bytes, syntax, depth: 0, isContinued: isContinued, cutRun: cutRun) {
             if cutRun == 0 || found.range.upperBound < bytes.count { note(found) }

@@ -151,7 +151,13 @@ struct UnescapedText {
         in text: UnsafeRawBufferPointer
     ) -> (content: Content, end: Int)? {
         guard let code = number(text, letter + 1..<letter + 3, radix: 16) else { return nil }
-        let count = (0xF0...0xF4).contains(code) ? 3 : (0xE0...0xEF).contains(code) ? 2 : (0xC2...0xDF).contains(code) ? 1 : 0
+        let count =
+            switch code {
+            case 0xC2...0xDF: 1
+            case 0xE0...0xEF: 2
+            case 0xF0...0xF4: 3
+            default: 0
+            }
         var (scalar, end) = (count == 0 ? code : code & (0x3F >> count), letter + 3)
         for _ in 0..<count {
             guard let next = text[end...].prefix(8).firstIndex(where: { $0 != UInt8(ascii: "\\") }), next > end,

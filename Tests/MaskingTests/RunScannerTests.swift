@@ -88,12 +88,14 @@ struct RunScannerTests {
     @Test(
         "A known secret whose signs and letters are escaped otherwise",
         arguments: [
-            ("p\u{E4}ssword-one", #"a \u{e4} p\u{e4}ssword-one"#), ("\u{1F511}secretlong", #"a \ud83d\udd11secretlong"#),
+            ("p\u{E4}ssword-one", #"a \u{e4} p\u{e4}ssword-one"#),
+            ("\u{1F511}secretlong", #"a \ud83d\udd11secretlong"#),
             ("p\u{E4}ssword-one", #"p\xc3\xa4ssword-one"#), ("p\u{E4}ssword-one", #"p\xe4ssword-one"#),
             (#"ab"cdefghijkl"#, #"{\"e\":\"ab\\\"cdefghijkl\"}"#),
             ("ab/cdefg/hij", #"{\"e\":\"ab\\\/cdefg\\\/hij\"}"#),
             (#"ab"cdefghijkl"#, #"1,"ab""cdefghijkl""#), ("ab'cdefghijkl", "VALUES ('ab''cdefghijkl')"),
-            (#"a"b&c"defghi"#, #"a\"b\u0026c\"defghi"#), ("ab&cd<efgh", "ab&amp;amp;cd&amp;lt;efgh"), (#"ab"cd&efgh"#, #"ab\&quot;cd&amp;efgh"#),
+            (#"a"b&c"defghi"#, #"a\"b\u0026c\"defghi"#), ("ab&cd<efgh", "ab&amp;amp;cd&amp;lt;efgh"),
+            (#"ab"cd&efgh"#, #"ab\&quot;cd&amp;efgh"#),
             ("hunter22abc", #"a\nhunter22abc"#), ("hunter22abc", #"a\\nhunter22abc\\n"#),
             ("hunter22abc", "\u{1B}[1;31mhunter22abc\u{1B}[0m"), ("p\u{E4}ssword-one", "p%E4ssword-one"),
         ]

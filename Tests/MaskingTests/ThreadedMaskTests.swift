@@ -47,6 +47,38 @@ struct ThreadedMaskTests {
         #expect(copy.masked(Self.texts[4], .text)?.hasSuffix("sluice-password-1") == true)
     }
 
+    @Test("Placeholders of an earlier export keep their numbers, and new secrets have others", arguments: [false, true])
+    func earlier(isReadFirst: Bool) {
+        let texts = [#"{"token":"sluice-token-2"}"#, Self.texts[1]]
+        let main = TextMask()
+        for text in isReadFirst ? texts : texts.reversed() {
+            let worker = TextMask(main.copy)
+            _ = worker.masked(text, .text)
+            main.add(worker.takeFindings())
+        }
+        main.endCollecting()
+        #expect(main.masked(texts[1], .text) == #"{"token":"sluice-token-3","password":"sluice-password-1"}"#)
+        #expect(main.masked(texts[0], .text) == nil)
+        #expect(main.secrets.map(\.placeholder.text).sorted() == ["sluice-password-1", "sluice-token-3"])
+        let issued = main.book.placeholders(in: Array("sluice-token-2 sluice-token-3 sluice-token-4".utf8))
+        #expect(issued.map(\.placeholder.text) == ["sluice-token-3"])
+    }
+
+    @Test("A secret that comes again and again is handed over once, with those after it")
+    func repeated() {
+        let mask = TextMask(TextMask().copy)
+        // Many others between make it forget what it has handed over.
+        for _ in 0..<3 {
+            for number in 0..<60_000 {
+                let secret = Array("secret-\(number)".utf8)
+                mask.note(FoundSecret(range: 0..<0, kind: .token, name: "n", secret: secret))
+            }
+        }
+        let last = Array("the-last-secret".utf8)
+        mask.note(FoundSecret(range: 0..<0, kind: .token, name: "n", secret: last))
+        #expect(mask.takeFindings().secrets.map(\.bytes).count == 60_001)
+    }
+
     @Test("What was found is handed over once, and again only where it is sought for the first time")
     func once() {
         let mask = TextMask(TextMask().copy)
