@@ -159,7 +159,7 @@ enum BodySyntax {
 
     static func of(_ mediaType: MediaType?, _ beginning: [UInt8]) -> (ScanSyntax?, isBinary: Bool) {
         let essence = mediaType?.essence ?? ""
-        if essence == "application/x-www-form-urlencoded" { return (.form, false) }
+        if essence == "application/x-www-form-urlencoded" { return (FormSyntax.of(beginning), false) }
         if mediaType?.type == "multipart" { return (.multipart, false) }
         if essence.hasSuffix("javascript") || essence.hasSuffix("ecmascript") || essence == "text/css" {
             return (.script, false)

@@ -8,24 +8,56 @@ extension FieldScanner {
     /// Elements that hold the value whose name is in the element before, as in a property list and in XML-RPC, or around them.
     private static let valueElements: [StaticString] = ["string", "value", "data"]
 
-    mutating func array(_ range: Range<Int>, _ kind: SecretKind, _ name: Range<Int>) -> Int {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            if kind == .named, let end = number(at: place, before: range.upperBound) {
+    private static let longestArray = 1 << 20
+
+    /// Takes the strings of an array of JSON, and of those in it; returns where it ends. Names in objects stay.
+    mutating func array(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
+        var (place, depth) = (start, 1)
+        let limit = min(bytes.count, start + FieldScanner.longestArray)
+        while place < limit {
+            if kind == .named, let end = number(at: place, before: limit) {
                 takeNumber(place..<end, kind, name)
                 place = end
                 continue
             }
             guard let (content, quote) = openingQuote(at: place) else {
+                if bytes[place] == UInt8(ascii: "[") { depth += 1 }
+                if bytes[place] == UInt8(ascii: "]") { depth -= 1 }
+                if depth == 0 { return place }
                 // Backslashes before no quote are looked at once.
-                repeat { place += 1 } while place < range.upperBound && bytes[place - 1] == UInt8(ascii: "\\")
+                repeat { place += 1 } while place < limit && bytes[place - 1] == UInt8(ascii: "\\")
                 continue
             }
             let end = end(of: quote, from: content)
-            take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password && kind != .named)
-            place = end + 1
+            place = afterQuote(endingAt: end, quote)
+            if !isSeparator(afterBlanks(place, acrossLines: true)), !isMessage(content..<end, kind) {
+                take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password && kind != .named)
+            }
         }
         return place
+    }
+
+    /// Where a string ends together with its closing quote.
+    private func afterQuote(endingAt end: Int, _ quote: Quote) -> Int {
+        var place = end
+        switch quote {
+        case .none: break
+        case .percent: place += 3
+        case .entity: place += 6
+        case .plain:
+            while place < bytes.count, bytes[place] == UInt8(ascii: "\\") { place += 1 }
+            place += 1
+        }
+        return min(place, bytes.count)
+    }
+
+    /// Whether the string before a place is the name of a member of an object.
+    private func isSeparator(_ place: Int) -> Bool { place < bytes.count && bytes[place] == UInt8(ascii: ":") }
+
+    /// Whether a string in an array under a password's name says what is wrong with one, as the answer to a form does.
+    private func isMessage(_ range: Range<Int>, _ kind: SecretKind) -> Bool {
+        guard kind == .password, (8...400).contains(range.count) else { return false }
+        return ValueShape.isMessage(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
     /// Where a number of JSON ends that begins at a place; `nil` where none does.
@@ -36,8 +68,7 @@ extension FieldScanner {
 
     /// After `name=`: the name of a part of a form, whose value follows its head, or of a pair of name and value.
     mutating func pairOrPart(after place: Int) -> Int? {
-        var start = place
-        while start < bytes.count, start < place + 8, bytes[start] == 0x20 { start += 1 }
+        let start = afterBlanks(place, acrossLines: syntax != .multipart)
         guard let named = pairName(at: start), named.count > 1, let kind = kind(named) else { return nil }
         let (content, end) = (named.lowerBound, named.upperBound)
         guard syntax == .multipart else {

@@ -5,8 +5,8 @@ extension FieldScanner {
         /// How many times it is escaped as a JSON string.
         var escapes = 0
         var isNumber = false
-        /// Where the array ends that is the value.
-        var arrayEnd: Int?
+        /// Whether it is an array, whose end is not looked for yet.
+        var isArray = false
         /// Whether it stands after an equals sign without quotes.
         var isBare = false
     }
@@ -25,13 +25,12 @@ extension FieldScanner {
         let isColon =
             bytes[separator] == UInt8(ascii: ":")
             || length > 1 && bytes[separator + length - 1] | 0x20 == UInt8(ascii: "a")
-        if syntax != .form {
-            let limit = min(bytes.count, start + 64)
-            while start < limit,
-                bytes[start] == 0x20 || bytes[start] == 0x09 || isColon && isQuoted(nameQuote) && isLineEnd(start)
-            {
-                start += 1
-            }
+        let isMember = isColon && isQuoted(nameQuote)
+        if syntax != .form || isMember { start = afterBlanks(start, acrossLines: isMember) }
+        if !isColon, syntax == .markup, start < bytes.count, isLineEnd(start) {
+            // An attribute has its value in quotes there (XML 1.0 §2.3).
+            let next = afterBlanks(start, acrossLines: true)
+            if openingQuote(at: next) != nil { start = next }
         }
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
@@ -39,8 +38,7 @@ extension FieldScanner {
             return Value(range: content..<end(of: quote, from: content), escapes: quote.escapes)
         }
         if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote) {
-            let end = bytes[start...].prefix(1 << 20).firstIndex(of: UInt8(ascii: "]")) ?? bytes.count
-            return Value(range: start + 1..<end, arrayEnd: end)
+            return Value(range: start + 1..<bytes.count, isArray: true)
         }
         if isColon {
             if isQuoted(nameQuote) {
@@ -58,10 +56,9 @@ extension FieldScanner {
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .script, syntax != .field else { return nil }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
-            guard isLineStart(name.lowerBound) else { return nil }
-            var end = start
-            while end < bytes.count, !isLineEnd(end) { end += 1 }
-            return Value(range: start..<end)
+            guard let line = lineStart(name.lowerBound) else { return nil }
+            let end = lineEnd(from: start, line)
+            return Value(range: start..<end, escapes: line.escapes)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         var end = start
@@ -76,13 +73,55 @@ extension FieldScanner {
         return Value(range: start..<end, isBare: true)
     }
 
+    /// Where the spaces and tabs from a place on end, and the ends of lines among them where those count for nothing.
+    func afterBlanks(_ place: Int, acrossLines: Bool) -> Int {
+        var place = place
+        while place < bytes.count,
+            bytes[place] == 0x20 || bytes[place] == 0x09 || acrossLines && isLineEnd(place)
+        {
+            place += 1
+        }
+        return place
+    }
+
+    /// Where the blanks before a separator begin. Nothing reads them again, so they may be many.
+    func beforeBlanks(_ separator: Int) -> Int {
+        var end = separator
+        while end > 0, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+        if syntax == .form { end = beforeFormSpaces(end) }
+        guard end > 0, isLineEnd(end - 1) else { return end }
+        // Of JSON and of an attribute the line may end there (RFC 8259 §2, XML 1.0 §2.3).
+        var line = end
+        while line > 0, bytes[line - 1] == 0x20 || bytes[line - 1] == 0x09 || isLineEnd(line - 1) { line -= 1 }
+        guard line > 0 else { return end }
+        let isAttribute = syntax == .markup && bytes[separator] == UInt8(ascii: "=")
+        return isAttribute || bytes[line - 1] == UInt8(ascii: "\"") ? line : end
+    }
+
+    /// Where the spaces begin that a form has before a place.
+    private func beforeFormSpaces(_ place: Int) -> Int {
+        var place = place
+        while place > 0 {
+            if bytes[place - 1] == UInt8(ascii: "+") {
+                place -= 1
+            } else if FieldScanner.formSpaces.contains(where: { has($0, endingAt: place) }) {
+                place -= 3
+            } else {
+                break
+            }
+        }
+        return place
+    }
+
+    private static let formSpaces: [StaticString] = ["%20", "%0A", "%0a", "%0D", "%0d", "%09"]
+
     /// Where a value begins in JSON that is in a form: after spaces as a form has them.
     func afterFormSpaces(_ place: Int) -> Int {
         var place = place
         while place < bytes.count {
             if bytes[place] == UInt8(ascii: "+") {
                 place += 1
-            } else if ["%20", "%0A", "%0a", "%0D", "%0d", "%09"].contains(where: { has($0, endingAt: place + 3) }) {
+            } else if FieldScanner.formSpaces.contains(where: { has($0, endingAt: place + 3) }) {
                 place += 3
             } else {
                 break
@@ -95,11 +134,48 @@ extension FieldScanner {
 
     func isLineEnd(_ place: Int) -> Bool { bytes[place] == 0x0A || bytes[place] == 0x0D }
 
-    func isLineStart(_ place: Int) -> Bool {
+    /// What a line stands in.
+    enum Line {
+        case plain
+        /// A JSON string, where a line ends with `\\n`; or one in another, where it has more backslashes.
+        case inString(backslashes: Int)
+
+        var escapes: Int {
+            guard case .inString(let backslashes) = self else { return 0 }
+            return Quote.plain(0, backslashes: backslashes - 1).escapes
+        }
+    }
+
+    /// The line that begins at a place, or with spaces before it; `nil` where none does.
+    private func lineStart(_ place: Int) -> Line? {
         var place = place
-        while place > 0, bytes[place - 1] == 0x20 || bytes[place - 1] == UInt8(ascii: "-") { place -= 1 }
-        // In a JSON string a line ends with \n.
-        return place == 0 || isLineEnd(place - 1) || has("\\n", endingAt: place)
+        while place > 0, bytes[place - 1] == 0x20 || bytes[place - 1] == 0x09 || bytes[place - 1] == UInt8(ascii: "-") {
+            place -= 1
+        }
+        if place == 0 || isLineEnd(place - 1) { return .plain }
+        guard has("\\n", endingAt: place) else { return nil }
+        var backslashes = 1
+        while place - 2 - backslashes >= 0, bytes[place - 2 - backslashes] == UInt8(ascii: "\\") { backslashes += 1 }
+        return .inString(backslashes: backslashes)
+    }
+
+    /// Where a line ends that has a value from a place on: in a string at the latest with it.
+    private func lineEnd(from start: Int, _ line: Line) -> Int {
+        var place = start
+        while place < bytes.count, !isLineEnd(place) {
+            guard case .inString(let backslashes) = line else {
+                place += 1
+                continue
+            }
+            var next = place
+            while next < bytes.count, bytes[next] == UInt8(ascii: "\\") { next += 1 }
+            guard next < bytes.count else { return next }
+            // The string's own quote has one backslash fewer than its ends of lines.
+            if bytes[next] == UInt8(ascii: "\""), next - place < backslashes { return place }
+            if next > place, next - place <= backslashes, "nr".utf8.contains(bytes[next]) { return place }
+            place = next + (isLineEnd(next) ? 0 : 1)
+        }
+        return place
     }
 
     func endsBareValue(_ place: Int, isEncoded: Bool) -> Bool {

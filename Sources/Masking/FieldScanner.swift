@@ -109,8 +109,7 @@ struct FieldScanner {
     }
 
     private func name(before separator: Int) -> (Range<Int>, Quote)? {
-        var end = separator
-        while end > 0, separator - end < 8, bytes[end - 1] == 0x20 { end -= 1 }
+        var end = beforeBlanks(separator)
         var quote = Quote.none
         if end > 0, bytes[end - 1] == UInt8(ascii: "\"") || bytes[end - 1] == UInt8(ascii: "'") {
             let sign = bytes[end - 1]
@@ -125,6 +124,12 @@ struct FieldScanner {
         }
         var start = end
         while start > 0, end - start <= SecretNames.longest, isOfName(bytes[start - 1], quote) { start -= 1 }
+        // The letter of an escape is none of the name's: `…\r\nX-Api-Key: …`.
+        if case .none = quote, start > 0, start < end, bytes[start - 1] == UInt8(ascii: "\\"),
+            "nrt".utf8.contains(bytes[start])
+        {
+            start += 1
+        }
         // The digits of the opening `%22` are none of the name's.
         if case .percent = quote, has("%22", endingAt: start + 2) { start = min(end, start + 2) }
         if syntax == .form { start = afterEncodedSign(start..<end) }
@@ -134,7 +139,7 @@ struct FieldScanner {
         return (start..<end, quote)
     }
 
-    private func isOfName(_ byte: UInt8, _ quote: Quote) -> Bool {
+    func isOfName(_ byte: UInt8, _ quote: Quote) -> Bool {
         if ValueShape.isLetterOrDigit(byte) { return true }
         switch byte {
         case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"),
@@ -146,40 +151,6 @@ struct FieldScanner {
         }
     }
 
-    func kind(_ name: Range<Int>) -> SecretKind? {
-        let name = innermost(name)
-        return name.isEmpty ? nil : names.kind(of: bytes[name])
-    }
-
-    /// `password` of `user[password]` and `user%5Bpassword%5D`.
-    private func innermost(_ name: Range<Int>) -> Range<Int> {
-        if bytes[name.upperBound - 1] == UInt8(ascii: "]") {
-            let open = bytes[name].lastIndex(of: UInt8(ascii: "[")).map { $0 + 1 } ?? name.lowerBound
-            return open..<name.upperBound - 1
-        }
-        guard has("%5D", endingAt: name.upperBound) || has("%5d", endingAt: name.upperBound) else { return name }
-        let open = bytes[name].dropLast(3).lastIndex(of: UInt8(ascii: "%")).map { $0 + 3 } ?? name.lowerBound
-        return min(open, name.upperBound - 3)..<name.upperBound - 3
-    }
-
-    /// The length of `%3D` or `%3A`, or of one in a query in a query, `%253D`.
-    private func encodedSeparator(_ place: Int) -> Int? {
-        for sign in ["%3D", "%3d", "%3A", "%3a", "%253D", "%253d", "%253A", "%253a"] as [StaticString]
-        where has(sign, endingAt: place + sign.utf8CodeUnitCount) { return sign.utf8CodeUnitCount }
-        return nil
-    }
-
-    /// Where a name begins after `%26`, `%3F` or another encoded sign that is no part of one.
-    private func afterEncodedSign(_ name: Range<Int>) -> Int {
-        var start = name.lowerBound
-        for place in name where bytes[place] == UInt8(ascii: "%") {
-            if ["%5B", "%5D", "%5b", "%5d"].contains(where: { has($0, endingAt: place + 3) }) { continue }
-            // `%25` is the sign of a sign that is encoded twice.
-            start = min(name.upperBound, place + (has("%25", endingAt: place + 3) ? 5 : 3))
-        }
-        return start
-    }
-
     // MARK: Values
 
     /// Looks at a name, a separator and a value; returns where the value ends, if it is a secret.
@@ -188,8 +159,10 @@ struct FieldScanner {
         guard let (name, quote) = name(before: place) else { return nil }
         var kind = kind(name)
         var label = name
-        if kind == nil, let whole = escapedName(name, quote) { (kind, label) = (whole.kind, whole.range) }
-        let isInQuery = syntax == .form || isParameter(name)
+        if kind == nil, let whole = escapedName(name, quote) ?? encodedName(name, quote) {
+            (kind, label) = (whole.kind, whole.range)
+        }
+        let isInQuery = syntax == .form || isParameter(label)
         if kind == nil || kind == .named,
             isName(name, among: ["name", "key", "field", "header", "param", "parameter"])
         {
@@ -233,7 +206,7 @@ struct FieldScanner {
             }
             return nil
         }
-        if let end = value.arrayEnd { return array(value.range.lowerBound..<end, kind, label) }
+        if value.isArray { return array(from: value.range.lowerBound, kind, label) }
         if isShaped, kind == .apiKey, isName(name, among: ["key"]),
             !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
         {
@@ -280,8 +253,7 @@ struct FieldScanner {
     }
 
     private func begins(with sign: UInt8, after place: Int) -> Bool {
-        var start = place
-        while start < min(bytes.count, place + 8), bytes[start] == 0x20 { start += 1 }
+        let start = afterBlanks(place, acrossLines: true)
         return start < bytes.count && bytes[start] == sign
     }
 

@@ -38,6 +38,21 @@ enum ValueShape {
         return kind != .password || ["password", "passwort", "passphrase", "…", "?"].contains { text.contains($0) }
     }
 
+    /// How a list of what is wrong with a value says it, where it has no full stop.
+    private static let messageBeginnings = [
+        "is ", "are ", "can't ", "cannot ", "can not ", "must ", "has ", "does ", "doesn't ", "do ", "should ",
+        "needs ",
+        "may ", "too ", "please ", "this ", "the ",
+    ]
+
+    /// Whether a text of three words or more is a sentence rather than a passphrase.
+    static func isMessage(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard let last = value.last, value.count(where: { $0 == 0x20 }) >= 1 else { return false }
+        let text = String(decoding: value, as: UTF8.self).lowercased()
+        return messageBeginnings.contains { text.hasPrefix($0) }
+            || ".!?".utf8.contains(last) && text.utf8.count { $0 == 0x20 } >= 2
+    }
+
     /// Whether a value looks made by chance, as tokens and keys do: long, without spaces, letters and digits mixed.
     static func isRandom(_ value: UnsafeRawBufferPointer, least: Int = 16) -> Bool {
         guard value.count >= least else { return false }

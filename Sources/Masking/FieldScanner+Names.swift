@@ -1,0 +1,73 @@
+/// What names say, in the codings that they stand in.
+extension FieldScanner {
+    func kind(_ name: Range<Int>) -> SecretKind? {
+        if syntax == .form, bytes[name].contains(UInt8(ascii: "%")),
+            let plain = PlainValue.percentDecoded(bytes[name])
+        {
+            return plain.withUnsafeBytes { kind(ofPlain: $0, 0..<$0.count) }
+        }
+        return kind(ofPlain: bytes, name)
+    }
+
+    private func kind(ofPlain bytes: UnsafeRawBufferPointer, _ name: Range<Int>) -> SecretKind? {
+        let name = FieldScanner.innermost(name, in: bytes)
+        return name.isEmpty ? nil : names.kind(of: bytes[name])
+    }
+
+    /// `password` of `user[password]` and `user%5Bpassword%5D`.
+    func innermost(_ name: Range<Int>) -> Range<Int> { FieldScanner.innermost(name, in: bytes) }
+
+    private static func innermost(_ name: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int> {
+        guard let last = bytes[name].last else { return name }
+        if last == UInt8(ascii: "]") {
+            let open = bytes[name].lastIndex(of: UInt8(ascii: "[")).map { $0 + 1 } ?? name.lowerBound
+            return open..<name.upperBound - 1
+        }
+        guard last | 0x20 == UInt8(ascii: "d"), bytes[name].suffix(3).elementsEqual("%5D".utf8, by: isSameLetter) else {
+            return name
+        }
+        let open = bytes[name].dropLast(3).lastIndex(of: UInt8(ascii: "%")).map { $0 + 3 } ?? name.lowerBound
+        return min(open, name.upperBound - 3)..<name.upperBound - 3
+    }
+
+    private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool { one | 0x20 == other | 0x20 }
+
+    /// The length of `%3D` or `%3A`, or of one in a query in a query, `%253D`.
+    func encodedSeparator(_ place: Int) -> Int? {
+        for sign in ["%3D", "%3d", "%3A", "%3a", "%253D", "%253d", "%253A", "%253a"] as [StaticString]
+        where has(sign, endingAt: place + sign.utf8CodeUnitCount) { return sign.utf8CodeUnitCount }
+        return nil
+    }
+
+    /// Where a name begins after `%26`, `%3F` or another encoded sign that is no part of one.
+    func afterEncodedSign(_ name: Range<Int>) -> Int {
+        var start = name.lowerBound
+        for place in name where bytes[place] == UInt8(ascii: "%") {
+            if let byte = PlainValue.percentDecoded(bytes[place..<min(place + 3, name.upperBound)])?.first,
+                isOfName(byte, .none), byte != UInt8(ascii: "%")
+            {
+                continue
+            }
+            // `%25` is the sign of a sign that is encoded twice.
+            start = min(name.upperBound, place + (has("%25", endingAt: place + 3) ? 5 : 3))
+        }
+        return start
+    }
+
+    /// A name in a query within a text that has letters percent-encoded.
+    func encodedName(_ name: Range<Int>, _ quote: Quote) -> (kind: SecretKind, range: Range<Int>)? {
+        guard case .none = quote, syntax != .form, name.lowerBound > 0,
+            bytes[name.lowerBound - 1] == UInt8(ascii: "%")
+        else { return nil }
+        var start = name.lowerBound - 1
+        while start > 0, name.upperBound - start < SecretNames.longest,
+            isOfName(bytes[start - 1], quote) || bytes[start - 1] == UInt8(ascii: "%")
+        {
+            start -= 1
+        }
+        guard let plain = PlainValue.percentDecoded(bytes[start..<name.upperBound]) else { return nil }
+        let word = plain.reversed().prefix { isOfName($0, quote) }.count
+        return plain.withUnsafeBytes { plain in kind(ofPlain: plain, plain.count - word..<plain.count) }
+            .map { ($0, start..<name.upperBound) }
+    }
+}
