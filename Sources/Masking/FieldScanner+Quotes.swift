@@ -21,17 +21,39 @@ extension FieldScanner {
         while place < bytes.count {
             switch quote {
             case .none: return place
-            case .percent: if has("%22", endingAt: place + 3) { return place }
-            case .entity: if has("&quot;", endingAt: place + 6) { return place }
+            case .percent:
+                guard has("%22", endingAt: place + 3) else { break }
+                var run = 0
+                while place - 3 * run > start,
+                    has("%5C", endingAt: place - 3 * run) || has("%5c", endingAt: place - 3 * run)
+                {
+                    run += 1
+                }
+                if run % 2 == 0 { return place }
+            case .entity:
+                guard has("&quot;", endingAt: place + 6) else { break }
+                if backslashes(before: place, from: start) % 2 == 0 { return place }
             case .plain(let sign, let depth):
                 guard bytes[place] == sign else { break }
-                var run = 0
-                while place - run > start, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
+                // YAML and SQL write a quote in quotes twice.
+                if depth == 0, sign == UInt8(ascii: "'"), place > start, place + 1 < bytes.count,
+                    bytes[place + 1] == sign
+                {
+                    place += 2
+                    continue
+                }
+                let run = backslashes(before: place, from: start)
                 // An escaped quote has more backslashes than those around the value; `\\` before one is a backslash.
                 if depth == 0 ? run % 2 == 0 : run <= depth { return place - (depth == 0 ? 0 : run) }
             }
             place += 1
         }
         return bytes.count
+    }
+
+    private func backslashes(before place: Int, from start: Int) -> Int {
+        var run = 0
+        while place - run > start, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
+        return run
     }
 }

@@ -31,7 +31,7 @@ extension FieldScanner {
             let end = end(of: quote, from: content)
             place = afterQuote(endingAt: end, quote)
             if !isSeparator(afterBlanks(place, acrossLines: true)), !isMessage(content..<end, kind) {
-                take(content..<end, kind, name, escapes: quote.escapes, needsShape: kind != .password && kind != .named)
+                take(content..<end, kind, name, quote, needsShape: kind != .password && kind != .named)
             }
         }
         return place
@@ -73,7 +73,7 @@ extension FieldScanner {
         let (content, end) = (named.lowerBound, named.upperBound)
         guard syntax == .multipart else {
             if let value = valueBefore(start, kind) {
-                take(value.range, kind, content..<end, escapes: value.escapes, needsShape: syntax == .script)
+                take(value.range, kind, content..<end, value.quote, needsShape: syntax == .script)
             } else {
                 pair = Pair(kind: kind, name: content..<end, end: end + 200)
             }
@@ -82,7 +82,7 @@ extension FieldScanner {
         let headEnd = Array("\r\n\r\n".utf8)
         guard let body = find(headEnd, from: end, within: 1_024).map({ $0 + 4 }) else { return nil }
         let bodyEnd = find(Array("\r\n--".utf8), from: body, within: 1 << 20) ?? bytes.count
-        take(body..<bodyEnd, kind, content..<end, escapes: 0, needsShape: false)
+        take(body..<bodyEnd, kind, content..<end, needsShape: false)
         return bodyEnd
     }
 
@@ -144,7 +144,7 @@ extension FieldScanner {
             return close
         }
         while close > value, bytes[close - 1] <= 0x20 { close -= 1 }
-        take(value..<close, kind, label, escapes: 0, needsShape: false)
+        take(value..<close, kind, label, needsShape: false)
         return close
     }
 

@@ -2,8 +2,8 @@
 extension FieldScanner {
     struct Value {
         var range: Range<Int>
-        /// How many times it is escaped as a JSON string.
-        var escapes = 0
+        /// What it stands in.
+        var quote = Quote.none
         var isNumber = false
         /// Whether it is an array, whose end is not looked for yet.
         var isArray = false
@@ -35,7 +35,7 @@ extension FieldScanner {
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
         if let (content, quote) = openingQuote(at: start) {
-            return Value(range: content..<end(of: quote, from: content), escapes: quote.escapes)
+            return Value(range: content..<end(of: quote, from: content), quote: quote)
         }
         if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote) {
             return Value(range: start + 1..<bytes.count, isArray: true)
@@ -58,7 +58,7 @@ extension FieldScanner {
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
             guard let line = lineStart(name.lowerBound) else { return nil }
             let end = lineEnd(from: start, line)
-            return Value(range: start..<end, escapes: line.escapes)
+            return Value(range: start..<end, quote: line.quote)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         var end = start
@@ -67,6 +67,10 @@ extension FieldScanner {
         if kind == .credential, end + 1 < bytes.count, bytes[end] == 0x20, CredentialScheme.isOne(bytes[start..<end]) {
             end += 1
             while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
+        }
+        // A sentence ends behind a URL, and so may a part of one.
+        if syntax == .text, kind != .password, kind != .named, isParameter(name), end < bytes.count {
+            while end > start, ".,!".utf8.contains(bytes[end - 1]) { end -= 1 }
         }
         // In a script a query is in a string.
         if syntax == .script, end == bytes.count || !"\"'`&#\\ ".utf8.contains(bytes[end]) { return nil }
@@ -140,9 +144,9 @@ extension FieldScanner {
         /// A JSON string, where a line ends with `\\n`; or one in another, where it has more backslashes.
         case inString(backslashes: Int)
 
-        var escapes: Int {
-            guard case .inString(let backslashes) = self else { return 0 }
-            return Quote.plain(0, backslashes: backslashes - 1).escapes
+        var quote: Quote {
+            guard case .inString(let backslashes) = self else { return .none }
+            return .plain(UInt8(ascii: "\""), backslashes: backslashes - 1)
         }
     }
 

@@ -103,8 +103,11 @@ struct FieldScanner {
 
         /// How many JSON strings are inside one another here: `"` one, `\"` two, `\\\"` three.
         var escapes: Int {
-            guard case .plain(_, let backslashes) = self else { return 0 }
-            return (backslashes + 1).trailingZeroBitCount + 1
+            switch self {
+            case .none: 0
+            case .plain(_, let backslashes): (backslashes + 1).trailingZeroBitCount + 1
+            case .percent, .entity: 1
+            }
         }
     }
 
@@ -213,7 +216,7 @@ struct FieldScanner {
             return nil
         }
         let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote)
-        take(value.range, kind, label, escapes: value.escapes, needsShape: needsShape)
+        take(value.range, kind, label, value.quote, needsShape: needsShape)
         if value.isBare { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
         return value.range.upperBound
@@ -221,7 +224,7 @@ struct FieldScanner {
 
     /// Takes a number of JSON.
     mutating func takeNumber(_ range: Range<Int>, _ kind: SecretKind, _ label: Range<Int>) {
-        take(range, kind, label, escapes: 0, needsShape: false)
+        take(range, kind, label, needsShape: false)
         if found.last?.range == range { found[found.count - 1].isNumber = true }
     }
 
@@ -292,7 +295,7 @@ struct FieldScanner {
         _ range: Range<Int>,
         _ kind: SecretKind,
         _ name: Range<Int>,
-        escapes: Int,
+        _ quote: Quote = .none,
         needsShape: Bool
     ) {
         let range = withoutScheme(range, kind)
@@ -310,17 +313,20 @@ struct FieldScanner {
                 range: range,
                 kind: kind,
                 name: String(decoding: bytes[innermost(name)], as: UTF8.self),
-                secret: PlainValue.of(value, escapes: escapes)
+                secret: PlainValue.of(value, in: quote, isMarkup: syntax == .markup)
             )
         )
     }
 
     /// The range without `Bearer` or another scheme before the credentials (RFC 9110 §11.4).
     private func withoutScheme(_ range: Range<Int>, _ kind: SecretKind) -> Range<Int> {
-        guard let space = bytes[range].prefix(32).firstIndex(of: 0x20), space > range.lowerBound else { return range }
-        guard
-            CredentialScheme.isOne(bytes[range.lowerBound..<space])
-                || kind == .credential && !bytes[(space + 1)..<range.upperBound].contains(0x20)
+        let credentials = CredentialScheme.end(in: bytes, range)
+        // A password may be words with plus signs.
+        if credentials > range.lowerBound, kind != .password || bytes[credentials - 1] == 0x20 {
+            return credentials..<range.upperBound
+        }
+        guard kind == .credential, let space = bytes[range].prefix(32).firstIndex(of: 0x20), space > range.lowerBound,
+            !bytes[(space + 1)..<range.upperBound].contains(0x20)
         else { return range }
         let start = bytes[space..<range.upperBound].firstIndex { $0 != 0x20 } ?? range.upperBound
         return start..<range.upperBound

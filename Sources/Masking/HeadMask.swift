@@ -73,9 +73,13 @@ struct HeadMask {
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
         guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
-        // Without a version, as of HTTP/0.9, the target goes to the end.
-        let end = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20) ?? line.upperBound
-        return target(bytes, space + 1..<end)
+        // Without a version, as of HTTP/0.9 and of what is malformed, the target goes to the end.
+        let last = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20)
+        let hasVersion = last.map { bytes[($0 + 1)..<line.upperBound].starts(with: "HTTP/".utf8) } ?? false
+        let end = hasVersion ? last ?? line.upperBound : line.upperBound
+        let method =
+            space - line.lowerBound < SecretBook.shortestSought ? [] : marks(bytes, line.lowerBound..<space, nil)
+        return method + target(bytes, space + 1..<end)
     }
 
     /// What follows the version: the status and its reason, in which a server may say anything.
@@ -129,8 +133,9 @@ struct HeadMask {
         }
         guard let kind = facts.kind else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
         if kind == .credential { return credentials(bytes, value, label) }
-        noteFirstWord(of: bytes, value, kind, label)
-        return secret(bytes, value, kind, label)
+        let credentials = CredentialScheme.end(in: bytes, value)..<value.upperBound
+        noteFirstWord(of: bytes, credentials, kind, label)
+        return secret(bytes, credentials, kind, label)
     }
 
     /// A space of a head; the end of a folded line is one, too (RFC 9112 §5.2).
@@ -161,6 +166,7 @@ struct HeadMask {
             let cookieName = name.drop(while: HeadMask.isSpace)
             let inName =
                 name.count < SecretBook.shortestSought ? [] : marks(bytes, name.startIndex..<name.endIndex, nil)
+            start = CredentialScheme.end(in: bytes, start..<end)
             if mask.names.isExempt(cookieName) { return inName + marks(bytes, start..<end, nil) }
             let kind = mask.names.kind(of: name)
             let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }

@@ -211,4 +211,16 @@ struct HeadMaskTests {
             .hasPrefix("GET /?x=sluice-token-")
         )
     }
+
+    @Test("Start lines whose last word is no version, and methods that are known secrets")
+    func startLines() {
+        let secret = "secret-known-1"
+        #expect(
+            Masked.head("GET /bad token=X \(secret)\r\n\r\n", knowing: [secret])
+                == "GET /bad token=X sluice-token-1\r\n\r\n"
+        )
+        #expect(
+            Masked.head("\(secret) / HTTP/1.1\r\n\r\n", knowing: [secret]) == "sluice-token-1 / HTTP/1.1\r\n\r\n"
+        )
+    }
 }

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import Masking
+
+@Suite("One secret in several codings has one placeholder")
+struct CodedValueTests {
+    @Test("Only what is written as a placeholder is one")
+    func placeholders() {
+        for value in ["sluice-mill-hunter22", "sluice-token-1x9aB7cD", "sluice-token-", "sluice-token-1e", "sluice-"] {
+            #expect(Masked.text(#"{"password":"\#(value)"}"#) == #"{"password":"sluice-password-1"}"#)
+        }
+        for value in ["sluice-token-1", "sluice-private-key-12", "sluice-token-1e2", "sluice-token-1---"] {
+            #expect(Masked.text(#"{"password":"\#(value)"}"#) == #"{"password":"\#(value)"}"#)
+        }
+        #expect(
+            Masked.head("GET / HTTP/1.1\r\nAuthorization: Bearer sluice-prod-abc123def456\r\n\r\n")
+                == "GET / HTTP/1.1\r\nAuthorization: Bearer sluice-token-1\r\n\r\n"
+        )
+    }
+
+    @Test("A scheme before the secret is none of it, in any place")
+    func schemes() {
+        let head =
+            "GET /?token=Bearer%20\(chance)&access_token=Bearer+\(chance) HTTP/1.1\r\nAuthorization: Bearer \(chance)\r\n"
+            + "X-Auth-Token: Bearer \(chance)\r\nCookie: auth=Bearer%20\(chance); b=Bearer+\(chance)\r\n\r\n"
+        #expect(Masked.head(head) == head.replacing(chance, with: "sluice-token-1"))
+        #expect(Masked.text("password=key+words", .form) == "password=sluice-password-1")
+    }
+
+    @Test("The full stop behind a URL is none of its last value")
+    func fullStop() {
+        let text = "see https://h/x?access_token=\(chance). And {\"access_token\":\"\(chance)\"}"
+        #expect(Masked.text(text) == text.replacing(chance, with: "sluice-token-1"))
+        #expect(Masked.text("PASSWORD=hunter22!\n") == "PASSWORD=sluice-password-1\n")
+    }
+
+    @Test("A quote that is escaped within quotes that are encoded")
+    func quotes() {
+        #expect(
+            Masked.text("v=%7B%22password%22%3A%22ab%5C%22cdef%5C%5C%22%2C%22a%22%3A1%7D", .form)
+                == "v=%7B%22password%22%3A%22sluice-password-1%22%2C%22a%22%3A1%7D"
+        )
+        #expect(
+            Masked.text(#"<i x="{&quot;password&quot;:&quot;ab\&quot;cdef&quot;,&quot;a&quot;:1}">"#, .markup)
+                == #"<i x="{&quot;password&quot;:&quot;sluice-password-1&quot;,&quot;a&quot;:1}">"#
+        )
+        #expect(Masked.text("password: 'it''s a ''secret'''\nuser: x") == "password: 'sluice-password-1'\nuser: x")
+        #expect(Masked.text("password: ''\nuser: ''") == "password: ''\nuser: ''")
+    }
+
+    @Test("A secret is known without the coding that it stands in")
+    func known() {
+        for (text, plain, syntax) in [
+            (#"{"password":"ab\/cd%3Defghijk"}"#, "ab/cd=efghijk", ScanSyntax.text),
+            ("<password>ab&amp;cde&#x2B;fgh&#45;ij</password>", "ab&cde+fgh-ij", .markup),
+            ("v=%7B%22password%22%3A%22ab%5C%22cdefghij%22%7D", #"ab"cdefghij"#, .form),
+            ("password: 'it''s-a-secret'", "it's-a-secret", .text),
+        ] {
+            let mask = TextMask()
+            _ = mask.masked(text, syntax)
+            mask.endCollecting()
+            #expect(mask.masked("so \(plain) is", .text) == "so sluice-password-1 is", "\(text)")
+        }
+    }
+}
