@@ -131,6 +131,18 @@ extension UserStories {
             }
             let export = try String(contentsOfFile: "\(directory)/sluice-export.1", encoding: .utf8)
             #expect(export.contains("\\fB\\-\\-format <"), "the options of the command")
+            for (name, line) in [
+                ("run", "sluice run [OPTIONS] [-- <command> …]"),
+                ("replay", "sluice replay [OPTIONS] <session> [<filter>] [-- <command> …]"),
+                ("list", "sluice list [OPTIONS] <session> [<filter> …]"), ("guide", "sluice guide [OPTIONS] [<topic>]"),
+                ("export", "sluice export --format <format> [OPTIONS] <session> [<filter> …]"),
+                ("trim", "sluice trim [OPTIONS] <session>"), ("keys", "sluice keys check [<file>]"),
+                ("ca", "sluice ca export --format <format> [OPTIONS]"), ("hold", "sluice hold edit [OPTIONS] <id>"),
+            ] {
+                let page = try String(contentsOfFile: "\(directory)/sluice-\(name).1", encoding: .utf8)
+                let synopsis = page.split(separator: ".SH ").first { $0.hasPrefix("\"SYNOPSIS\"") } ?? ""
+                #expect(synopsis.replacing("\\-", with: "-").split(separator: "\n").contains(line[...]), "\(synopsis)")
+            }
             await #expect(throws: Never.self) { try await sluice(["guide", "--man", "/dev/null/x"], status: 1) }
         }
 

@@ -134,6 +134,9 @@ struct GuideCommand: ParsableCommand {
             abstract: command.abstract ?? "",
             version: SluiceVersion.current
         )
+        page.heading("SYNOPSIS")
+        page.verbatim(command.usage)
+        page.heading("DESCRIPTION")
         describe(command, in: &page)
         page.heading("EXIT STATUS")
         page.paragraph(command.exitCodes ?? "0: all went well. 1: the check or command failed. 2: wrong usage.")
@@ -143,12 +146,7 @@ struct GuideCommand: ParsableCommand {
     }
 
     private func describe(_ command: CommandInfo, in page: inout ManPage) {
-        page.heading(command.superCommands?.isEmpty == false ? command.path.joined(separator: " ") : "DESCRIPTION")
-        let words = command.path.joined(separator: " ")
-        let places = command.options.filter { $0.kind == "positional" }.map(\.text)
-        page.verbatim([
-            ([words] + (command.options.count > places.count ? ["[OPTIONS]"] : []) + places).joined(separator: " ")
-        ])
+        if command.discussion?.isEmpty != false, let abstract = command.abstract { page.paragraph(abstract) }
         for part in (command.discussion ?? "").split(separator: "\n\n") {
             let lines = part.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             if lines.contains(where: { $0.hasPrefix(" ") }) {
@@ -163,6 +161,7 @@ struct GuideCommand: ParsableCommand {
             if isRoot {
                 page.option(child.path.joined(separator: "-") + "(1)", child.abstract ?? "")
             } else {
+                page.heading(child.path.joined(separator: " "))
                 describe(child, in: &page)
             }
         }

@@ -13,7 +13,9 @@ struct CommandInfo: Decodable {
 
         let kind: String
         let shouldDisplay: Bool
+        let isOptional: Bool
         let isRepeating: Bool
+        let parsingStrategy: String
         let names: [Name]?
         let valueName: String?
         let abstract: String?
@@ -30,6 +32,12 @@ struct CommandInfo: Decodable {
             }
         }
 
+        /// The words of a usage line: brackets around what may be left out, and the `--` that it stands behind.
+        var usage: String {
+            let words = parsingStrategy == "postTerminator" ? "-- " + text : text
+            return isOptional ? "[\(words)]" : words
+        }
+
         var summary: String { (abstract ?? "") + (defaultValue.map { " (default: \($0))" } ?? "") }
     }
 
@@ -39,6 +47,7 @@ struct CommandInfo: Decodable {
     let abstract: String?
     let discussion: String?
     let subcommands: [CommandInfo]?
+    let defaultSubcommand: String?
     let arguments: [Argument]?
 
     /// The words that name it, such as `sluice hold list`.
@@ -50,6 +59,21 @@ struct CommandInfo: Decodable {
             $0.shouldDisplay && $0.names?.contains { ["help", "version"].contains($0.name) } != true
         }
     }
+
+    /// The lines by which it is called, those of the commands below it among them; of `sluice` itself two.
+    var usage: [String] {
+        let words = path.joined(separator: " ")
+        let standard = children.first { $0.commandName == defaultSubcommand }
+        let short = standard.map { $0.hasOptions ? "\(words) [OPTIONS]" : words }
+        if superCommands?.isEmpty != false { return [short, "\(words) <command> …"].compactMap { $0 } }
+        guard children.isEmpty else { return [short].compactMap { $0 } + children.flatMap(\.usage) }
+        let required = options.filter { $0.kind == "option" && !$0.isOptional }.map(\.usage)
+        let places = options.filter { $0.kind == "positional" }.map(\.usage)
+        return [([words] + required + (hasOptions ? ["[OPTIONS]"] : []) + places).joined(separator: " ")]
+    }
+
+    /// Whether there is anything that may be given by its name.
+    private var hasOptions: Bool { options.contains { $0.kind != "positional" && $0.isOptional } }
 
     private static let exitCodesMark = "Exit codes: "
 
