@@ -39,6 +39,24 @@ struct HeadTimeoutTests {
         }
     }
 
+    @Test("A client that resets in the middle of a head is recorded with what it had sent")
+    func reset() async throws {
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        try await LoopbackProxy.run { proxy in
+            let client = try await EndingClient(port: proxy.port)
+            let url = "http://127.0.0.1:\(origin.port)/"
+            // The answer to the first shows that the second's beginning was read.
+            try await client.send("GET \(url) HTTP/1.1\r\nHost: x\r\n\r\nGET \(url)half HTTP/1.1\r\nHo")
+            try await client.receives("ok")
+            try await client.end(.reset)
+            try await eventually("both are recorded") { proxy.recorder.finished.count == 2 }
+            let record = try #require(proxy.recorder.finished.last?.record)
+            #expect(record.kind == .malformed && record.status == 0, "\(record)")
+            #expect(record.failure?.code == .clientGone, "\(record)")
+            #expect(record.failure?.message.contains("in the middle of a request head") == true, "\(record)")
+        }
+    }
+
     @Test("Requests that follow each other have the time each for itself")
     func keepAlive() async throws {
         var timeouts = ProxyConfiguration.Timeouts()

@@ -110,6 +110,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func failed(_ error: any Error) {
         if let failure = error as? ExchangeFailure { exchange?.interrupt(failure) }
         exchange?.clientGone()
+        guard case .awaiting(.some) = state, !(error is ExchangeFailure) else { return }
+        state = .closing
+        let text = "The client's connection broke off in the middle of a request head."
+        intake.recordMalformed(text, .clientGone, status: 0, method: "", head: firstBytes)
     }
 
     func writabilityChanged(_ isWritable: Bool) {
@@ -290,12 +294,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return ""
     }
 
+    /// How the message that is being read begins, for its record.
+    private var firstBytes: ByteBuffer? {
+        messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
+    }
+
     /// Answers what cannot be accepted as a request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
-        let bytes =
-            head?.received
-            ?? messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
-        intake.recordMalformed(text, status: status, method: head?.method ?? "", head: bytes)
+        intake.recordMalformed(text, status: status, method: head?.method ?? "", head: head?.received ?? firstBytes)
         state = .closing
         let title = status == 408 ? "The request took too long" : "The request was not understood"
         var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint)

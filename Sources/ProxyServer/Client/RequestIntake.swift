@@ -198,8 +198,14 @@ struct RequestIntake {
         return record
     }
 
-    /// Records a request that is none, answered with `status`.
-    func recordMalformed(_ text: String, status: Int, method: String, head: ByteBuffer?) {
+    /// Records a request that is none, answered with `status`, or with nothing where that is 0.
+    func recordMalformed(
+        _ text: String,
+        _ code: ExchangeFailure.Code = .badRequest,
+        status: Int,
+        method: String,
+        head: ByteBuffer?
+    ) {
         var head = head
         if loop.configuration.authentication != nil { head?.obliterateAuthorization() }
         var url = connection.ownURL(scheme: "http")
@@ -217,7 +223,7 @@ struct RequestIntake {
         record.sizes.requestHead = Int64(head?.readableBytes ?? 0)
         var messages = ExchangeMessages()
         messages.requestHead = head
-        recordFailed(record, messages, ExchangeFailure(.badRequest, text))
+        recordFailed(record, messages, ExchangeFailure(code, text))
     }
 
     /// Records a TLS handshake with the client that failed.
