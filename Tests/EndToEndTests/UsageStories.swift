@@ -34,7 +34,8 @@ extension UserStories {
         func timeLimits(name: String, seconds: String) async throws {
             let outcome = try await SluiceProcess.run(["run", "--\(name)-timeout", seconds], scratch: scratch)
             #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("--\(name)-timeout takes seconds from 0.001 to 1000000."), "\(outcome.errors)")
+            let said = outcome.errors
+            #expect(said.contains("--\(name)-timeout takes seconds from 0.001 to 1000000."), "\(said)")
         }
 
         @Test("What a command refuses after its arguments are read comes with that command's usage")
