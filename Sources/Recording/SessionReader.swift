@@ -29,6 +29,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// another schema.
     package init(path: String) throws {
         self.path = path
+        SessionCreation.wait(for: path)
         guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
         guard !facts.isDirectory else { throw SessionError.directory(path) }
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path).forReader }

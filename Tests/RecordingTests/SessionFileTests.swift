@@ -329,6 +329,34 @@ struct SessionFileTests {
         }
     }
 
+    @Test("Who opens a session that is just being made waits for it; an empty file that nobody has is none")
+    func justBeingMade() throws {
+        let path = scratch.session
+        let lock = try SessionLock(path: path)
+        var pauses = 0
+        SessionCreation.wait(for: path) {
+            pauses += 1
+            if pauses == 2 { #expect(throws: Never.self) { try WritableSession.make(path, labels: [:]) } }
+        }
+        #expect(pauses == 2)
+        lock.release()
+        #expect(try SessionReader(path: path).count() == 0)
+
+        let empty = try scratch.write("empty.sluice", "")
+        SessionCreation.wait(for: empty) { Issue.record("it waits for nobody") }
+        #expect(sessionError { try SessionReader(path: empty) }?.code == .notASession)
+        // Another process has it, as far as the lock can tell.
+        let descriptor = open(empty, O_RDWR)
+        #expect(flock(descriptor, LOCK_EX) == 0)
+        pauses = 0
+        SessionCreation.wait(for: empty) {
+            pauses += 1
+            if pauses == 3 { #expect(flock(descriptor, LOCK_UN) == 0) }
+        }
+        #expect(pauses == 3)
+        close(descriptor)
+    }
+
     @Test(
         "Damaged values are errors that name the place",
         arguments: [

@@ -38,6 +38,7 @@ package enum RequestArchive {
 
     /// Refuses a file that begins neither as a session nor as an archive.
     static func requireSession(_ path: String) throws(StartError) {
+        SessionCreation.wait(for: path)
         // A file that cannot be read is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
