@@ -162,7 +162,10 @@ final class EndingClient: Sendable {
     func tunnel(to port: Int, protocols: [String]? = nil) async throws {
         try await send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: x\r\n\r\n")
         try await receives("\r\n\r\n")
-        guard let protocols else { return }
+        if let protocols { try await beginTLS(protocols) }
+    }
+
+    func beginTLS(_ protocols: [String]) async throws {
         let channel = channel
         try await channel.eventLoop.submit {
             let trust = TLSTrust(includesSystem: false)

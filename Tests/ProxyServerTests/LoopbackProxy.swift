@@ -22,7 +22,8 @@ final class LoopbackProxy: Sendable {
         host: String = "127.0.0.1",
         answers: (any RecordedAnswers)? = nil,
         connections: ConnectionLimits = ConnectionLimits(),
-        processes: (any ClientProcessSource)? = nil
+        processes: (any ClientProcessSource)? = nil,
+        authentication: ProxyAuthentication? = nil
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.listeners = [Listener(mode, host: host, port: port)]
@@ -31,6 +32,7 @@ final class LoopbackProxy: Sendable {
         configuration.answers = answers
         configuration.connections = connections
         configuration.clientProcesses = processes
+        configuration.authentication = authentication
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -55,6 +57,7 @@ final class LoopbackProxy: Sendable {
         answers: (any RecordedAnswers)? = nil,
         connections: ConnectionLimits = ConnectionLimits(),
         processes: (any ClientProcessSource)? = nil,
+        authentication: ProxyAuthentication? = nil,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         let proxy = try await LoopbackProxy(
@@ -65,7 +68,8 @@ final class LoopbackProxy: Sendable {
             host: host,
             answers: answers,
             connections: connections,
-            processes: processes
+            processes: processes,
+            authentication: authentication
         )
         do {
             try await body(proxy)

@@ -125,6 +125,35 @@ struct ReverseListenerTests {
         }
     }
 
+    @Test(
+        "TLS to a server that is not to be read passes to it, but not where its client would have to say who it is",
+        arguments: [ReverseTarget.Transport.https, .tls],
+        [false, true]
+    )
+    func unread(transport: ReverseTarget.Transport, asks: Bool) async throws {
+        let origin = try await LoopbackOrigin { _ in nil }
+        let rules = ProxyRules(decrypts: { _, _ in false })
+        let authentication = asks ? ProxyAuthentication(ProxyUsers()) : nil
+        try await LoopbackProxy.run(
+            rules: rules,
+            mode: Self.target(origin, transport),
+            authentication: authentication
+        ) { proxy in
+            let client = try await EndingClient(port: proxy.port)
+            try await client.beginTLS(["http/1.1"])
+            func reachesServer() -> Bool { proxy.recorder.connections.contains { $0.leg == .upstream } }
+            guard asks else { return try await eventually("the server is reached") { reachesServer() } }
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let record = try #require(proxy.recorder.finished.first?.record)
+            #expect(record.kind == .failedHandshake && record.failure?.code == .clientTLS, "\(record)")
+            #expect(record.failure?.message.contains("--proxy-auth") == true, "\(record)")
+            try await eventually("the connection is closed") {
+                proxy.recorder.connections.contains { $0.leg == .client && $0.closedAt != nil }
+            }
+            #expect(!reachesServer() && proxy.recorder.finished.count == 1)
+        }
+    }
+
     @Test("tcp:// passes on what comes, HTTP too, and the server may speak first")
     func bytes() async throws {
         let origin = try await LoopbackOrigin { head in "you said \(head.utf8.count)" }
