@@ -54,10 +54,16 @@ struct Base64Content {
         return narrowed(bytes) ?? bytes
     }
 
+    /// Whether bytes begin as text: in ASCII nearly all of it, or in UTF-8 with hardly a control.
     private static func isText(_ bytes: [UInt8]) -> Bool {
         let beginning = bytes.prefix(256)
-        return beginning.count(where: { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) * 10
-            >= beginning.count * 9
+        let controls = beginning.count { $0 < 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 || $0 == 0x7F }
+        let others = beginning.count { $0 >= 0x80 }
+        if (controls + others) * 10 <= beginning.count { return true }
+        guard controls * 10 <= beginning.count else { return false }
+        var check = UTF8Check()
+        beginning.withUnsafeBytes { check.feed($0) }
+        return bytes.count > beginning.count ? check.isValidSoFar : check.isValid
     }
 
     /// What the bytes unpack to, of a ZIP file all its entries, text in UTF-16 as UTF-8; `nil` where they are not compressed.

@@ -61,6 +61,7 @@ final class BodyMask {
         try narrow.withUnsafeBytes { narrow in
             try fill(narrow, isLast: isLast) { try output(wide?.widened($0) ?? $0) }
         }
+        if isLast, !mask.isCollecting, let remainder = wide?.remainder, !remainder.isEmpty { try output(remainder) }
     }
 
     private func fill(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {

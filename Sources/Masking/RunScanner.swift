@@ -17,6 +17,9 @@ struct RunScanner {
     /// A text in base64 that is longer is written in lines (RFC 2045 §6.8 has 76 digits in one, RFC 7468 64).
     private static let shortestLine = 60
 
+    /// Of a run that is longer the segments are not looked at by themselves.
+    private static let longestPath = 4_096
+
     let bytes: UnsafeRawBufferPointer
     let patterns: Set<MaskRules.Pattern>
     /// Whether the bytes go on from others that are not here: a text in base64 may begin anywhere in a group.
@@ -30,6 +33,8 @@ struct RunScanner {
     private(set) var found: [FoundSecret] = []
     /// Up to where lines of base64 were looked at.
     private var linesEnd = 0
+    /// Up to where base64 with escaped signs was looked at.
+    private var escapedEnd = 0
 
     init(
         _ bytes: UnsafeRawBufferPointer,
@@ -54,6 +59,9 @@ struct RunScanner {
                 let start = place
                 while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
                 if place == bytes.count, place - start < cutRun { break }
+                if place < bytes.count, start >= escapedEnd, bytes[place] == 0x5C || bytes[place] == 0x25 {
+                    escaped(from: start, firstEnd: place)
+                }
                 if place - start >= RunScanner.least { run(start..<place) }
                 if place - start >= RunScanner.shortestLine { lines(from: start, firstEnd: place) }
             }
@@ -136,6 +144,8 @@ struct RunScanner {
                 return take(range.lowerBound..<padded(range.upperBound), .token, "text in base64", isSought: false)
             }
             if content.isText { return }
+            segments(range)
+            if found.last.map({ $0.range.overlaps(range) }) ?? false { return }
         }
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
@@ -191,6 +201,59 @@ struct RunScanner {
         take(start..<end, .token, "text in base64", isSought: false)
     }
 
+    /// Looks at the segments of a path, each of which may be a text in base64.
+    private mutating func segments(_ range: Range<Int>) {
+        guard range.count <= RunScanner.longestPath, bytes[range].contains(UInt8(ascii: "/")) else { return }
+        for segment in bytes[range].split(separator: UInt8(ascii: "/")) where segment.count >= RunScanner.least {
+            guard let content = Base64Content(segment), content.isText, holdsSecret(content.bytes, true) else {
+                continue
+            }
+            take(segment.startIndex..<padded(segment.endIndex), .token, "text in base64", isSought: false)
+        }
+    }
+
+    /// Looks at a text in base64 whose signs are escaped, as JSON of PHP has `\/` and forms have `%2F`.
+    private mutating func escaped(from start: Int, firstEnd: Int) {
+        guard RunScanner.sign(in: bytes, at: firstEnd) != nil else { return }
+        // The digits of an escape before are none of it.
+        let start = start > 0 && bytes[start - 1] == UInt8(ascii: "%") ? min(start + 2, firstEnd) : start
+        let first = bytes[start..<firstEnd].lastIndex { ".~=".utf8.contains($0) }.map { $0 + 1 } ?? start
+        var digits = Array(bytes[first..<firstEnd])
+        var end = firstEnd
+        while digits.count < RunScanner.longestBase64, let sign = RunScanner.sign(in: bytes, at: end) {
+            digits.append(sign.byte)
+            end = sign.end
+            while end < bytes.count, RunScanner.isOfRun[Int(bytes[end])] {
+                digits.append(bytes[end])
+                end += 1
+            }
+        }
+        escapedEnd = end
+        guard digits.count >= RunScanner.least, !(found.last?.range.overlaps(first..<end) ?? false) else { return }
+        if end == bytes.count, digits.count < cutRun {
+            return take(first..<end, .token, "text in base64", isSought: false)
+        }
+        guard let content = Base64Content(digits.prefix { $0 != UInt8(ascii: "=") }),
+            holdsSecret(content.bytes, content.isText)
+        else { return }
+        take(first..<end, .token, "text in base64", isSought: false)
+    }
+
+    /// The sign of base64 that is escaped at a place, and where it ends.
+    private static func sign(in bytes: UnsafeRawBufferPointer, at place: Int) -> (byte: UInt8, end: Int)? {
+        guard place + 1 < bytes.count else { return nil }
+        if bytes[place] == UInt8(ascii: "\\") {
+            return bytes[place + 1] == UInt8(ascii: "/") ? (UInt8(ascii: "/"), place + 2) : nil
+        }
+        guard bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count else { return nil }
+        switch (bytes[place + 1], bytes[place + 2] | 0x20) {
+        case (UInt8(ascii: "2"), UInt8(ascii: "f")): return (UInt8(ascii: "/"), place + 3)
+        case (UInt8(ascii: "2"), UInt8(ascii: "b")): return (UInt8(ascii: "+"), place + 3)
+        case (UInt8(ascii: "3"), UInt8(ascii: "d")): return (UInt8(ascii: "="), place + 3)
+        default: return nil
+        }
+    }
+
     private func afterLineEnd(_ place: Int) -> Int? {
         for end in ["\r\n", "\n", "\\r\\n", "\\n"] as [StaticString] {
             let sign = UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)
@@ -206,22 +269,33 @@ struct RunScanner {
         return end
     }
 
-    /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), also where its lines end with `\n` as in JSON.
+    /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), `… PRIVATE KEY BLOCK-----` of PGP (RFC 9580 §6.2), also where its
+    /// lines end with `\n` as in JSON, or it stands in a form.
     private mutating func privateKeys() {
         var place = 0
         guard bytes.contains(UInt8(ascii: "P")) else { return }
-        let begin = Array("PRIVATE KEY-----".utf8)
         while let dash = bytes[place...].firstIndex(of: UInt8(ascii: "P")) {
             place = dash + 1
-            guard bytes[dash...].starts(with: begin) else { continue }
-            let body = dash + begin.count
+            guard let body = afterKeyLabel(dash) else { continue }
             var end = body
             let close = Array("-----END".utf8)
             while end < bytes.count, !bytes[end...].starts(with: close) { end += 1 }
             guard end > body else { continue }
-            take(body..<end, .privateKey, "private key")
+            let value = UnsafeRawBufferPointer(rebasing: bytes[body..<end])
+            take(body..<end, .privateKey, "private key", secret: PlainValue.of(value, escapes: 1))
             place = min(bytes.count, end + close.count + 20)
         }
+    }
+
+    /// Where the line ends that begins a private key, from its `P` on; `nil` where there is none.
+    private func afterKeyLabel(_ start: Int) -> Int? {
+        guard bytes[start...].starts(with: "PRIVATE".utf8) else { return nil }
+        var place = start + "PRIVATE".utf8.count
+        for (word, isNeeded) in [("KEY", true), ("BLOCK", false)] {
+            let space = [" ", "+", "%20"].first { bytes[place...].starts(with: "\($0)\(word)".utf8) }
+            if let space { place += space.utf8.count + word.utf8.count } else if isNeeded { return nil }
+        }
+        return bytes[place...].starts(with: "-----".utf8) ? place + 5 : nil
     }
 
     private mutating func emails() {
@@ -263,9 +337,16 @@ struct RunScanner {
         }
     }
 
-    private mutating func take(_ range: Range<Int>, _ kind: SecretKind, _ name: String, isSought: Bool = true) {
+    private mutating func take(
+        _ range: Range<Int>,
+        _ kind: SecretKind,
+        _ name: String,
+        secret: [UInt8]? = nil,
+        isSought: Bool = true
+    ) {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard !Placeholder.isOne(value) else { return }
-        found.append(FoundSecret(range: range, kind: kind, name: name, secret: Array(value), isSought: isSought))
+        let secret = secret ?? Array(value)
+        found.append(FoundSecret(range: range, kind: kind, name: name, secret: secret, isSought: isSought))
     }
 }

@@ -1,6 +1,6 @@
 import Content
 
-/// Text in UTF-16 that comes in pieces, as UTF-8 and back. Units without their other half become U+FFFD.
+/// Text in UTF-16 that comes in pieces, as UTF-8 and back, without a loss: units without their other half stay, too.
 struct WideText {
     private let isBigEndian: Bool
     /// What was read of the next character.
@@ -8,7 +8,9 @@ struct WideText {
 
     /// `nil` where a body is no text in UTF-16, by its type, its byte order mark or its first characters.
     init?(_ mediaType: MediaType?, _ beginning: [UInt8]) {
-        guard mediaType == nil || mediaType?.isTextual == true, beginning.count >= 2 else { return nil }
+        let isText = mediaType == nil || mediaType?.isTextual == true
+        guard beginning.count >= 2, isText || mediaType?.essence == "application/octet-stream" else { return nil }
+        guard isText || WideText.looksWide(beginning) else { return nil }
         let charset = mediaType?.parameter("charset").map { Charset($0) }
         switch (beginning[0], beginning[1]) {
         case (0xFF, 0xFE): isBigEndian = false
@@ -24,27 +26,94 @@ struct WideText {
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
-    mutating func narrowed(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
-        rest += piece
-        var units: [UInt16] = []
-        units.reserveCapacity(rest.count / 2)
-        for place in stride(from: 0, to: rest.count - 1, by: 2) {
-            let (first, second) = (UInt16(rest[place]), UInt16(rest[place + 1]))
-            units.append(isBigEndian ? first << 8 | second : second << 8 | first)
+    /// Whether bytes without a type of text are such by their look: most characters are of ASCII.
+    private static func looksWide(_ beginning: [UInt8]) -> Bool {
+        let units = min(beginning.count, 1_024) / 2
+        guard units >= 4 else { return false }
+        var (even, odd) = (0, 0)
+        for unit in 0..<units {
+            if beginning[2 * unit] == 0 { even += 1 }
+            if beginning[2 * unit + 1] == 0 { odd += 1 }
         }
-        var taken = units.count * 2
-        if let last = units.last, UTF16.isLeadSurrogate(last) {
-            units.removeLast()
-            taken -= 2
-        }
-        rest.removeFirst(taken)
-        return Array(String(decoding: units, as: UTF16.self).utf8)
+        return min(even, odd) == 0 && max(even, odd) * 4 >= units * 3
     }
 
-    func widened(_ utf8: [UInt8]) -> [UInt8] {
-        String(decoding: utf8, as: UTF8.self).utf16.flatMap { unit in
-            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
-            return isBigEndian ? [high, low] : [low, high]
+    /// The next bytes in UTF-8, in which a unit without its other half has three bytes as in WTF-8.
+    mutating func narrowed(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
+        rest += piece
+        var narrow: [UInt8] = []
+        narrow.reserveCapacity(rest.count)
+        var place = 0
+        while place + 1 < rest.count {
+            let unit = unit(at: place)
+            guard unit >> 10 == 0xD800 >> 10 else {
+                WideText.append(UInt32(unit), to: &narrow)
+                place += 2
+                continue
+            }
+            guard place + 3 < rest.count else { break }
+            let next = self.unit(at: place + 2)
+            if next >> 10 == 0xDC00 >> 10 {
+                WideText.append(0x10000 + UInt32(unit & 0x3FF) << 10 + UInt32(next & 0x3FF), to: &narrow)
+                place += 4
+            } else {
+                WideText.append(UInt32(unit), to: &narrow)
+                place += 2
+            }
         }
+        rest.removeFirst(place)
+        return narrow
+    }
+
+    /// What is no whole character, as it came; to be written behind all else at the end.
+    var remainder: [UInt8] { rest }
+
+    private func unit(at place: Int) -> UInt16 {
+        let (first, second) = (UInt16(rest[place]), UInt16(rest[place + 1]))
+        return isBigEndian ? first << 8 | second : second << 8 | first
+    }
+
+    private static func append(_ code: UInt32, to narrow: inout [UInt8]) {
+        switch code {
+        case ..<0x80: narrow.append(UInt8(code))
+        case ..<0x800:
+            narrow.append(0xC0 | UInt8(code >> 6))
+            narrow.append(0x80 | UInt8(code & 0x3F))
+        case ..<0x10000:
+            narrow.append(0xE0 | UInt8(code >> 12))
+            narrow.append(0x80 | UInt8(code >> 6 & 0x3F))
+            narrow.append(0x80 | UInt8(code & 0x3F))
+        default:
+            narrow.append(0xF0 | UInt8(code >> 18 & 7))
+            narrow.append(0x80 | UInt8(code >> 12 & 0x3F))
+            narrow.append(0x80 | UInt8(code >> 6 & 0x3F))
+            narrow.append(0x80 | UInt8(code & 0x3F))
+        }
+    }
+
+    /// Bytes that ``narrowed(_:)`` gave, and words of ASCII in their place, in UTF-16 again.
+    func widened(_ utf8: [UInt8]) -> [UInt8] {
+        var wide: [UInt8] = []
+        wide.reserveCapacity(utf8.count * 2)
+        func append(_ unit: UInt16) {
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            wide.append(isBigEndian ? high : low)
+            wide.append(isBigEndian ? low : high)
+        }
+        var place = 0
+        while place < utf8.count {
+            let first = utf8[place]
+            let count = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3
+            var code = count == 0 ? UInt32(first) : UInt32(first) & (0x3F >> UInt32(count))
+            for next in utf8[(place + 1)...].prefix(count) { code = code << 6 | UInt32(next & 0x3F) }
+            place += 1 + count
+            if code < 0x10000 {
+                append(UInt16(code))
+            } else {
+                append(UInt16(truncatingIfNeeded: 0xD800 + (code - 0x10000) >> 10))
+                append(UInt16(truncatingIfNeeded: 0xDC00 + (code & 0x3FF)))
+            }
+        }
+        return wide
     }
 }

@@ -97,6 +97,27 @@ struct BodyMaskTests {
         #expect(masked == [0, 1, 2] + bytes("sluice-token-1--") + [0, 255])
     }
 
+    @Test("Nothing of UTF-16 is lost: units without their other half, and an odd byte")
+    func brokenWide() {
+        let begin: [UInt8] = Array("{\"a\":\"b\"}".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+        for end: [UInt8] in [
+            [0x5A], [0, 0xD8], [0, 0xD8, 0x41, 0], [1, 0xDC, 5, 0], [0, 0xD8, 0, 0xD8, 1], [0x3D, 0xD8, 0, 0xDE, 0x5A],
+            [0xFF, 0xFF, 0, 8, 0xFF, 7],
+        ] {
+            for cuts in [[], Array(0..<30)] {
+                for type in ["text/plain", "application/octet-stream"] {
+                    #expect(Masked.body(begin + end, type, cuts: cuts) == begin + end, "\(end)")
+                }
+            }
+        }
+        let secret = Array("{\"password\":\"hunter22abc\"}".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+        let masked = Masked.body(secret, "application/octet-stream")
+        #expect(masked == Array("{\"password\":\"sluice-password-1\"}".utf16.flatMap { [UInt8($0), 0] }))
+        // What begins as UTF-16 and is something else is read as bytes.
+        let binary: [UInt8] = [0x7B, 0, 0x22, 0, 1, 2, 3, 4, 5, 6, 7, 8] + bytes("{\"password\":\"hunter22abc\"}")
+        #expect(!Masked.body(binary, "application/octet-stream").starts(with: binary))
+    }
+
     @Test("UTF-16 is read, and stays UTF-16", arguments: [true, false])
     func wide(isBigEndian: Bool) {
         func encoded(_ text: String) -> [UInt8] {

@@ -85,6 +85,44 @@ struct RunScannerTests {
         #expect(Masked.text(ordinary, knowing: [chance]) == ordinary)
     }
 
+    @Test("Private keys in forms and as PGP has them; the key is known in other codings")
+    func furtherKeys() {
+        let pgp = "x -----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBGX\n=ab12\n-----END PGP PRIVATE KEY BLOCK-----"
+        #expect(
+            Masked.text(pgp)
+                == "x -----BEGIN PGP PRIVATE KEY BLOCK-----sluice-private-key-1-----END PGP PRIVATE KEY BLOCK-----"
+        )
+        for space in ["+", "%20"] {
+            let (begin, end) = ("-----BEGIN\(space)PRIVATE\(space)KEY-----", "-----END\(space)PRIVATE\(space)KEY-----")
+            let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+            let masked = Masked.text("cert=\(begin)%0A\(key)%2B1%0A\(end)%0A&echo=%22%5Cn\(key)+1\n", .form)
+            #expect(masked.hasPrefix("cert=\(begin)sluice-private-key-1\(end)%0A&echo="), "\(masked)")
+            let both = Masked.text(#"a=\#(begin)%0A\#(key)%0A\#(end) {"k":"\n\#(key)\n"}"#)
+            #expect(!both.contains(key), "\(both)")
+        }
+        let ordinary = "-----BEGIN PGP PUBLIC KEY BLOCK-----\nlQOY"
+        #expect(Masked.text(ordinary) == ordinary)
+    }
+
+    @Test("Base64 with a secret by name, whose signs are escaped, in a path, and of text beyond ASCII")
+    func furtherBase64() {
+        let plain = #"{"u":"bob?>","note":"???>>>~~~ÿÿ?","password":"hunter22abc","z":"???"}"#
+        let digits = Data(plain.utf8).base64EncodedString()
+        #expect(digits.contains("/") && digits.contains("+"))
+        let php = digits.replacing("/", with: "\\/")
+        let form = digits.replacing("/", with: "%2F").replacing("+", with: "%2B").replacing("=", with: "%3D")
+        for text in [#"{"p":"\#(php)"}"#, "a=1&p=\(form)&b=2", "%7B%22p%22%3A%22\(form)%22%7D"] {
+            let masked = Masked.text(text)
+            #expect(masked.contains("sluice-") && masked.count < 40, "\(masked)")
+        }
+        let login = Data(#"{"user":"bob","password":"hunter22abc"}"#.utf8).base64EncodedString()
+        #expect(Masked.text("http://a.test/confirm/\(login)").hasPrefix("http://a.test/confirm/sluice-"))
+        let japanese = #"{"名前":"山田太郎さんの長い説明文がここにあります","password":"hunter22abc"}"#
+        #expect(Masked.text(#"{"p":"\#(Data(japanese.utf8).base64EncodedString())"}"#).hasPrefix(#"{"p":"sluice-"#))
+        let ordinary = #"{"u":"http:\/\/host\/some\/path\/of\/words\/abcdefghijkl","p":"/static/js/main/words"}"#
+        #expect(Masked.text(ordinary) == ordinary)
+    }
+
     @Test(
         "A known secret whose signs and letters are escaped otherwise",
         arguments: [

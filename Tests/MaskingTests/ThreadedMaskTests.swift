@@ -47,7 +47,7 @@ struct ThreadedMaskTests {
         #expect(copy.masked(Self.texts[4], .text)?.hasSuffix("sluice-password-1") == true)
     }
 
-    @Test("Placeholders of an earlier export keep their numbers, and new secrets have others", arguments: [false, true])
+    @Test("Placeholders of an earlier export keep their numbers", arguments: [false, true])
     func earlier(isReadFirst: Bool) {
         let texts = [#"{"token":"sluice-token-2"}"#, Self.texts[1]]
         let main = TextMask()
