@@ -6,7 +6,16 @@ struct BeginningTable: Sendable {
     enum Lengths {
         case one(Int)
         /// The longest first.
-        case several([Int])
+        case several([Several])
+    }
+
+    /// One of several lengths, and the marks of how the secrets end that have it.
+    struct Several: Sendable, Hashable {
+        let length: Int
+        fileprivate(set) var endings: UInt64
+
+        /// Whether a secret of this length may end in these eight bytes.
+        func mayEnd(in ending: UInt64) -> Bool { endings & BeginningTable.mark(ofEnding: ending) != 0 }
     }
 
     /// Unknown to who chooses the bytes, who could else make many beginnings fall on the same place.
@@ -18,7 +27,7 @@ struct BeginningTable: Sendable {
     private let multiplier = BeginningTable.multiplier
     /// A mark of the beginning, and below it its length or where its lengths are; 0 where a place is free.
     private var places: [UInt64] = []
-    private var several: [[Int]] = []
+    private var several: [[Several]] = []
     private var count = 0
     /// So many of the first bits of a mark say its place.
     private var bits: UInt64 = 3
@@ -31,7 +40,8 @@ struct BeginningTable: Sendable {
         return .several(several[Int(value & ~BeginningTable.isSeveral)])
     }
 
-    mutating func add(_ length: Int, to beginning: UInt64) {
+    /// Adds the length of a secret with this beginning, which ends in these eight bytes.
+    mutating func add(_ length: Int, to beginning: UInt64, ending: UInt64) {
         if 4 * (count + 1) > 3 * places.count { grow() }
         let mark = mark(of: beginning)
         let place = place(of: mark)
@@ -41,16 +51,24 @@ struct BeginningTable: Sendable {
             count += 1
             return
         }
+        let own = Several(length: length, endings: BeginningTable.mark(ofEnding: ending))
         guard value & BeginningTable.isSeveral != 0 else {
             guard value != length else { return }
             places[place] = mark | UInt64(UInt32(several.count) | BeginningTable.isSeveral)
-            return several.append([max(Int(value), length), min(Int(value), length)])
+            // How the first ones end was not kept.
+            let first = Several(length: Int(value), endings: .max)
+            return several.append(first.length > length ? [first, own] : [own, first])
         }
         let index = Int(value & ~BeginningTable.isSeveral)
-        let lengths = several[index]
-        guard !lengths.contains(length) else { return }
-        several[index].insert(length, at: lengths.firstIndex { $0 < length } ?? lengths.endIndex)
+        let at = several[index].firstIndex { $0.length <= length } ?? several[index].endIndex
+        if at < several[index].endIndex, several[index][at].length == length {
+            several[index][at].endings |= own.endings
+        } else {
+            several[index].insert(own, at: at)
+        }
     }
+
+    fileprivate static func mark(ofEnding ending: UInt64) -> UInt64 { 1 << ((ending &* multiplier) >> 58) }
 
     private func mark(of beginning: UInt64) -> UInt64 { (beginning &* multiplier) & BeginningTable.marks }
 

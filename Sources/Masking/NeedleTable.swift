@@ -1,6 +1,7 @@
 /// Finds secrets anywhere in bytes: by their first eight bytes, then by length and digest.
 ///
-/// Many secrets may begin alike, as JSON Web Tokens do: then bytes are digested once for each length that occurs.
+/// Many secrets may begin alike, as JSON Web Tokens do: then bytes are digested once for each length that occurs, where one of
+/// that length may end so.
 struct NeedleTable: Sendable {
     private static let filterBits = 1 << 21
     /// By digest twice the entry, and one more where the needle counts, if it is short, as a whole word only.
@@ -19,7 +20,8 @@ struct NeedleTable: Sendable {
             let digest = piece.withUnsafeBytes { NeedleTable.digest($0) }
             guard needles.add(Int(entry) << 1 | (standsAlone ? 1 : 0), for: digest) else { continue }
             let key = piece.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
-            lengths.add(piece.count, to: key)
+            let ending = piece.suffix(8).withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+            lengths.add(piece.count, to: key, ending: ending)
             if filter.isEmpty { filter = Array(repeating: 0, count: NeedleTable.filterBits / 64) }
             let bit = NeedleTable.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
@@ -55,8 +57,10 @@ struct NeedleTable: Sendable {
         case nil: return nil
         case .one(let length): return match(length, at: place, in: bytes)
         case .several(let lengths):
-            for length in lengths {
-                if let match = match(length, at: place, in: bytes) { return match }
+            for several in lengths where place + several.length <= bytes.count {
+                let last = bytes.loadUnaligned(fromByteOffset: place + several.length - 8, as: UInt64.self)
+                guard several.mayEnd(in: UInt64(littleEndian: last)) else { continue }
+                if let match = match(several.length, at: place, in: bytes) { return match }
             }
             return nil
         }

@@ -127,9 +127,14 @@ struct RunScanner {
         }
         guard isKey else { return nil }
         var end = place
-        while end < range.upperBound, RunScanner.isOfBase64(bytes[end]) || bytes[end] == UInt8(ascii: ".") { end += 1 }
+        func go(to most: Int) {
+            while end < most, RunScanner.isOfBase64(bytes[end]) || bytes[end] == UInt8(ascii: ".") { end += 1 }
+        }
+        // A beginning may come again and again in a run that is no key: of each so much is looked at.
+        go(to: min(range.upperBound, place + 256))
         let value = UnsafeRawBufferPointer(rebasing: bytes[place..<end])
         guard end - place >= RunScanner.least, ValueShape.isRandom(value) else { return nil }
+        go(to: range.upperBound)
         take(place..<end, .apiKey, "key of a service")
         return end
     }
@@ -157,8 +162,9 @@ struct RunScanner {
 
     private func isSuspicious(_ value: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         guard value.contains(UInt8(ascii: "/")) else {
-            // But the digests of Subresource Integrity.
-            return ValueShape.isMadeByChance(value, least: 24)
+            // Sixteen bytes have 22 digits; of so few only letters as no words have them tell. But the digests of Subresource
+            // Integrity.
+            return (ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: RunScanner.least))
                 && !["sha256-", "sha384-", "sha512-"].contains { value.starts(with: $0.utf8) }
         }
         // Paths have digits and hyphens, too.

@@ -38,7 +38,7 @@ struct SuspectTests {
         "may have hardly a digit, and signs of base64",
         arguments: [
             "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "QwErTyUiOpAsDfGhJkLzXcVb", "uXbWqPzRtKmNsLvYcDfGhJkE",
-            "kT9vQm/ZxR2pLw8NcYb4HsJdFgUaEiOo1VtXqWeR",
+            "kT9vQm/ZxR2pLw8NcYb4HsJdFgUaEiOo1VtXqWeR", "Vx3kPq_9TzLmWd7RbYcN2g", "V1StGXR8_Z5jdHi6B-myT",
         ]
     )
     func letters(text: String) {
@@ -53,6 +53,7 @@ struct SuspectTests {
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "/assets/Images/Products/XBox/OneS/ProductDetail",
             "com.example.App/MainActivity/OnCreateOptionsMenu",
             "sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC",
+            "getElementById2Version3", "XMLHttpRequestEventTar", "my-component-2024-01-02", "d41d8cd98f00b204e9800",
             "SCREAMING_SNAKE_CASE_OF_A_CONSTANT", "application/vnd.oai.openapi+json",
         ]
     )

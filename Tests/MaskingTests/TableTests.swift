@@ -25,13 +25,15 @@ struct TableTests {
             switch table[beginning] {
             case nil: []
             case .one(let length): [length]
-            case .several(let lengths): lengths
+            case .several(let lengths): lengths.map(\.length)
             }
         }
         var table = BeginningTable()
         #expect(lengths(table, 1).isEmpty)
         for beginning in UInt64(0)..<3_000 {
-            for length in [20, 8, 4_096, 20, 30].prefix(beginning % 3 == 0 ? 5 : 1) { table.add(length, to: beginning) }
+            for length in [20, 8, 4_096, 20, 30].prefix(beginning % 3 == 0 ? 5 : 1) {
+                table.add(length, to: beginning, ending: UInt64(length))
+            }
         }
         for beginning in UInt64(0)..<3_000 {
             let all = lengths(table, beginning)
@@ -39,6 +41,11 @@ struct TableTests {
             let own: Set = beginning % 3 == 0 ? [4_096, 30, 20, 8] : [20]
             #expect(all.sorted(by: >) == all && own.isSubset(of: all))
         }
+        // Where there are several, most endings are none of them; the one of the first is not kept.
+        guard case .several(let several)? = table[0], let thirty = several.first(where: { $0.length == 30 }) else {
+            return Issue.record("one length")
+        }
+        #expect(thirty.mayEnd(in: 30) && (UInt64(1_000)..<2_000).count { thirty.mayEnd(in: $0) } < 100)
         #expect((UInt64(1) << 40..<UInt64(1) << 40 + 1_000).count { lengths(table, $0).isEmpty } > 990)
     }
 

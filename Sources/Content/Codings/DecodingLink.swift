@@ -75,6 +75,11 @@ final class DecodingLink {
                 let isEarly = consumed + step.consumed <= DecodingLink.longestReplay
                 if produced == 0, isEarly, let earlier = replay, decoder.beginFallback() {
                     replay = nil
+                    // All that was read is still there: of a ZIP file each entry has the rest of the file behind it.
+                    guard !earlier.isEmpty else {
+                        consumed = 0
+                        return try feed(input, forward)
+                    }
                     return try startOver(with: earlier + Array(input), forward)
                 }
                 return problem == nil ? failed(reason, at: consumed + step.consumed) : ()
