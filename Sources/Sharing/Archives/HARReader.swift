@@ -60,7 +60,7 @@ package struct HARReader {
 
     private mutating func entry() throws -> ArchiveEntry {
         var entry = ArchiveEntry()
-        var (hasMessages, isOurs) = (false, false)
+        var (hasMessages, isOurs, scheme) = (false, false, "")
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
@@ -75,6 +75,7 @@ package struct HARReader {
                 try reader.members { reader, name, first in
                     switch (name, first.kind) {
                     case ("colour", .string): entry.colour = reader.json.string(first)
+                    case ("scheme", .string): scheme = reader.json.string(first)
                     case ("state", .string):
                         entry.isUnsent = reader.json.string(first) == ExchangeRecord.State.complete.exportName
                     default: try reader.json.skip(first)
@@ -97,6 +98,11 @@ package struct HARReader {
         if !hasMessages, entry.status == 101, entry.url.hasPrefix("ws:") || entry.url.hasPrefix("wss:") {
             entry.kind = .webSocket
             losses.add(.missingMessages)
+        }
+        if ["http", "https"].contains(scheme), let colon = entry.url.firstIndex(of: ":"),
+            ["ws", "wss"].contains(entry.url[..<colon])
+        {
+            entry.url = scheme + entry.url[colon...]
         }
         if !isOurs, let bytes = HARReader.bytes(of: entry.request) {
             (entry.request.bytes, entry.request.text) = (bytes, "")

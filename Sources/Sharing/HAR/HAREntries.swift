@@ -42,6 +42,8 @@ package struct HAREntries: ExchangeEntries {
         let record = exchange.record
         writer.member("id", record.id.number)
         writer.member("kind", record.kind.exportName)
+        // Of a WebSocket the entry's URL has the scheme that browsers write.
+        if record.kind == .webSocket { writer.member("scheme", record.url.scheme) }
         writer.member("state", record.state.exportName)
         writer.optionalMilliseconds("duration", record.timings.total)
         writer.optionalMember("colour", record.extras.annotation.colour)

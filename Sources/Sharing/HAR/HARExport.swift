@@ -7,7 +7,8 @@ package import Content
 /// addresses and TLS details. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
 /// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
 /// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
-/// streams carried is in `_webSocketMessages` and `_eventSourceMessages`.
+/// streams carried is in `_webSocketMessages` and `_eventSourceMessages`. The URL of a WebSocket has `ws` or `wss`, as
+/// browsers write it; the recorded scheme is `_sluice.scheme`.
 package typealias HARExport = EntryExport<HAREntries>
 
 extension HAREntries {

@@ -241,6 +241,24 @@ struct HARReaderTests {
         )
     }
 
+    @Test("A WebSocket of our own archives has the scheme that was recorded, wherever the archive says it")
+    func schemes() {
+        func url(_ scheme: String, _ url: String) -> String? {
+            let request = #""request": {"method": "GET", "url": "\#(url)"}, "response": {"status": 101}"#
+            let messages = #""_webSocketMessages": [{"type": "send", "time": 1, "opcode": 1, "data": "x"}]"#
+            let ours = #""_sluice": {"scheme": "\#(scheme)"}"#
+            let urls = [[ours, request, messages], [request, messages, ours]].map { members in
+                let har = #"{"log": {"entries": [{\#(members.joined(separator: ", "))}]}}"#
+                return ArchiveFixture(bytes: Array(har.utf8)).records.first?.record.url.description
+            }
+            return urls[0] == urls[1] ? urls[0] : nil
+        }
+        #expect(url("http", "ws://a.example:81/x") == "http://a.example:81/x")
+        #expect(url("https", "wss://a.example/") == "https://a.example/")
+        #expect(url("ws", "ws://a.example/") == "ws://a.example/")
+        #expect(url("file", "ws://a.example/") == "ws://a.example/")
+    }
+
     @Test(
         "When messages came is in seconds, or in milliseconds; one of other numbers came with the one before",
         arguments: [("1795422908.25", 1_795_422_908.25), ("1795422908250.5", 1_795_422_908.2505), ("-4.5", -4.5)]
