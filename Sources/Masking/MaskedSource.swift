@@ -194,13 +194,10 @@ package final class MaskedSource: ExchangeSource {
 
     private func opened(_ id: ExchangeID, _ side: BodySide, _ offset: Int64) throws -> OpenBody? {
         if let open, open.id == id, open.side == side, offset >= open.start { return open }
-        // What is read again from its beginning counts once.
-        var counted = 0
-        if let open, open.id == id, open.side == side { (counted, self.open) = (open.count, nil) }
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         begin(exchange.record)
-        open = OpenBody(exchange, side, original, mask, growth, counted: counted)
+        open = OpenBody(exchange, side, original, mask, growth)
         return open
     }
 
@@ -264,9 +261,7 @@ package final class MaskedSource: ExchangeSource {
         private(set) var start: Int64 = 0
 
         var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
-        /// In how many places secrets were replaced, of several readings in that with the most.
-        var count: Int { max(counted, masking.count + (replacement == nil ? 0 : 1)) }
-        private let counted: Int
+        var count: Int { masking.count + (replacement == nil ? 0 : 1) }
         var problem: DecodingProblem? { decoder.problem }
 
         init(
@@ -274,10 +269,8 @@ package final class MaskedSource: ExchangeSource {
             _ side: BodySide,
             _ source: any ExchangeSource,
             _ mask: TextMask,
-            _ growth: DecodedGrowth,
-            counted: Int = 0
+            _ growth: DecodedGrowth
         ) {
-            self.counted = counted
             fields = StoredFields.of(exchange.messages, side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
             limit = codings.isEmpty ? .max : MaskedSource.decodedLimit
