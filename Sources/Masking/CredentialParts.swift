@@ -82,8 +82,13 @@ struct CredentialParts {
     private func endOfValue(_ start: Int) -> Int {
         var place = start
         while place < end, bytes[place] != UInt8(ascii: ",") {
-            if isSpace(place) || isSeparator(place), beginsParameter(afterSpaces(place + 1)) { break }
-            place += 1
+            guard isSpace(place) || isSeparator(place) else {
+                place += 1
+                continue
+            }
+            let next = afterSpaces(place + 1)
+            if beginsParameter(next) { break }
+            place = next
         }
         while place > start, isSpace(place - 1) { place -= 1 }
         return place

@@ -13,7 +13,11 @@ extension FieldScanner {
         var start = place + length
         while start < bytes.count, bytes[start] == 0x20 { start += 1 }
         var end = start
-        while end < bytes.count, RunScanner.isOfRun[Int(bytes[end])] { end += 1 }
+        // In a form a plus sign is a space, before another scheme too.
+        while end < bytes.count, RunScanner.isOfRun[Int(bytes[end])], syntax != .form || bytes[end] != UInt8(ascii: "+")
+        {
+            end += 1
+        }
         while end > start, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
         let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
         guard value.count >= FieldScanner.shortest, !Placeholder.isOne(value), !isExempt(start) else { return nil }
@@ -64,7 +68,7 @@ extension FieldScanner {
 
     /// The value of a line of a head that is a whole string: `"Authorization: Bearer …"`, `'X-Api-Key: …'`.
     func quotedLine(_ name: Range<Int>, _ start: Int, _ kind: SecretKind) -> Range<Int>? {
-        guard kind == .credential || kind == .apiKey, name.lowerBound > 0 else { return nil }
+        guard kind == .credential || kind == .apiKey || kind == .cookie, name.lowerBound > 0 else { return nil }
         let sign = bytes[name.lowerBound - 1]
         guard sign == UInt8(ascii: "\"") || sign == UInt8(ascii: "'") else { return nil }
         var end = start
@@ -74,6 +78,7 @@ extension FieldScanner {
             end += 1
         }
         guard end < bytes.count else { return nil }
+        if kind == .cookie { return start..<end }
         // In a sentence there are more words than a scheme and its credentials.
         let words = bytes[start..<end].split(separator: 0x20)
         guard let last = words.last, words.count == 1 || words.count == 2 && CredentialScheme.isOne(words[0]),

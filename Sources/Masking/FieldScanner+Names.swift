@@ -11,7 +11,8 @@ extension FieldScanner {
 
     private func kind(ofPlain bytes: UnsafeRawBufferPointer, _ name: Range<Int>) -> SecretKind? {
         let name = FieldScanner.innermost(name, in: bytes)
-        return name.isEmpty ? nil : names.kind(of: bytes[name])
+        guard !name.isEmpty else { return nil }
+        return names.kind(of: bytes[name]) ?? (isOfCookies(bytes[name]) ? .cookie : nil)
     }
 
     /// `password` of `user[password]` and `user%5Bpassword%5D`.

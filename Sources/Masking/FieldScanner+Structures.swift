@@ -9,6 +9,9 @@ extension FieldScanner {
     private static let valueElements: [StaticString] = ["string", "value", "data"]
 
     private static let longestArray = 1 << 20
+    private static let longestTag = 4_096
+    /// So many sections and comments are read within one element.
+    private static let mostSections = 64
 
     /// Takes the strings of an array of JSON, and of those in it; returns where it ends. Names in objects stay.
     mutating func array(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
@@ -31,11 +34,14 @@ extension FieldScanner {
             let end = end(of: quote, from: content)
             place = afterQuote(endingAt: end, quote)
             if !isSeparator(afterBlanks(place, acrossLines: true)), !isMessage(content..<end, kind) {
-                take(content..<end, kind, name, quote, needsShape: kind != .password && kind != .named)
+                take(content..<end, kind, name, quote, needsShape: !isWhole(kind))
             }
         }
         return place
     }
+
+    /// Whether each string in an array is a secret of that kind, whatever it looks like.
+    private func isWhole(_ kind: SecretKind) -> Bool { kind == .password || kind == .named || kind == .cookie }
 
     /// Where a string ends together with its closing quote.
     private func afterQuote(endingAt end: Int, _ quote: Quote) -> Int {
@@ -79,11 +85,18 @@ extension FieldScanner {
             }
             return end
         }
-        let headEnd = Array("\r\n\r\n".utf8)
-        guard let body = find(headEnd, from: end, within: 1_024).map({ $0 + 4 }) else { return nil }
-        let bodyEnd = find(Array("\r\n--".utf8), from: body, within: 1 << 20) ?? bytes.count
+        guard let (body, ending) = partBody(after: end) else { return nil }
+        let bodyEnd = find(Array(ending.utf8), from: body, within: 1 << 20) ?? bytes.count
         take(body..<bodyEnd, kind, content..<end, needsShape: false)
         return bodyEnd
+    }
+
+    /// Where the body of a form's part begins, and what ends it; the lines of some programs end with a line feed alone.
+    private func partBody(after place: Int) -> (start: Int, ending: String)? {
+        let usual = find(Array("\r\n\r\n".utf8), from: place, within: 1_024)
+        let short = find(Array("\n\n".utf8), from: place, within: usual.map { $0 - place } ?? 1_024)
+        if let short { return (short + 2, "\n--") }
+        return usual.map { ($0 + 4, "\r\n--") }
     }
 
     /// The name of a pair, in quotes, or without them where the syntax lets them out.
@@ -109,14 +122,13 @@ extension FieldScanner {
 
     /// `<password>…</password>` or `<entry key="password">…</entry>`, from the end of the first tag on.
     mutating func element(endingAt place: Int) -> Int? {
-        guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")), open + 1 < place else {
-            return nil
-        }
+        guard let open = lastOpen, open + 1 < place, place - open <= FieldScanner.longestTag else { return nil }
         let tag = bytes[(open + 1)..<place]
         guard let first = tag.first, ValueShape.isLetterOrDigit(first), tag.last != UInt8(ascii: "/") else {
             return nil
         }
-        let end = tag.firstIndex { $0 <= 0x20 } ?? place
+        let most = min(place, open + 2 * SecretNames.longest)
+        let end = bytes[(open + 1)..<most].firstIndex { $0 <= 0x20 } ?? most
         let start = bytes[(open + 1)..<end].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? open + 1
         guard start < end else { return nil }
         var label = start..<end
@@ -130,22 +142,51 @@ extension FieldScanner {
             }
             return nil
         }
-        var value = place + 1
-        var close = bytes[value...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
-        let data = "<![CDATA["
-        if has(data, endingAt: close + data.utf8.count) {
-            value = close + data.utf8.count
-            close = find(Array("]]>".utf8), from: value, within: 1 << 20) ?? bytes.count
+        return content(from: place + 1, kind, label)
+    }
+
+    /// Takes the text of an element, in sections too; returns where it ends. Comments and instructions within are left out.
+    private mutating func content(from start: Int, _ kind: SecretKind, _ label: Range<Int>) -> Int {
+        var place = start
+        let count = found.count
+        for _ in 0..<FieldScanner.mostSections {
+            var value = place
+            while value < bytes.count, bytes[value] <= 0x20 { value += 1 }
+            if let (content, ending) = section(at: value) {
+                let close = find(Array(ending.utf8), from: content, within: 1 << 20) ?? bytes.count
+                if ending == "]]>" { take(trimmed(content..<close), kind, label, needsShape: false) }
+                place = min(bytes.count, close + ending.utf8.count)
+                continue
+            }
+            let close = bytes[value...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+            if value == close {
+                if found.count == count, close + 1 < bytes.count, ValueShape.isLetterOrDigit(bytes[close + 1]) {
+                    // <password><value>…</value></password>
+                    pair = Pair(kind: kind, name: label, end: close + 200, isApart: true)
+                }
+                return close
+            }
+            take(trimmed(value..<close), kind, label, needsShape: false)
+            place = close
         }
-        while value < close, bytes[value] <= 0x20 { value += 1 }
-        if value == close, close + 1 < bytes.count, ValueShape.isLetterOrDigit(bytes[close + 1]) {
-            // <password><value>…</value></password>
-            pair = Pair(kind: kind, name: label, end: close + 200, isApart: true)
-            return close
+        return place
+    }
+
+    /// What stands at a place that is no text of an element, and its end (XML 1.0 §2.5 to §2.7).
+    private func section(at place: Int) -> (content: Int, ending: String)? {
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "<") else { return nil }
+        for (beginning, ending) in [("<![CDATA[", "]]>"), ("<!--", "-->"), ("<?", "?>")]
+        where has(beginning, endingAt: place + beginning.utf8.count) {
+            return (place + beginning.utf8.count, ending)
         }
-        while close > value, bytes[close - 1] <= 0x20 { close -= 1 }
-        take(value..<close, kind, label, needsShape: false)
-        return close
+        return nil
+    }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, bytes[start] <= 0x20 { start += 1 }
+        while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
+        return start..<end
     }
 
     /// Whether an element holds the value of a pair.

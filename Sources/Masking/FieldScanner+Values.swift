@@ -19,7 +19,8 @@ extension FieldScanner {
         _ length: Int,
         _ nameQuote: Quote,
         _ name: Range<Int>,
-        _ kind: SecretKind
+        _ kind: SecretKind,
+        most: Int = .max
     ) -> Value? {
         var start = separator + length
         let isColon =
@@ -37,7 +38,9 @@ extension FieldScanner {
         if let (content, quote) = openingQuote(at: start) {
             return Value(range: content..<end(of: quote, from: content), quote: quote)
         }
-        if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote) {
+        if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote),
+            kind != .cookie || openingQuote(at: afterBlanks(start + 1, acrossLines: true)) != nil
+        {
             return Value(range: start + 1..<bytes.count, isArray: true)
         }
         if isColon {
@@ -62,7 +65,7 @@ extension FieldScanner {
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         var end = start
-        while end < bytes.count, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
+        while end < bytes.count, end - start < most, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
         // Authorization=Bearer …
         if kind == .credential, end + 1 < bytes.count, bytes[end] == 0x20, CredentialScheme.isOne(bytes[start..<end]) {
             end += 1

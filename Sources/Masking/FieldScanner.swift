@@ -50,6 +50,14 @@ struct FieldScanner {
     /// Where the last `value` was whose name may follow.
     private(set) var valueSeparator: (place: Int, name: Range<Int>, quote: Quote)?
 
+    /// Where the last tag may have begun.
+    private(set) var lastOpen: Int?
+
+    /// The object whose members were looked at last, and whether it is a JSON Web Key.
+    var webKey: (range: Range<Int>, isOne: Bool)?
+
+    private static let keyBeginning = 256
+
     struct Pair {
         let kind: SecretKind
         let name: Range<Int>
@@ -78,6 +86,9 @@ struct FieldScanner {
             let next: Int?
             switch bytes[place] {
             case UInt8(ascii: ":"), UInt8(ascii: "="): next = separator(at: place, length: 1)
+            case UInt8(ascii: "<"):
+                lastOpen = place
+                next = nil
             case UInt8(ascii: ">") where syntax == .markup || syntax == .text: next = element(endingAt: place)
             case UInt8(ascii: "%"):
                 next =
@@ -202,6 +213,14 @@ struct FieldScanner {
             }
             return nil
         }
+        // A query's key is looked at by its beginning first, as in `key=key=…` each is as long as all that follow.
+        let isKey = isShaped && kind == .apiKey && isName(name, among: ["key"])
+        if isKey {
+            let beginning = value(after: place, length, quote, name, kind, most: FieldScanner.keyBeginning)
+            guard let beginning, ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[beginning.range])) else {
+                return nil
+            }
+        }
         guard let value = value(after: place, length, quote, name, kind) else {
             // "password": { "value": … }
             if isQuoted(quote), begins(with: UInt8(ascii: "{"), after: place + length) {
@@ -210,16 +229,19 @@ struct FieldScanner {
             return nil
         }
         if value.isArray { return array(from: value.range.lowerBound, kind, label) }
-        if isShaped, kind == .apiKey, isName(name, among: ["key"]),
-            !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
-        {
-            return nil
-        }
+        if isKey, !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range])) { return nil }
         let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote)
+        let count = found.count
         take(value.range, kind, label, value.quote, needsShape: needsShape)
-        if value.isBare { readPlus(isInQuery) }
+        if found.count == count, isQuoted(value.quote), kind == .cookie || isJSON(value.range) { return nil }
+        if value.isBare, found.count > count { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
         return value.range.upperBound
+    }
+
+    /// Whether a value that is none itself may have some.
+    private func isJSON(_ range: Range<Int>) -> Bool {
+        range.count > 1 && "{[".utf8.contains(bytes[range.lowerBound])
     }
 
     /// Takes a number of JSON.
@@ -298,10 +320,13 @@ struct FieldScanner {
         _ quote: Quote = .none,
         needsShape: Bool
     ) {
+        if kind == .cookie { return takeCookies(range, quote, needsShape: needsShape) }
         let range = withoutScheme(range, kind)
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard !ValueShape.isOrdinary(value, kind) else { return }
-        if needsShape, !ValueShape.isMadeByChance(value, least: 12) { return }
+        // A ticket may be one of a list of faults.
+        let isTicket = kind == .token && isName(innermost(name), among: ["ticket"])
+        if needsShape || isTicket, !ValueShape.isMadeByChance(value, least: 12) { return }
         switch kind {
         case .signature: guard ValueShape.isRandom(value) else { return }
         case .card: guard ValueShape.isCard(value) else { return }

@@ -131,7 +131,9 @@ struct HeadMask {
         case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
         default: break
         }
-        guard let kind = facts.kind else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
+        // A ticket may be one of a list of faults.
+        let isOrdinary = facts.isTicket && !ValueShape.isMadeByChance(.init(rebasing: bytes[value]), least: 12)
+        guard let kind = facts.kind, !isOrdinary else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
         if kind == .credential { return credentials(bytes, value, label) }
         let credentials = CredentialScheme.end(in: bytes, value)..<value.upperBound
         noteFirstWord(of: bytes, credentials, kind, label)
@@ -178,7 +180,8 @@ struct HeadMask {
                     start..<end,
                     kind ?? .cookie,
                     "cookie \(label)",
-                    isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain)
+                    isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain),
+                    isCookie: true
                 )
         }
     }
@@ -189,10 +192,13 @@ struct HeadMask {
         _ kind: SecretKind,
         _ name: String,
         isEscaped: Bool = false,
-        isSought: Bool = true
+        isSought: Bool = true,
+        isCookie: Bool = false
     ) -> [Mark] {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard !range.isEmpty, !Placeholder.isOne(value) else { return [] }
+        // `X-Auth: none`; of cookies each is masked.
+        if kind != .named, !isCookie, ValueShape.isOrdinaryWord(value) { return [] }
         let found = FoundSecret(
             range: range,
             kind: kind,
@@ -223,10 +229,13 @@ struct FieldNameFacts {
     let kind: SecretKind?
     /// Whether nothing in the value is suspected.
     let isOrdinary: Bool
+    /// Whether the value is a secret only where it looks made by chance.
+    let isTicket: Bool
 
     init(_ label: String, _ names: SecretNames) {
         name = label.lowercased()
         kind = names.kind(ofField: name)
+        isTicket = kind == .token && (name == "ticket" || name == "x-ticket")
         isOrdinary = HeadMask.isOrdinary(name) || names.isExempt(name.utf8)
     }
 }

@@ -1,12 +1,16 @@
 /// Numbers of JSON, which stay numbers where they are masked.
 enum JSONNumber {
+    /// So many signs of a number may stand before a place in it, and as many behind.
+    private static let longest = 64
+
     /// The number that a place is in; `nil` where it is none of JSON: it follows the colon after a name in quotes, or a
     /// bracket or a comma, and a sign of JSON follows it.
     static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         guard bytes[range].allSatisfy(isPart) else { return nil }
         var (start, end) = (range.lowerBound, range.upperBound)
-        while start > 0, isPart(bytes[start - 1]) { start -= 1 }
-        while end < bytes.count, isPart(bytes[end]) { end += 1 }
+        while start > 0, range.lowerBound - start <= longest, isPart(bytes[start - 1]) { start -= 1 }
+        while end < bytes.count, end - range.upperBound <= longest, isPart(bytes[end]) { end += 1 }
+        guard range.lowerBound - start <= longest, end - range.upperBound <= longest else { return nil }
         // What a number begins with and ends with (RFC 8259 §6).
         guard bytes[start] == UInt8(ascii: "-") || isDigit(bytes[start]), isDigit(bytes[end - 1]) else { return nil }
         var (before, after) = (start, end)

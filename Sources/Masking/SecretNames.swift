@@ -2,7 +2,7 @@
 ///
 /// Names are compared without case and without what is no letter or digit: `X-Api-Key`, `api_key` and `apiKey` are one.
 package struct SecretNames: Sendable {
-    /// The longest name that is looked at, in bytes.
+    /// The longest name that is looked at whole, in bytes.
     static let longest = 80
 
     private static let exact: [SecretKind: [String]] = [
@@ -56,6 +56,7 @@ package struct SecretNames: Sendable {
         ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),
         ("token", .token), ("secret", .token), ("apikey", .apiKey), ("secretkey", .apiKey), ("accesskey", .apiKey),
         ("subscriptionkey", .apiKey), ("privatekey", .privateKey), ("sessionid", .session), ("signature", .signature),
+        ("signature256", .signature),
     ]
     /// Names with such an ending that ordinary values have: places in lists, sizes, what a page says of passwords.
     private static let ordinary: Set<String> = [
@@ -105,15 +106,17 @@ package struct SecretNames: Sendable {
 
     /// The kind of secret under a name; `nil` where its value is ordinary.
     package func kind(of name: some Collection<UInt8>) -> SecretKind? {
-        guard name.count <= SecretNames.longest else { return nil }
+        // Of a longer name, as of settings with all their groups, the ending counts.
+        let isWhole = name.count <= SecretNames.longest
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SecretNames.longest) { buffer in
             var count = 0
-            for byte in name {
+            for byte in name.suffix(SecretNames.longest) {
                 guard let plain = SecretNames.plain(byte) else { continue }
                 buffer[count] = plain
                 count += 1
             }
-            return kind(ofPlain: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+            let plain = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+            return kind(ofPlain: plain, isWhole: isWhole)
         }
     }
 
@@ -128,7 +131,7 @@ package struct SecretNames: Sendable {
         return isExtension ? kind(of: rest.utf8) : nil
     }
 
-    private func kind(ofPlain name: UnsafeRawBufferPointer) -> SecretKind? {
+    private func kind(ofPlain name: UnsafeRawBufferPointer, isWhole: Bool) -> SecretKind? {
         guard let first = name.first, let last = name.last else { return nil }
         // Most names are no secret's: these end here, before a string is made.
         let ending = endings.first {
@@ -138,7 +141,7 @@ package struct SecretNames: Sendable {
         if ending == nil, lengths[Int(first)] & SecretNames.bit(name.count) == 0 { return nil }
         let text = String(decoding: name, as: UTF8.self)
         if isExempt(plain: text) { return nil }
-        if let kind = table[text] { return kind }
+        if isWhole, let kind = table[text] { return kind }
         guard let ending, !SecretNames.ordinary.contains(text) else { return nil }
         let rest = text.dropLast(ending.ending.count)
         if SecretNames.ordinaryBeginnings.contains(where: { rest == $0 || rest.hasPrefix($0 + "my") }) { return nil }
@@ -147,8 +150,10 @@ package struct SecretNames: Sendable {
 
     /// Whether the profile says that the values under a name stay.
     func isExempt(_ name: some Collection<UInt8>) -> Bool {
-        guard !exempt.isEmpty || !exemptEndings.isEmpty, name.count <= SecretNames.longest else { return false }
-        return isExempt(plain: SecretNames.normalised(String(decoding: name, as: UTF8.self)))
+        guard !exempt.isEmpty || !exemptEndings.isEmpty else { return false }
+        let text = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))
+        guard name.count <= SecretNames.longest else { return exemptEndings.contains { text.hasSuffix($0) } }
+        return isExempt(plain: text)
     }
 
     private func isExempt(plain name: String) -> Bool {

@@ -8,6 +8,7 @@ enum ValueShape {
         "jwt", "opaque", "string", "number", "boolean", "object", "text", "password", "passwort", "token", "secret",
         "required", "optional", "hidden", "masked", "redacted", "removed", "invalid", "expired", "missing", "new",
         "current-password", "new-password", "one-time-code", "off", "on", "yes", "no", "unknown", "default",
+        "include", "omit", "same-origin",
     ]
 
     /// Whether a value under a secret's name is no secret.
@@ -31,11 +32,16 @@ enum ValueShape {
             }
         }
         guard value.count <= 200 else { return false }
+        if isOrdinaryWord(value) { return true }
         let text = String(decoding: value, as: UTF8.self).lowercased()
-        if value.count <= 20, ordinary.contains(text) { return true }
         // Sentences about a password, as translations have them; a token has no spaces at all.
         guard text.utf8.contains(0x20) else { return false }
         return kind != .password || ["password", "passwort", "passphrase", "…", "?"].contains { text.contains($0) }
+    }
+
+    /// Whether a value is a word that stands for no secret.
+    static func isOrdinaryWord(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count <= 20 && ordinary.contains(String(decoding: value, as: UTF8.self).lowercased())
     }
 
     /// How a list of what is wrong with a value says it, where it has no full stop.

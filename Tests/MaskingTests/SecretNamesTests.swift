@@ -29,7 +29,7 @@ struct SecretNamesTests {
             "password_length",
             "passwordStrength", "token_count", "token_limit", "csrf_enabled", "keyword", "key", "sort_key", "cache_key",
             "public_key", "authored_by", "d", "tokenizer", "secretariat", "opinion", "spin", "cookie_policy",
-            String(repeating: "a", count: 200) + "password",
+            String(repeating: "a", count: 200) + "passage",
         ]
     )
     func ordinary(name: String) { #expect(SecretNames().kind(of: name.utf8) == nil) }
