@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Masking
+
+@Suite("Texts made to be slow to look through take no longer than others", .timeLimit(.minutes(2)))
+struct LinearTimeTests {
+    private func masked(_ beginning: String, _ piece: String, _ syntax: ScanSyntax, length: Int = 256 << 10) {
+        let text = beginning + String(repeating: piece, count: length / piece.utf8.count)
+        #expect(Masked.text(text, syntax).utf8.count <= 16 * text.utf8.count)
+    }
+
+    @Test("Names and schemes, each with all that follow as its value")
+    func values() {
+        masked("a=1&", "key=", .form)
+        masked("a=1&b=", "Bearer+", .form)
+        masked("{\"a\":\"", "?key=", .text)
+    }
+
+    @Test("Members with the names of a web key's")
+    func webKeys() { masked("", "\"d\":\"a\",", .text) }
+
+    @Test("A known number within a long run of numbers")
+    func numbers() { masked(#"{"password":"12345678","x":["#, "12345678-", .text) }
+
+    @Test("Ends of tags")
+    func tags() { masked("<a", ">", .markup) }
+
+    @Test("Spaces within credentials")
+    func spaces() {
+        let head = "GET / HTTP/1.1\r\nAuthorization: Foo a=b" + String(repeating: " ", count: 256 << 10) + "c\r\n\r\n"
+        #expect(Masked.head(head).hasPrefix("GET / HTTP/1.1\r\nAuthorization: Foo"))
+    }
+}
