@@ -294,8 +294,12 @@ package final class RunningProxy: Sendable {
 
     // MARK: - Setting up
 
-    /// Refuses to listen for other machines where neither the settings nor the profile say which ones.
+    /// Refuses what is no address, and to listen for other machines where neither the settings nor the profile say which
+    /// ones.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
+        if let wrong = settings.listeners.first(where: { isWrongAddress($0.host) }) {
+            throw StartError("\(wrong.host.prefix(80)) is no address.", isUsage: true)
+        }
         guard settings.allowed.isEmpty, profile?.access.isEmpty ?? true,
             let open = settings.listeners.first(where: { !$0.isLoopback })
         else { return }
@@ -303,8 +307,17 @@ package final class RunningProxy: Sendable {
         throw StartError(
             "Listening on \(open.host) lets other machines reach \(what).",
             hint: "Say which ones may use it, for example --allow 192.168.0.0/16 or 'access' in a profile, "
-                + "or listen on 127.0.0.1."
+                + "or listen on 127.0.0.1.",
+            isUsage: true
         )
+    }
+
+    /// Whether a host has the form of an address and is none, as 999.1.1.1; names are looked up when they are listened on.
+    private static func isWrongAddress(_ host: String) -> Bool {
+        // The C library knows short forms as 127.1, too.
+        let isIPv4 = host.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == 0x2E } && host.count(where: { $0 == "." }) > 2
+        guard isIPv4 || host.contains(":") else { return false }
+        return (try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0)) == nil
     }
 
     /// Refuses listeners whose clients cannot be asked who they are, where clients are to be asked.

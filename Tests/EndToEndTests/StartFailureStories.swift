@@ -35,6 +35,17 @@ extension UserStories {
             try await fails(["run", "--listen", "192.0.2.99:0", "--allow", "192.0.2.0/24"], says: "192.0.2.99")
         }
 
+        @Test("To listen for other machines without --allow is wrong usage, and so is what is no address")
+        func openListener() async throws {
+            for arguments in [
+                ["run", "--listen", "0.0.0.0:0"], ["run", "--listen", "[::]:0"],
+                ["run", "--mode", "socks5@0.0.0.0:0"], ["run", "--listen", "1.2.3.4:0"],
+            ] {
+                try await fails(arguments, status: 2, says: "lets other machines reach", "--allow")
+            }
+            try await fails(["run", "--listen", "999.1.1.1:0"], status: 2, says: "999.1.1.1 is no address.")
+        }
+
         @Test("A session path that cannot be written")
         func unwritableSession() async throws {
             try await fails(
