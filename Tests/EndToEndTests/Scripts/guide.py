@@ -374,6 +374,9 @@ class Page:
                 command = "http_proxy=http://proxy.example:3128 " + line if line.endswith(" env") else line
                 isScreen = SCREENS.match(line) is not None
                 self.start(command, isScreen, ("Sequence]",) if isScreen else ("recording to", "answers from"))
+                # The screen is drawn before the proxy listens.
+                if command == "sluice" and not wait_for(lambda: listens(8080)):
+                    self.wrong(f"{command} does not listen")
             elif ASKING.match(line):
                 program = Running(line, self.home, self.folder, terminal=True)
                 asked = 0
@@ -480,10 +483,22 @@ def read_until(program, word):
     return printed
 
 
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), PATIENCE).close()
+        return True
+    except OSError:
+        return False
+
+
 def wait_for(condition):
+    """Whether it came about in time."""
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and not condition():
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
         select.select([], [], [], 0.02)
+    return True
 
 
 if not os.environ.get("GUIDE_INSIDE"):
