@@ -189,7 +189,8 @@ extension EffectRunner {
                 guard let outcome else { return }
                 let isStopped = !outcome.isFinished
                 let title = isStopped ? "Stopped after \(outcome.done) of \(plan.times)" : "Sent \(plan.times) times"
-                inbox.send(.report(title: title, RepeatText.report(outcome, request)))
+                let text = RepeatText.report(outcome, request)
+                inbox.send(.report(title: title, text, topic: "repeat-and-compare"))
             }
         }
     }

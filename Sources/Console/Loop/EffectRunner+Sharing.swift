@@ -15,7 +15,7 @@ extension EffectRunner {
         guard let session = services?.session else { return }
         onReader { [inbox] _ in
             let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: true)
-            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(text)))
+            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(text), topic: "why"))
         }
     }
 

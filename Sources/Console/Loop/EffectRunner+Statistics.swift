@@ -13,7 +13,7 @@ extension EffectRunner {
                 statistics = try reader.statistics(matching: filter)
             }
             let document = StatisticsDocument.make(statistics)
-            inbox.send(.report(title: title, document))
+            inbox.send(.report(title: title, document, topic: "sessions"))
         }
     }
 }

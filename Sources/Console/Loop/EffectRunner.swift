@@ -267,7 +267,7 @@ final class EffectRunner: Sendable {
                 throw ConsoleError("One of the two is not in this session.")
             }
             let document = Comparison.document(a, b, source: reader, width: width)
-            inbox.send(.report(title: "\(first) and \(second) compared", document))
+            inbox.send(.report(title: "\(first) and \(second) compared", document, topic: "repeat-and-compare"))
         }
     }
 
@@ -291,7 +291,7 @@ final class EffectRunner: Sendable {
             inbox.send(.addresses(steps.addresses))
             let trust = services?.trustHelp ?? []
             let document = DetailDocument(lines: steps.lines(width: width) + trust.map { DetailLine($0) })
-            inbox.send(.report(title: FirstSteps.title, document))
+            inbox.send(.report(title: FirstSteps.title, document, topic: "trust"))
         }
     }
 }

@@ -199,7 +199,8 @@ package struct ReportState: Sendable {
     /// The pages of help, one of which is the document; empty for a report of one page.
     var pages: [HelpPage] = []
     var page = 0
-    /// Of help, the guide's page about what it was asked for.
+    var isHelp: Bool { !pages.isEmpty }
+    /// The guide's page about it; of help, the one about what it was asked for.
     var topic: String?
 }
 

@@ -35,7 +35,8 @@ package enum Message: Sendable {
     case rulesConflict(SavingConflict, String)
     case rulesNotSaved(String)
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
-    case report(title: String, DetailDocument)
+    /// A text to read, and the topic of the guide that it is about.
+    case report(title: String, DetailDocument, topic: String? = nil)
     case editor(EditorState)
     /// What a rule in an editor would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)

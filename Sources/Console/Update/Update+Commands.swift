@@ -42,8 +42,8 @@ extension ConsoleModel {
         return []
     }
 
-    mutating func report(_ title: String, _ document: DetailDocument) -> [Effect] {
-        push(.report(ReportState(title: title, document: document)))
+    mutating func report(_ title: String, _ document: DetailDocument, topic: String? = nil) -> [Effect] {
+        push(.report(ReportState(title: title, document: document, topic: topic)))
     }
 
     mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {

@@ -23,7 +23,9 @@ extension ConsoleModel {
                 if let topic = picker.command?.guideTopic { return topic }
             case .prompt(let prompt):
                 if let topic = prompt.command.guideTopic { return topic }
-            case .report, .confirm: continue
+            case .report(let report):
+                if let topic = report.topic { return topic }
+            case .confirm: continue
             }
         }
         return filter.isEditing ? "filters" : "console"

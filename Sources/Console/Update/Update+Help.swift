@@ -6,7 +6,7 @@ extension ConsoleModel {
     /// opens the guide.
     mutating func openHelp(_ word: String?) -> [Effect] {
         if isLinear { return openLineHelp(word) }
-        if word == nil, case .report(let report) = overlays.last, let topic = report.topic { return openGuide(topic) }
+        if word == nil, case .report(let report) = overlays.last, report.isHelp { return openGuide(report.topic) }
         let pages = HelpDocument.pages(self, for: context)
         guard let word = word?.lowercased() else { return openHelp(pages, 0) }
         let named = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group

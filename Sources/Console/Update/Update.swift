@@ -41,7 +41,7 @@ extension ConsoleModel {
             tell(words, .error)
         case .detail(let generation, let id, let pages, let document):
             return show(document, pages, of: id, generation)
-        case .report(let title, let document): return report(title, document)
+        case .report(let title, let document, let topic): return report(title, document, topic: topic)
         case .editor(let editor): return open(editor)
         case .ruleRemark(let text, let words, let isWrong):
             remark(words, isWrong: isWrong) { $0.area.text == text }

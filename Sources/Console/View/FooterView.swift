@@ -62,7 +62,7 @@ enum FooterView {
         case .list, .detail, .panel, .report:
             if case .confirm? = model.overlays.last { return nil }
             var isHelp = false
-            if case .report(let report)? = model.overlays.last { isHelp = report.topic != nil }
+            if case .report(let report)? = model.overlays.last { isHelp = report.isHelp }
             return model.keymap.keys(for: .help, in: model.context).first.map { ($0, isHelp ? "guide" : "help") }
         }
     }
@@ -114,7 +114,8 @@ enum FooterView {
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
         case .report(let report):
             let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
-            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close"), ("c", "copy")]
+            let guide = report.isHelp ? [help(model)].compactMap(\.self) : []
+            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close"), ("c", "copy")] + guide
         case nil: break
         }
         if model.filter.isEditing {

@@ -20,7 +20,7 @@ enum HelpKeys {
 
     static let report: [Hint] = [
         ("↑ ↓ j k", "move"), ("pgup pgdn", "by pages"), ("g G", "to the first line, to the last"), ("f", "find"),
-        ("c", "copy: a line, or all that is shown"),
+        ("c", "copy: a line, or all that is shown"), ("?", "help; in help, the guide's page about where you were"),
         ("esc q", "close"),
     ]
 

@@ -43,6 +43,18 @@ struct GuideViewTests {
         #expect(try topic("/") == "filters")
         #expect(try topic(":") == "keys")
         #expect(try topic("A") == "repeat-and-compare")
+        for about in ["why", "trust", "sessions", "repeat-and-compare"] {
+            var model = console()
+            _ = model.update(.report(title: "A report", DetailDocument("A line."), topic: about))
+            model.press("?")
+            #expect(report(model)?.title == "Help")
+            model.press("?")
+            guard case .page(let page) = Guide().find(about) else {
+                Issue.record("The guide has no page about \(about).")
+                continue
+            }
+            #expect(report(model)?.title == "Guide: \(page.title)")
+        }
         for tool in Tool.all {
             var model = console()
             _ = model.perform(.panel, tool.key)

@@ -69,6 +69,12 @@ struct HelpTests {
         model = console()
         model.press("!")
         #expect(FooterView.hints(model).contains { $0.key == "c" })
+        // The guide is behind help, however much room the other keys leave.
+        for width in [46, 80, 120] {
+            model = ModelFixture.listing(ModelFixture.plain(9), Size(width: width, height: 24))
+            model.press("?")
+            #expect(FooterView.hints(model).contains { $0.key == "?" && $0.word == "guide" })
+        }
     }
 
     @Test("The legend names no colour where none is seen", arguments: [ColorDepth.none, .ansi8, .ansi16, .palette256])
