@@ -1,4 +1,5 @@
 import CBuild
+import Content
 import Expressions
 import Files
 import Foundation
@@ -21,6 +22,8 @@ package enum SluiceVersion {
         let libraries = [
             ("OpenSSL", LibraryVersions.openSSL), ("nghttp2", LibraryVersions.nghttp2), ("SQLite", sqliteVersion),
             ("PCRE2", RegularExpression.libraryVersion), ("libzip", ZipReader.libraryVersion),
+            ("zlib", CodecVersions.zlib), ("brotli", CodecVersions.brotli), ("zstd", CodecVersions.zstd),
+            ("libwebp", CodecVersions.webP),
         ]
         let lines = [("commit", commit ?? "not known: built outside a repository")] + libraries
         return

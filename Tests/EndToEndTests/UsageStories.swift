@@ -17,6 +17,7 @@ extension UserStories {
             for pattern in [
                 "commit +([0-9a-f]{40}(-changed)?|not known: built outside a repository)", "OpenSSL +OpenSSL 3\\..+",
                 "nghttp2 +1\\.\\d+\\.\\d+", "SQLite +3\\.\\d+\\.\\d+", "PCRE2 +10\\.\\d+ .+", "libzip +1\\.\\d+\\.\\d+",
+                "zlib +1\\.\\d+.*", "brotli +1\\.\\d+\\.\\d+", "zstd +1\\.\\d+\\.\\d+", "libwebp +[1-9]\\.\\d+\\.\\d+",
             ] {
                 let expression = try Regex(pattern)
                 #expect(
