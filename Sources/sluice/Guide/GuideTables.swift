@@ -95,8 +95,19 @@ enum GuideTables {
         return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
     }
 
-    /// Text without forms of Markdown.
+    /// Text without forms of Markdown; options, and `--` itself, are code, as two hyphens in words become a dash.
     private static func plain(_ text: String) -> String {
+        var plain = ""
+        var rest = text[...]
+        for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--(?:[a-z0-9]+(?:-[a-z0-9]+)*)?)(?![A-Za-z0-9-])/) {
+            let option = match.output.1
+            plain += escaped(rest[..<option.startIndex]) + code(String(option))
+            rest = text[option.endIndex...]
+        }
+        return plain + escaped(rest)
+    }
+
+    private static func escaped(_ text: Substring) -> String {
         text.map { "\\`*_[]<".contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
