@@ -56,7 +56,31 @@ extension UserStories {
             #expect(try await sluice(["guide", "--search", "trust JAVA"]).contains("trust, One command: Java"))
             #expect(try await sluice(["guide", "--search", "zebra violin"], status: 1).contains("No line"))
             #expect(try await sluice(["guide", "map"], status: 2).contains("map-remote, map-local"))
-            #expect(try await sluice(["guide", "nonsense"], status: 2).contains("no topic 'nonsense'"))
+            #expect(try await sluice(["guide", "nonsense"], status: 2).contains("no topic 'nonsense'."))
+            #expect(try await sluice(["guide", "keyz"], status: 2).contains("no topic 'keyz' (did you mean 'keys'?)"))
+            let unquoted = try await sluice(["guide", "--search", "throttle", "preset"], status: 2)
+            #expect(unquoted.contains("--search 'throttle preset'"), "\(unquoted)")
+        }
+
+        @Test("On a terminal a page is shown whole: in the pager, and without one where it is not there or of no use")
+        func pager() async throws {
+            let sluice = try SluiceProcess.executable()
+            for (terminal, pager, marks) in [
+                ("xterm", "sed s/^/paged:/", "paged:"), ("xterm", "no-such-pager", ""), ("xterm", "/dev/null", ""),
+                ("dumb", "", ""), ("dumb", "no-such-pager", ""),
+            ] {
+                let environment = ["TERM": terminal, "PAGER": pager, "NO_COLOR": "1"]
+                let outcome = try await Program.run(
+                    "python3",
+                    [script("on_terminal.py"), sluice, "guide", "throttle"],
+                    environment: SluiceProcess.environment(scratch).merging(environment) { $1 },
+                    within: 90
+                )
+                #expect(outcome.status == 0, "\(terminal), \(pager): \(outcome.errors)")
+                let lines = outcome.text.split(whereSeparator: \.isNewline)
+                #expect(lines.contains("\(marks)THROTTLING"), "\(terminal), \(pager): \(outcome.text)")
+                #expect(outcome.text.contains("modem-56k"), "\(terminal), \(pager)")
+            }
         }
 
         @Test("Each table that a page names is one that the program has, and is shown")
@@ -79,11 +103,63 @@ extension UserStories {
                     #expect(rows.count > 2, "\(topic) has a table that the program does not know, before \(part)")
                     let word = rows.last?.split(whereSeparator: { "|`\\ ".contains($0) }).first ?? ""
                     #expect(!word.isEmpty && plain.contains(word), "\(topic): \(word)")
+                    // Out of code, two hyphens are a dash on the site.
+                    for row in rows where !row.hasPrefix("| ---") {
+                        #expect(!row.replacing(/`[^`]*`/, with: "").contains("--"), "\(topic): \(row)")
+                    }
                     rest = rest[end.upperBound...]
                 }
             }
             #expect(count >= 30)
             #expect(try await sluice(["guide", "--markdown"], status: 2).contains("goes with a topic"))
+        }
+
+        /// A command as ArgumentParser describes it.
+        private struct Described: Decodable {
+            struct Argument: Decodable {
+                struct Name: Decodable { let kind: String, name: String }
+                let names: [Name]?
+                let shouldDisplay: Bool
+            }
+
+            let commandName: String
+            let arguments: [Argument]?
+            let subcommands: [Described]?
+
+            /// The long options of it and all commands below, each with the words of its command.
+            func options(_ path: [String] = []) -> [(command: String, option: String)] {
+                let path = path + [commandName]
+                let names = (arguments ?? []).filter(\.shouldDisplay).flatMap { $0.names ?? [] }
+                let own = names.filter { $0.kind == "long" && !["help", "version"].contains($0.name) }
+                return own.map { (path.joined(separator: " "), "--" + $0.name) }
+                    + (subcommands ?? []).flatMap { $0.options(path) }
+            }
+        }
+
+        @Test("Each option of each command, and each key of profiles, is on some page")
+        func whole() async throws {
+            struct Dump: Decodable { let command: Described }
+            var text = ""
+            for (topic, _) in try pages() { text += try await sluice(["guide", topic, "--markdown"]) }
+            let words = Set(text.split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
+            let dump = try await sluice(["--experimental-dump-help"])
+            let options = try JSONDecoder().decode(Dump.self, from: Data(dump.utf8)).command.options()
+            #expect(options.count > 200)
+            for (command, option) in options { #expect(words.contains(option), "\(command) \(option)") }
+            func keys(_ arguments: [String]) async throws -> [String] {
+                let help = try await sluice(["profile", "help"] + arguments)
+                return help.matches(of: #/(?m)^ {2}([a-z-]+) {2}/#).map { String($0.output.1) }
+            }
+            let marks = text.matches(of: /`([a-z-]+)`|([a-z-]+):/)
+            let marked = Set(marks.compactMap { $0.output.1 ?? $0.output.2 }.map { String($0) })
+            var count = 0
+            for key in try await keys([]) {
+                for inner in try await keys([key]) {
+                    count += 1
+                    #expect(marked.contains(inner), "\(key).\(inner)")
+                }
+            }
+            #expect(count > 60)
         }
 
         @Test("Numbers, keys, exit codes and formats are those that the commands tell")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Files
 import Foundation
 import Guide
+import HTTPModel
 import Runner
 import Terminal
 
@@ -10,7 +11,8 @@ struct GuideCommand: ParsableCommand {
         commandName: "guide",
         abstract: "Read the guide.",
         discussion: """
-            Without a topic it lists them. On a terminal a page is shown in $PAGER, or in less; in a pipe it is plain text.
+            Without a topic it lists them. On a terminal a page is shown in $PAGER, or in less; in a pipe, or where TERM is \
+            dumb, it is printed.
 
             Exit codes: 0 shown or written, 1 no line has the words of --search, or a file could not be written, 2 wrong \
             usage, or no such topic.
@@ -32,6 +34,12 @@ struct GuideCommand: ParsableCommand {
     var man: String?
 
     func validate() throws {
+        if let search, let topic, man == nil {
+            throw ValidationError(
+                "A topic and --search exclude each other; several words to look for are one argument: --search "
+                    + "'\(search.prefix(80)) \(topic.prefix(80))'."
+            )
+        }
         let given = [topic != nil, search != nil, man != nil].filter { $0 }.count
         if given > 1 { throw ValidationError("A topic, --search and --man exclude each other.") }
         if markdown, topic == nil { throw ValidationError("--markdown goes with a topic.") }
@@ -45,8 +53,9 @@ struct GuideCommand: ParsableCommand {
         switch guide.find(topic) {
         case .page(let page): show(markdown ? page.markdown : layout.text(of: page))
         case .several(let topics) where topics.isEmpty:
+            let near = Spelling.nearest(to: topic, among: Guide.topics).map { " (did you mean '\($0)'?)" } ?? ""
             throw StartError(
-                "The guide has no topic '\(topic.prefix(80))'.",
+                "The guide has no topic '\(topic.prefix(80))'\(near).",
                 hint: "sluice guide lists all; sluice guide --search WORDS looks for words.",
                 isUsage: true
             )
@@ -99,15 +108,17 @@ struct GuideCommand: ParsableCommand {
         throw ExitCode(1)
     }
 
-    /// In the pager where the text is for a terminal.
+    /// In the pager where the text is for a terminal that can move about; as it is where there is no pager.
     private func show(_ text: String) {
-        guard isTerminal else { return StandardStreams.out(text) }
-        let pager = ProcessInfo.processInfo.environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
+        let environment = ProcessInfo.processInfo.environment
+        guard isTerminal, environment["TERM"] != "dumb" else { return StandardStreams.out(text) }
+        let pager = environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
         // -F ends at once where all fits on the screen, -R passes styles on, -X leaves the text there.
         guard let pipe = popen(pager ?? "less -FRX 2>/dev/null || cat", "w") else { return StandardStreams.out(text) }
         signal(SIGPIPE, SIG_IGN)
         fputs(text, pipe)
-        pclose(pipe)
+        // The shell ends so where the command is not there, or is no program.
+        if [126, 127].contains(pclose(pipe) >> 8 & 0xFF) { StandardStreams.out(text) }
     }
 
     // MARK: - Manual pages
