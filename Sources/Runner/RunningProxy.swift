@@ -393,10 +393,7 @@ package final class RunningProxy: Sendable {
         guard let error = error as? ListeningError else { return error }
         let (listener, place) = (error.listener, error.listener.place)
         let mode = listener.mode == .regular ? "" : " (\(listener.mode))"
-        guard let cause = error.cause as? IOError else {
-            return StartError("\(place)\(mode) cannot be listened on: \(listener.host) is no address of this machine.")
-        }
-        switch cause.errnoCode {
+        switch (error.cause as? IOError)?.errnoCode {
         case EADDRINUSE:
             let other =
                 listener.mode == .regular && !settings.hasPlaceInMode
@@ -409,8 +406,9 @@ package final class RunningProxy: Sendable {
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."
             return StartError("\(place)\(mode) may not be listened on.", hint: hint)
-        case EADDRNOTAVAIL: return StartError("\(listener.host)\(mode) is no address of this machine.")
-        default: return StartError("\(place)\(mode) cannot be listened on: \(cause).")
+        default:
+            let words = ListeningRefusal.words(error.cause, host: listener.host, place: place, mode: mode)
+            return StartError("\(words).")
         }
     }
 }

@@ -23,7 +23,8 @@ struct PortCheck: Sendable {
             let text = "\(place) is for root, as are all ports below 1024"
             return [.problem(Self.about, text, mend: "sluice --listen \(await otherPlace())")]
         }
-        return [.problem(Self.about, "\(place): \(error)".oneLine, mend: "sluice --listen 127.0.0.1:0")]
+        let text = ListeningRefusal.words(error, host: host, place: place)
+        return [.problem(Self.about, text, mend: "sluice --listen 127.0.0.1:0")]
     }
 
     /// Why the port cannot be had; `nil` where it can.
