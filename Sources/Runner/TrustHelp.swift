@@ -18,8 +18,10 @@ package enum TrustHelp {
 
     /// The instructions; `path` is the authority's certificate (PEM).
     package static func lines(path: String) -> [Line] {
-        [Line("The certificate of your Sluice authority is"), Line("  ", path)] + prose(warning) + programs(path)
-            + systems(path) + prose(phones)
+        // They may be for another machine, whose user is not known here.
+        let commands = TrustCommands(file: "'\(path)'", isRoot: false)
+        return [Line("The certificate of your Sluice authority is"), Line("  ", path)] + prose(warning)
+            + programs(commands) + systems(commands) + prose(phones)
     }
 
     private static let warning = """
@@ -44,57 +46,41 @@ package enum TrustHelp {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { Line(String($0)) }
     }
 
-    private static func programs(_ path: String) -> [Line] {
+    private static func programs(_ commands: TrustCommands) -> [Line] {
         [
-            Line("  curl      ", "curl --cacert '\(path)'", " …"),
-            Line("  Python    ", "REQUESTS_CA_BUNDLE='\(path)'", " or SSL_CERT_FILE='\(path)'"),
-            Line("  Node      ", "NODE_EXTRA_CA_CERTS='\(path)'"),
-            Line("  Git       ", "git -c http.sslCAInfo='\(path)'", " …"),
-            Line("  Go, Ruby  ", "SSL_CERT_FILE='\(path)'"),
-            Line(
-                "  gRPC      ",
-                "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH='\(path)'",
-                " (C++, Python, Ruby and others on its core)"
-            ),
-            Line(
-                "  Java      ",
-                "keytool -importcert -noprompt -alias sluice -file '\(path)' -keystore truststore.p12 "
-                    + "-storepass changeit"
-            ),
-            Line(
-                "            ",
-                "java -Djavax.net.ssl.trustStore=truststore.p12 -Djavax.net.ssl.trustStorePassword=changeit",
-                " …"
-            ),
+            Line("  curl      ", commands.curl, " …"),
+            Line("  Python    ", "\(commands.openSSL) python3", " …"),
+            Line("  requests  ", "\(commands.requests) python3", " …"),
+            Line("  Node      ", commands.node),
+            Line("  Git       ", commands.git, " …"),
+            Line("  Go, Ruby  ", commands.openSSL, " COMMAND"),
+            Line("  gRPC      ", commands.gRPC, " (C++, Python, Ruby and others on its core)"),
+            Line("  Java      ", commands.javaStore),
+            Line("            ", commands.javaWithStore, " …"),
+            Line("  Do not export SSL_CERT_FILE: Sluice reads it too, and would then trust no server."),
         ]
     }
 
-    private static func systems(_ path: String) -> [Line] {
+    private static func systems(_ commands: TrustCommands) -> [Line] {
         [
             Line(""),
             Line("Debian, Ubuntu"),
-            Line(
-                "  ",
-                "sudo cp '\(path)' /usr/local/share/ca-certificates/sluice.crt && sudo update-ca-certificates"
-            ),
+            Line("  ", commands.debian),
             Line("Fedora, RHEL"),
-            Line("  ", "sudo cp '\(path)' /etc/pki/ca-trust/source/anchors/sluice.pem && sudo update-ca-trust"),
+            Line("  ", commands.fedora),
             Line("macOS"),
-            Line(
-                "  ",
-                "sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain '\(path)'"
-            ),
+            Line("  ", commands.macOS),
             Line("Windows (as administrator)"),
             Line(
                 "  ",
-                "certutil -addstore -f ROOT sluice-ca.cer",
+                TrustCommands.windows,
                 "       (from: sluice ca export --format der -o sluice-ca.cer)"
             ),
             Line(""),
             Line("Firefox"),
             Line("  Settings, Privacy & Security, View Certificates, Authorities, Import"),
             Line("Chrome on Linux"),
-            Line("  ", "certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n sluice -i '\(path)'"),
+            Line("  ", commands.database("sql:$HOME/.pki/nssdb")),
             Line(""),
         ]
     }

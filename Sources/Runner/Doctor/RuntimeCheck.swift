@@ -8,15 +8,18 @@ struct RuntimeCheck: Sendable {
 
     init(_ known: KnownAuthority, _ probe: ProbeCommand) { (self.known, self.probe) = (known, probe) }
 
+    private var commands: TrustCommands { TrustCommands(file: ShellWord.word(known.file)) }
+
     func findings() async -> [Finding] {
         await Doctor.all([{ await self.java() }, { await self.node() }, { await self.python() }])
     }
 
-    private func finding(_ about: String, _ answer: ProbeCommand.Answer, isTrusted: Bool, mend: String) -> Finding {
+    /// One that cannot be asked may well trust the authority, so nothing is to be mended then.
+    func finding(_ about: String, _ answer: ProbeCommand.Answer, isTrusted: Bool, mend: String) -> Finding {
         switch answer {
         case .late:
-            .note(about, "did not answer within \(probe.patience.components.seconds) s", mend: mend)
-        case .failed(let code): .note(about, "could not be asked (exit code \(code))", mend: mend)
+            .note(about, "did not answer within \(probe.patience.components.seconds) s whether it trusts the authority")
+        case .failed(let code): .note(about, "could not be asked (exit code \(code))")
         case .text:
             isTrusted ? .ok(about, "trusts the authority") : .note(about, "does not trust the authority", mend: mend)
         }
@@ -35,9 +38,7 @@ struct RuntimeCheck: Sendable {
                 line.contains("SHA-256") && line.filter(\.isHexDigit).uppercased().hasSuffix(known.digest)
             }
         }
-        let mend =
-            "sudo keytool -importcert -noprompt -alias sluice -file \(ShellWord.word(known.file)) \(store.joined(separator: " "))"
-        return [finding("Java", answer, isTrusted: isTrusted, mend: mend)]
+        return [finding("Java", answer, isTrusted: isTrusted, mend: commands.javaItself)]
     }
 
     // MARK: - Node
@@ -57,14 +58,7 @@ struct RuntimeCheck: Sendable {
         guard let node = probe.path(of: "node") else { return [] }
         let answer = await probe.ask([node, "-e", Self.nodeScript, known.digest])
         let isTrusted = answer == .text("trusted\n")
-        return [
-            finding(
-                "Node",
-                answer,
-                isTrusted: isTrusted,
-                mend: "export NODE_EXTRA_CA_CERTS=\(ShellWord.word(known.file))"
-            )
-        ]
+        return [finding("Node", answer, isTrusted: isTrusted, mend: "export \(commands.node)")]
     }
 
     // MARK: - Python
@@ -97,13 +91,12 @@ struct RuntimeCheck: Sendable {
         let answer = await probe.ask([python, "-c", Self.pythonScript, known.digest])
         var words: [Substring] = []
         if case .text(let text) = answer { words = text.split(whereSeparator: \.isWhitespace) }
-        let file = ShellWord.word(known.file)
         var found = [
             finding(
                 "Python",
                 answer,
                 isTrusted: words.starts(with: ["ssl", "trusted"]),
-                mend: "export SSL_CERT_FILE=\(file)"
+                mend: "\(commands.openSSL) python3 …"
             )
         ]
         if words.count == 4, words[3] != "none" {
@@ -112,7 +105,7 @@ struct RuntimeCheck: Sendable {
                     "Python certifi",
                     answer,
                     isTrusted: words[3] == "trusted",
-                    mend: "export REQUESTS_CA_BUNDLE=\(file)"
+                    mend: "\(commands.requests) python3 …"
                 )
             )
         }

@@ -2,39 +2,44 @@ import Foundation
 import Sharing
 import Wire
 
-/// Whether the system's own store trusts the authority: what curl, git, wget and most programs in C go by.
+/// Whether the system's own store trusts the authority: what curl, git, wget and most programs in C go by. Sluice itself
+/// verifies servers by it.
 struct StoreCheck {
-    private let known: KnownAuthority
+    /// `nil` where there is none yet.
+    private let known: KnownAuthority?
     private let environment: [String: String]
 
     private static let about = "system store"
 
-    init(_ known: KnownAuthority, _ environment: [String: String]) {
+    init(_ known: KnownAuthority?, _ environment: [String: String]) {
         (self.known, self.environment) = (known, environment)
     }
 
     func findings() -> [Finding] {
         let store = TrustStore.system(environment: environment)
-        if store.contains(known.authority) {
-            return [.ok(Self.about, "trusts the authority, and so do curl and most programs")]
+        let isTrusted = known.map { store.contains($0.authority) } ?? false
+        let set = ["SSL_CERT_FILE", "SSL_CERT_DIR"].filter { environment[$0]?.isEmpty == false }
+        if !set.isEmpty, store.count == 0 || isTrusted && store.count == 1 {
+            let held = isTrusted ? "no authority but Sluice's own" : "no authority"
+            let text = "\(set.joined(separator: " and ")) gives \(held), so that Sluice itself would trust no server"
+            return [.problem(Self.about, text, mend: "unset \(set.joined(separator: " "))")]
         }
         if store.count == 0 {
             let text = "there are no authorities on this machine, so that servers cannot be verified"
-            return [.note(Self.about, text, mend: "sudo apt-get install ca-certificates")]
+            return [.note(Self.about, text, mend: RootCommand.line("apt-get install ca-certificates"))]
         }
+        guard let known else { return [] }
+        if isTrusted { return [.ok(Self.about, "trusts the authority, and so do curl and most programs")] }
         let text = "does not trust the authority; 'sluice run -- COMMAND' needs none of it"
-        return [.note(Self.about, text, mend: command)]
+        return [.note(Self.about, text, mend: command(known))]
     }
 
-    private var command: String {
-        let file = ShellWord.word(known.file)
+    private func command(_ known: KnownAuthority) -> String {
+        let commands = TrustCommands(file: ShellWord.word(known.file))
         #if os(macOS)
-        return "sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain \(file)"
+        return commands.macOS
         #else
-        if FileManager.default.fileExists(atPath: "/etc/pki/ca-trust/source/anchors") {
-            return "sudo cp \(file) /etc/pki/ca-trust/source/anchors/sluice.pem && sudo update-ca-trust"
-        }
-        return "sudo cp \(file) /usr/local/share/ca-certificates/sluice.crt && sudo update-ca-certificates"
+        return FileManager.default.fileExists(atPath: TrustCommands.fedoraFolder) ? commands.fedora : commands.debian
         #endif
     }
 }
@@ -55,7 +60,7 @@ struct DatabaseCheck: Sendable {
         guard probe.path(of: "certutil") != nil else {
             let names = databases.map(\.name).joined(separator: ", ")
             let text = "without certutil nobody knows whether \(names) trust the authority"
-            return [.note("browsers", text, mend: "sudo apt-get install libnss3-tools")]
+            return [.note("browsers", text, mend: RootCommand.line("apt-get install libnss3-tools"))]
         }
         return await Doctor.all(
             databases.prefix(Self.limits.databases).map { database in { [await self.finding(database)] } }
@@ -94,7 +99,7 @@ struct DatabaseCheck: Sendable {
     private func finding(_ database: Database) async -> Finding {
         let place = "sql:\(database.folder)"
         let deadline = ContinuousClock.now + probe.patience
-        let add = "certutil -d \(ShellWord.word(place)) -A -t C,, -n sluice -i \(ShellWord.word(known.file))"
+        let add = TrustCommands(file: ShellWord.word(known.file)).database(ShellWord.word(place))
         guard case .text(let list) = await probe.ask(["certutil", "-L", "-d", place]) else {
             return .note(database.name, "\(database.folder) cannot be read by certutil")
         }
