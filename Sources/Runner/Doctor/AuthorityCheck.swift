@@ -15,6 +15,7 @@ struct KnownAuthority: Sendable {
 /// Whether the authority is there, usable and private.
 struct AuthorityCheck {
     let directory: String
+    var environment: [String: String] = ProcessInfo.processInfo.environment
     var now = Date()
 
     private static let about = "authority"
@@ -26,9 +27,11 @@ struct AuthorityCheck {
         let file = "\(directory)/\(CertificateAuthority.fileName)"
         var facts = stat()
         guard stat(file, &facts) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { return (nil, [unreadable(file)]) }
+            let number = errno
+            guard number == ENOENT || number == ENOTDIR else { return (nil, [unreachable(file, number)]) }
             return (nil, [missing])
         }
+        if let refusal = unreadable(file) { return (nil, [refusal]) }
         let authority: CertificateAuthority
         do {
             authority = try CertificateAuthority.load(file: file)
@@ -47,14 +50,31 @@ struct AuthorityCheck {
     private var missing: Finding {
         if let reason = FolderProbe.refusal(directory) {
             let text = "there is none, and none can be made in \(directory): \(reason)"
-            return .problem(Self.about, text, mend: "export XDG_CONFIG_HOME=\"$HOME/.config\"")
+            let mend = FolderVariable.configuration.mend(directory, environment: environment)
+            return .problem(Self.about, text, mend: mend)
         }
         return .note(Self.about, "there is none yet; the first start makes it in \(directory)", mend: "sluice ca path")
     }
 
-    private func unreadable(_ file: String) -> Finding {
-        let reason = String(cString: strerror(errno))
-        return .problem(Self.about, "\(file): \(reason)", mend: "sudo chown -R \"$USER\" \(ShellWord.word(directory))")
+    /// A file behind a folder that the user may not enter.
+    private func unreachable(_ file: String, _ number: Int32) -> Finding {
+        let text = "\(file): \(String(cString: strerror(number)))"
+        let mend =
+            FolderProbe.opening(directory) ?? FolderVariable.configuration.mend(directory, environment: environment)
+        return .problem(Self.about, text, mend: mend)
+    }
+
+    /// A file that the user may not read; `nil` for one that can be read.
+    private func unreadable(_ file: String) -> Finding? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let number = errno
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        guard number == EACCES || number == EPERM else { return nil }
+        let text = "\(file) cannot be read: \(String(cString: strerror(number)))"
+        return .problem(Self.about, text, mend: FolderProbe.opening(file))
     }
 
     private func validity(of authority: CertificateAuthority, _ file: String) -> Finding {
@@ -62,7 +82,7 @@ struct AuthorityCheck {
         let end = Self.day(authority.notAfter)
         if Double(authority.notBefore) > now.timeIntervalSince1970 {
             let text = "\(file) is valid from \(Self.day(authority.notBefore)) only: this machine's clock is behind"
-            return .problem(Self.about, text, mend: "sudo timedatectl set-ntp true")
+            return .problem(Self.about, text, mend: RootCommand.line("timedatectl set-ntp true"))
         }
         if days < Self.warning {
             let aside = "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
@@ -81,7 +101,7 @@ struct AuthorityCheck {
         }
         if facts.st_uid != geteuid() {
             let text = "\(file) belongs to another user (\(facts.st_uid))"
-            found.append(.note(Self.about, text, mend: "sudo chown \"$USER\" \(ShellWord.word(file))"))
+            found.append(.note(Self.about, text, mend: FolderProbe.opening(file)))
         }
         return found
     }
@@ -99,32 +119,5 @@ struct AuthorityCheck {
         let dates = ISO8601DateFormatter()
         dates.formatOptions = [.withFullDate]
         return dates.string(from: Date(timeIntervalSince1970: Double(seconds)))
-    }
-}
-
-/// Whether a file can be made in a folder, or in what is there of the way to it.
-enum FolderProbe {
-    /// The folder itself, or the nearest one above it that is there.
-    static func existing(_ folder: String) -> String {
-        var path = folder
-        while path.count > 1, !FileManager.default.fileExists(atPath: path) {
-            path = (path as NSString).deletingLastPathComponent
-        }
-        return path.isEmpty ? "/" : path
-    }
-
-    /// Why no file can be made there; `nil` where one can. It is made and removed, since modes alone do not tell: a file
-    /// system may be read-only, and root passes modes.
-    static func refusal(_ folder: String) -> String? {
-        let place = existing(folder)
-        var template = Array("\(place)/.sluice-doctor.XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else {
-            return place == folder
-                ? String(cString: strerror(errno)) : "\(place): \(String(cString: strerror(errno)))"
-        }
-        close(descriptor)
-        unlink(template)
-        return nil
     }
 }

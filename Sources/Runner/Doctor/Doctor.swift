@@ -21,32 +21,40 @@ package struct Doctor: Sendable {
 
     /// Looks at everything, at once where that takes time.
     package func findings() async -> [Finding] {
-        let (authority, findings) = AuthorityCheck(directory: StandardPaths.configuration).look()
+        let check = AuthorityCheck(directory: StandardPaths.configuration, environment: environment)
+        let (authority, findings) = check.look()
         let checks: [@Sendable () async -> [Finding]] = [
             { findings },
             { await self.trust(authority) },
             { await PortCheck(host: self.host, port: self.port).findings() },
             { TerminalCheck(environment: self.environment).findings() },
-            { ProxyVariableCheck(environment: self.environment).findings() },
-            { SystemCheck(authority: authority).findings() },
+            { ProxyVariableCheck(environment: self.environment, host: self.host, port: self.port).findings() },
+            { SystemCheck(authority: authority, environment: self.environment).findings() },
         ]
         return await Self.all(checks)
     }
 
     private func trust(_ authority: KnownAuthority?) async -> [Finding] {
-        guard let authority else { return [] }
+        let store = StoreCheck(authority, environment).findings()
         let probe: ProbeCommand
         do {
             probe = try ProbeCommand(environment: environment, patience: patience)
         } catch {
-            return [.problem("temporary", "\(error)".oneLine, mend: "export TMPDIR=$HOME/tmp && mkdir -p $TMPDIR")]
+            return store + [Self.temporary(error)]
         }
         defer { probe.remove() }
-        return await Self.all([
-            { StoreCheck(authority, self.environment).findings() },
-            { await DatabaseCheck(authority, probe).findings() },
-            { await RuntimeCheck(authority, probe).findings() },
-        ])
+        guard let authority else { return store }
+        return await store
+            + Self.all([
+                { await DatabaseCheck(authority, probe).findings() },
+                { await RuntimeCheck(authority, probe).findings() },
+            ])
+    }
+
+    /// Without a folder for what is thrown away, commands, browsers and demonstrations cannot begin.
+    static func temporary(_ error: StartError) -> Finding {
+        let other = ["/tmp", "/var/tmp"].first { FolderProbe.refusal($0) == nil }
+        return .problem("temporary", error.message, mend: other.map { "export TMPDIR=\($0)" })
     }
 
     /// What checks find, in their order; they run at once.
@@ -58,9 +66,4 @@ package struct Doctor: Sendable {
             return found.flatMap { $0 }
         }
     }
-}
-
-extension String {
-    /// The text in one line.
-    var oneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 }

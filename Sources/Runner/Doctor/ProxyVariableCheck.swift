@@ -1,6 +1,9 @@
 /// What the environment says of proxies: clients of this shell obey it, and Sluice only where it is told to.
 struct ProxyVariableCheck {
     let environment: [String: String]
+    /// Where Sluice is to listen.
+    let host: String
+    let port: Int
 
     private static let about = "proxies"
     private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
@@ -23,7 +26,21 @@ struct ProxyVariableCheck {
         return found
     }
 
+    /// Whether a variable names this Sluice, which then cannot be told to go by it.
+    private func isOurs(_ name: String) -> Bool {
+        guard let value = environment[name], let option = try? UpstreamOption("env", environment: [name: value]) else {
+            return false
+        }
+        return (try? option.check(listeningOn: host, port: port)) == nil
+    }
+
     private func proxies(_ set: [String]) -> Finding {
+        let own = set.filter(isOurs)
+        if !own.isEmpty {
+            let names = own.joined(separator: ", ")
+            let text = "\(names): this Sluice itself, so that --upstream-proxy env is refused"
+            return .note(Self.about, text, mend: "unset \(own.joined(separator: " "))")
+        }
         let names = set.joined(separator: ", ")
         do throws(StartError) {
             let proxies = try UpstreamOption("env", environment: environment).text

@@ -80,9 +80,8 @@ struct TerminalCheck {
             if let tool = tools.first(where: isThere) { return .ok(about, "by \(tool)") }
             if let tool = tools.first {
                 let package = tool == "wl-copy" ? "wl-clipboard" : tool
-                let text =
-                    "neither of \(tools.joined(separator: ", ")) is there; the terminal is asked to copy (OSC 52)"
-                return .note(about, text, mend: "sudo apt-get install \(package)")
+                let text = "\(Self.absence(of: tools)); the terminal is asked to copy (OSC 52)"
+                return .note(about, text, mend: RootCommand.line("apt-get install \(package)"))
             }
         }
         if environment["TMUX"] != nil {
@@ -90,6 +89,14 @@ struct TerminalCheck {
             return .note(about, text, mend: "tmux set -g set-clipboard on")
         }
         return .ok(about, "the terminal is asked to copy (OSC 52)")
+    }
+
+    private static func absence(of tools: [String]) -> String {
+        switch tools.count {
+        case 1: "\(tools[0]) is not there"
+        case 2: "neither \(tools[0]) nor \(tools[1]) is there"
+        default: "none of \(tools.joined(separator: ", ")) is there"
+        }
     }
 
     private static func tools(_ environment: [String: String]) -> [String] {

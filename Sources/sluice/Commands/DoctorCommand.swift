@@ -9,7 +9,7 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Look at this machine: the authority and who trusts it, ports, terminal, proxies, disk, clock.",
         discussion: """
             Each line begins with 'ok', 'note' (works otherwise than one may expect) or 'problem' (stops Sluice), and is \
-            followed by a command that mends it. Nothing is changed.
+            followed by a command that mends it, where there is one. Nothing is changed.
 
             Exit codes: 0 nothing stops Sluice, 1 something does, 2 wrong usage.
             """

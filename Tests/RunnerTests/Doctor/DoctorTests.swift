@@ -94,6 +94,8 @@ struct DoctorTests {
         #expect(busy[0].mend != "sluice --listen 127.0.0.1:\(port)")
         try await taken.close().get()
         #expect(await PortCheck(host: "127.0.0.1", port: port).findings().map(\.level) == [.ok])
+        let foreign = await PortCheck(host: "192.0.2.1", port: 8080).findings()
+        #expect(foreign.map(\.text) == ["192.0.2.1 is no address of this machine"])
     }
 
     // MARK: - The terminal
@@ -120,7 +122,11 @@ struct DoctorTests {
         #expect(terminal(["LC_ALL": "xx_YY"])["locale"]?.text.contains("is not on this machine") == true)
         #expect(terminal([:], (79, 24))["size"]?.level == .note)
         #expect(terminal([:], nil)["size"]?.mend == "sluice run")
-        #expect(terminal(["DISPLAY": ":0", "PATH": ""])["clipboard"]?.mend == "sudo apt-get install xclip")
+        let bare = terminal(["DISPLAY": ":0", "PATH": ""])["clipboard"]
+        #expect(bare?.mend == RootCommand.line("apt-get install xclip"))
+        #expect(bare?.text.hasPrefix("neither xclip nor xsel is there; ") == true)
+        let wayland = terminal(["WAYLAND_DISPLAY": "w", "PATH": ""])["clipboard"]
+        #expect(wayland?.text.hasPrefix("wl-copy is not there; ") == true)
         #expect(terminal(["DISPLAY": ":0", "SSH_TTY": "x", "PATH": ""])["clipboard"]?.level == .ok)
         #expect(terminal(["TMUX": "x", "PATH": ""])["clipboard"]?.mend == "tmux set -g set-clipboard on")
     }
@@ -150,7 +156,7 @@ struct DoctorTests {
     @Test("Proxies of the environment are named without their passwords, and exceptions too")
     func proxies() {
         func look(_ environment: [String: String]) -> [Finding] {
-            ProxyVariableCheck(environment: environment).findings()
+            ProxyVariableCheck(environment: environment, host: "127.0.0.1", port: 8080).findings()
         }
         #expect(look([:]) == [.ok("proxies", "the environment names none")])
         let named = look(["http_proxy": "http://ada:secret@127.0.0.1:3128", "no_proxy": "localhost"])
@@ -158,16 +164,76 @@ struct DoctorTests {
         #expect(named[0].mend == "sluice --upstream-proxy env" && named[1].mend == "unset no_proxy")
         #expect(!named[0].text.contains("secret"), "\(named[0].text)")
         #expect(look(["https_proxy": "nonsense://x"]).map(\.mend) == ["unset https_proxy"])
+        // 'env' would be refused.
+        let own = look(["http_proxy": "http://localhost:8080", "https_proxy": "http://127.0.0.1:3128"])
+        #expect(own.map(\.mend) == ["unset http_proxy"] && own[0].text.contains("this Sluice itself"), "\(own)")
     }
 
-    @Test("A disk that is nearly full is a note, a full one a problem, and a folder that cannot be written too")
+    @Test("A disk on which no session can be begun is a problem; one that is nearly full is a note")
     func disk() {
-        #expect(SystemCheck.finding("sessions", "/s", free: 49_000_000).level == .problem)
-        #expect(SystemCheck.finding("sessions", "/s", free: 900_000_000).level == .note)
-        #expect(SystemCheck.finding("sessions", "/s", free: 2_000_000_000).level == .ok)
+        func finding(_ free: Int64) -> Finding { SystemCheck.finding("sessions", "/s", free: free) }
+        #expect(finding(0).level == .problem && finding(499_999).level == .problem)
+        #expect(finding(1_900_000).level == .note && finding(1_900_000).mend == "sluice run --max-session 1mb")
+        #expect(finding(49_000_000).mend == "sluice run --max-session 24mb")
+        #expect(finding(900_000_000).level == .note && finding(2_000_000_000).level == .ok)
+        #expect(finding(900_000_000).mend == "sluice run --max-session 100mb")
         #expect(FolderProbe.refusal(scratch.path("not/yet/there")) == nil)
         #expect(FolderProbe.refusal("/proc/none") != nil)
         #expect(FolderProbe.existing(scratch.path("not/yet/there")) == scratch.path)
+    }
+
+    @Test("Few descriptors are a note as long as Sluice starts, and a limit that only root can raise is called one")
+    func descriptors() {
+        let few = SystemCheck.finding(open: 200, most: 20_000)
+        #expect(few.level == .note && few.mend == "ulimit -n 20000")
+        #expect(SystemCheck.finding(open: 200, most: .max).mend == "ulimit -n 65536")
+        let hard = SystemCheck.finding(open: 50, most: 50)
+        #expect(hard.level == .note && hard.text.contains("50 at most") && hard.mend?.hasPrefix("ulimit") == false)
+        #expect(SystemCheck.finding(open: 16, most: 20_000).level == .problem)
+        #expect(SystemCheck.finding(open: 1_024, most: 1_024).level == .ok)
+    }
+
+    // MARK: - What mends it
+
+    @Test("For root no command begins with sudo")
+    func root() {
+        #expect(RootCommand.line("a b", "c", isRoot: true) == "a b && c")
+        #expect(RootCommand.line("a b", "c", isRoot: false) == "sudo a b && sudo c")
+        #expect(TrustCommands(file: "f", isRoot: true).debian.hasPrefix("cp f "))
+        #expect(TrustCommands(file: "f", isRoot: false).javaItself.hasPrefix("sudo keytool "))
+    }
+
+    @Test("A file or folder of one's own is opened by its mode, one of another user by its owner")
+    func opening() throws {
+        let file = scratch.path("key file")
+        try scratch.write("key file", "")
+        #expect(FolderProbe.opening(file, isOwn: { _ in true }) == "chmod 600 '\(file)'")
+        #expect(FolderProbe.opening(scratch.path, isOwn: { _ in true }) == "chmod 700 \(scratch.path)")
+        #expect(FolderProbe.opening(file, isOwn: { _ in false }) == RootCommand.line("chown \"$(id -u)\" '\(file)'"))
+        #expect(FolderProbe.opening(scratch.path("none")) == nil)
+    }
+
+    @Test("In place of a folder that cannot be written one is named that can")
+    func folders() throws {
+        try scratch.makeDirectory("home")
+        try scratch.makeDirectory("for others")
+        let places = ["/proc", scratch.path("none"), scratch.path("for others"), scratch.path]
+        func mend(_ usual: String, _ environment: [String: String], _ folder: String = "/proc/none/sluice") -> String? {
+            FolderVariable(name: "XDG_CONFIG_HOME", usual: usual)
+                .mend(folder, environment: environment, temporary: places)
+        }
+        let other = "export XDG_CONFIG_HOME=\"$(mktemp -d '\(scratch.path)/for others/sluice.XXXXXX')\""
+        #expect(mend("/proc/none", [:]) == other, "what is usual cannot be written")
+        #expect(mend("/proc/none", ["XDG_CONFIG_HOME": "/proc/none"]) == other)
+        #expect(mend(scratch.path("home/.config"), ["XDG_CONFIG_HOME": "/proc/none"]) == "unset XDG_CONFIG_HOME")
+        let lost = FolderVariable(name: "X", usual: "/proc/none")
+        #expect(lost.mend("/proc/x", environment: [:], temporary: ["/proc"]) == nil)
+    }
+
+    @Test("Without a folder for temporary files that is a problem, whether there is an authority or not")
+    func temporary() {
+        let finding = Doctor.temporary(StartError("No directory can be made in /nonexistent: none.", hint: "Set it."))
+        #expect(finding.level == .problem && finding.mend == "export TMPDIR=/tmp")
     }
 
     // MARK: - Who trusts it
@@ -204,6 +270,49 @@ struct DoctorTests {
         #expect(await probe.ask(["no-such-program-at-all"]) == .failed(127))
     }
 
+    @Test("A variable that leaves no authority but Sluice's own is a problem, since Sluice reads it for servers")
+    func ownAuthorityAlone() throws {
+        _ = try CertificateAuthority.open(directory: scratch.path)
+        let known = try #require(AuthorityCheck(directory: scratch.path).look().0)
+        func look(_ environment: [String: String], _ known: KnownAuthority?) -> [Finding] {
+            StoreCheck(known, environment).findings()
+        }
+        let own = look(["SSL_CERT_FILE": known.file], known)
+        #expect(own.map(\.level) == [.problem] && own[0].mend == "unset SSL_CERT_FILE", "\(own)")
+        #expect(own[0].text.contains("Sluice itself would trust no server"))
+        let lost = look(["SSL_CERT_FILE": "/nonexistent", "SSL_CERT_DIR": "/nonexistent"], nil)
+        #expect(lost.map(\.mend) == ["unset SSL_CERT_FILE SSL_CERT_DIR"], "\(lost)")
+
+        // Beside another one it may be there.
+        try scratch.makeDirectory("other")
+        let other = try CertificateAuthority.open(directory: scratch.path("other"))
+        try scratch.write("both.pem", try String(contentsOfFile: known.file, encoding: .utf8) + other.certificatePEM)
+        #expect(look(["SSL_CERT_FILE": scratch.path("both.pem")], known).map(\.level) == [.ok])
+        #expect(look(["SSL_CERT_FILE": scratch.path("both.pem")], nil).isEmpty)
+    }
+
+    @Test("The help on trust sets what Sluice reads for one command only")
+    func trustHelp() {
+        let commands = TrustHelp.lines(path: "/ca.pem").compactMap(\.command)
+        #expect(commands.contains("SSL_CERT_FILE='/ca.pem' python3"))
+        #expect(!commands.contains { $0.contains("export ") })
+        #expect(TrustHelp.text(path: "/ca.pem").contains("Do not export SSL_CERT_FILE"))
+    }
+
+    @Test("A runtime that does not answer is not called one that does not trust")
+    func silentRuntime() throws {
+        _ = try CertificateAuthority.open(directory: scratch.path)
+        let known = try #require(AuthorityCheck(directory: scratch.path).look().0)
+        let probe = try ProbeCommand(environment: [:], patience: .seconds(2))
+        defer { probe.remove() }
+        let check = RuntimeCheck(known, probe)
+        for answer in [ProbeCommand.Answer.late, .failed(1)] {
+            let finding = check.finding("Java", answer, isTrusted: false, mend: "keytool")
+            #expect(finding.level == .note && finding.mend == nil, "\(finding)")
+        }
+        #expect(check.finding("Java", .text(""), isTrusted: false, mend: "keytool").mend == "keytool")
+    }
+
     @Test("Runtimes are asked whether they know the authority")
     func runtimes() async throws {
         _ = try CertificateAuthority.open(directory: scratch.path)
@@ -219,6 +328,8 @@ struct DoctorTests {
         for name in ["Python", "Node"] where before[name] != nil {
             #expect(before[name]?.level == .note && before[name]?.text == "does not trust the authority", "\(before)")
         }
+        // Exported, it would be Sluice's own, too.
+        #expect(before["Python"]?.mend == "SSL_CERT_FILE=\(ShellWord.word(known.file)) python3 …")
         let after = try await look(["SSL_CERT_FILE": known.file, "NODE_EXTRA_CA_CERTS": known.file])
         for name in ["Python", "Node"] where after[name] != nil {
             #expect(after[name] == .ok(name, "trusts the authority"), "\(after)")
