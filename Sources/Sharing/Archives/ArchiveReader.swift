@@ -56,6 +56,14 @@ package final class ArchiveLosses {
             let name = VisibleText.of(String(name.prefix(40)))
             return Kind("value of '\(name)' that is out of range", "values of '\(name)' that are out of range")
         }
+        /// Names are the file's.
+        static func unreadableTime(_ name: String) -> Kind {
+            let name = VisibleText.of(String(name.prefix(40)))
+            return Kind(
+                "time '\(name)' that cannot be read: it is 1970 now",
+                "times '\(name)' that cannot be read: they are 1970 now"
+            )
+        }
         static let value = Kind("value that is no object", "values that are no objects")
         static let unreadableURL = Kind(
             "exchange without a URL that can be read",
@@ -76,6 +84,15 @@ package final class ArchiveLosses {
             order.append(kind)
         }
         counts[kind, default: 0] += count
+    }
+
+    /// A whole number from 0, as an archive spells it; a negative one is that of what is not known. `nil` for it, for what is
+    /// no number, and for one beyond the range, which is counted.
+    func whole(_ text: some StringProtocol, _ name: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let number = Double(text), number >= 0 else { return nil }
+        if number <= Double(range.upperBound) { return Int(number) }
+        add(.outOfRange(name))
+        return nil
     }
 
     /// What was left out, a phrase each: `3 bodies that the archive does not have`.

@@ -233,10 +233,7 @@ package struct ArchiveRecording {
     }
 
     private static func moment(_ text: String) -> Int64 {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)) else { return 0 }
-        let seconds = date.timeIntervalSince1970
-        return RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
+        ArchiveEntry.moment(text).map { RecordedRange.nearest($0, in: RecordedRange.moments) } ?? 0
     }
 
     private static func timings(_ entry: ArchiveEntry) -> Timings {

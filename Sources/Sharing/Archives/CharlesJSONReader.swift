@@ -49,8 +49,9 @@ package struct CharlesJSONReader: ArchiveReader {
             case ("host", .string):
                 transaction.host = json.string(first)
                 isTransaction = true
-            case ("port", .number): transaction.port = json.amount(first).map { Int($0) }
-            case ("actualPort", .number): transaction.actualPort = json.amount(first).map { Int($0) }
+            case ("port", .number): transaction.port = losses.whole(json.text(first), name, CharlesTransaction.ports)
+            case ("actualPort", .number):
+                transaction.actualPort = losses.whole(json.text(first), name, CharlesTransaction.ports)
             case ("path", .string): transaction.path = json.string(first)
             case ("query", .string):
                 let query = json.string(first)
@@ -59,7 +60,8 @@ package struct CharlesJSONReader: ArchiveReader {
             case ("webSocket", .literal): transaction.isWebSocket = json.text(first) == "true"
             case ("remoteAddress", .string): transaction.remoteAddress = json.string(first)
             case ("clientAddress", .string): transaction.clientAddress = json.string(first)
-            case ("clientPort", .number): transaction.clientPort = json.amount(first).map { Int($0) }
+            case ("clientPort", .number):
+                transaction.clientPort = losses.whole(json.text(first), name, CharlesTransaction.ports)
             case ("errorMessage", .string): transaction.errorMessage = json.string(first)
             case ("notes", .string): transaction.notes = json.string(first)
             case ("times", .objectBegin):
@@ -105,7 +107,7 @@ package struct CharlesJSONReader: ArchiveReader {
         try json.members { json, name, first in
             switch (name, first.kind) {
             case ("status", .number):
-                if let status = json.amount(first), status <= 999 { message.status = Int(status) }
+                message.status = losses.whole(json.text(first), name, CharlesTransaction.statuses) ?? 0
             case ("mimeType", .string): message.mediaType = json.string(first)
             case ("header", .objectBegin):
                 try json.members { json, name, first in

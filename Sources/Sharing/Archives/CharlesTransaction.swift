@@ -33,6 +33,9 @@ struct CharlesTransaction {
         var colour = ""
     }
 
+    static let statuses = 0...999
+    static let ports = 0...65_535
+
     var status = ""
     var method = ""
     var protocolVersion = ""
@@ -49,7 +52,7 @@ struct CharlesTransaction {
     var clientPort: Int?
     var start = ""
     /// Microseconds since 1970, in place of `start`.
-    var startedAt: Int64?
+    var startedAt: Double?
     /// Milliseconds, by Charles' names.
     var durations: [String: Double] = [:]
     var tlsProtocol = ""
@@ -69,8 +72,11 @@ struct CharlesTransaction {
         entry.target = target
         entry.method = isTunnel ? "CONNECT" : method
         entry.status = response.status
-        entry.startedDateTime = extras.startedAt.isEmpty ? start : extras.startedAt
-        entry.startedAt = startedAt
+        if let startedAt {
+            entry.setStart(startedAt, "startTimeMillis", losses)
+        } else {
+            entry.setStart(extras.startedAt.isEmpty ? start : extras.startedAt, "start", losses)
+        }
         entry.comment = notes
         entry.colour = extras.colour
         entry.request = message(request)

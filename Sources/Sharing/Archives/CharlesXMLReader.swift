@@ -35,6 +35,10 @@ package struct CharlesXMLReader: ArchiveReader {
         }
     }
 
+    private func whole(_ name: String, _ attributes: [String: String], _ range: ClosedRange<Int>) -> Int? {
+        attributes[name].flatMap { losses.whole($0, name, range) }
+    }
+
     private mutating func transaction(_ attributes: [String: String]) throws -> CharlesTransaction {
         var transaction = CharlesTransaction()
         transaction.method = attributes["method"] ?? ""
@@ -42,8 +46,8 @@ package struct CharlesXMLReader: ArchiveReader {
         transaction.protocolVersion = attributes["protocolVersion"] ?? ""
         transaction.scheme = attributes["protocol"] ?? ""
         transaction.host = attributes["host"] ?? ""
-        transaction.port = attributes["port"].flatMap { Int($0) }
-        transaction.actualPort = attributes["actualPort"].flatMap { Int($0) }
+        transaction.port = whole("port", attributes, CharlesTransaction.ports)
+        transaction.actualPort = whole("actualPort", attributes, CharlesTransaction.ports)
         transaction.path = attributes["path"] ?? ""
         transaction.query = attributes["query"].flatMap { $0.isEmpty ? nil : $0 }
         transaction.isTunnel = attributes["tunnel"] == "true" || attributes["method"] == "CONNECT"
@@ -54,7 +58,7 @@ package struct CharlesXMLReader: ArchiveReader {
         transaction.start = attributes["startTime"] ?? ""
         let millis = { (name: String) in attributes[name].flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil } }
         let start = millis("startTimeMillis")
-        transaction.startedAt = start.map { RecordedRange.nearest($0 * 1_000, in: RecordedRange.moments) }
+        transaction.startedAt = start.map { $0 * 1_000 }
         if let start, let end = millis("endTimeMillis"), end >= start { transaction.durations["total"] = end - start }
         if let start, let response = millis("responseTimeMillis"), response >= start {
             transaction.durations["latency"] = response - start
@@ -65,9 +69,7 @@ package struct CharlesXMLReader: ArchiveReader {
             switch name {
             case "request": try message(&transaction.request, attributes)
             case "response":
-                transaction.response.status =
-                    attributes["status"].flatMap { Int($0) }
-                    .flatMap { (0...999).contains($0) ? $0 : nil } ?? 0
+                transaction.response.status = whole("status", attributes, CharlesTransaction.statuses) ?? 0
                 try message(&transaction.response, attributes)
             default: try xml.skip()
             }

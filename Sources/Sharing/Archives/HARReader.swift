@@ -63,7 +63,7 @@ package struct HARReader {
         var (hasMessages, isOurs, scheme) = (false, false, "")
         try members { reader, name, first in
             switch (name, first.kind) {
-            case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
+            case ("startedDateTime", .string): entry.setStart(reader.json.string(first), name, reader.losses)
             case ("time", .number): entry.time = reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)

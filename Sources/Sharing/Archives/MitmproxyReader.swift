@@ -85,9 +85,10 @@ package struct MitmproxyReader: ArchiveReader {
         entry.target = target
         if let response = flow["response"], case .dictionary = response {
             entry.response = message(response)
-            entry.status =
-                response["status_code"]?.number.flatMap { Int(exactly: $0) }
-                .flatMap { (0...999).contains($0) ? $0 : nil } ?? 0
+            if let status = response["status_code"]?.number {
+                let isStatus = (0...999).contains(status)
+                if isStatus { entry.status = Int(status) } else { losses.add(.outOfRange("status_code")) }
+            }
             entry.reason = response["reason"]?.string ?? ""
             if response["content"] == .null {
                 losses.add(.missingBody)
@@ -169,7 +170,7 @@ package struct MitmproxyReader: ArchiveReader {
         }
         let (start, end) = (moment("request", "timestamp_start"), moment("request", "timestamp_end"))
         let (answered, done) = (moment("response", "timestamp_start"), moment("response", "timestamp_end"))
-        entry.startedAt = start.map { RecordedRange.nearest($0 * 1_000_000, in: RecordedRange.moments) }
+        if let start { entry.setStart(start * 1_000_000, "timestamp_start", losses) }
         entry.time = milliseconds(start, done ?? moment("error", "timestamp") ?? answered ?? end)
         entry.timings["send"] = milliseconds(start, end)
         entry.timings["wait"] = milliseconds(end, answered)

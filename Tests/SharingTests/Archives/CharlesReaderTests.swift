@@ -52,6 +52,32 @@ struct CharlesReaderTests {
         )
     }
 
+    @Test("JSON and XML: statuses, ports and times that no session can keep are counted")
+    func ranges() {
+        let json = ArchiveFixture(
+            bytes: Array(
+                (#"[{"status":"COMPLETE","method":"GET","scheme":"http","host":"h","port":99999,"path":"/","#
+                    + #""times":{"start":"+999999-01-01T00:00:00Z"},"request":{},"response":{"status":99999}}]"#).utf8
+            )
+        )
+        #expect(json.error == nil && json.records.count == 1)
+        #expect(json.losses.contains("1 value of 'port' that is out of range"), "\(json.losses)")
+        #expect(json.losses.contains("1 value of 'status' that is out of range"), "\(json.losses)")
+        #expect(json.losses.contains { $0.contains("'start'") }, "\(json.losses)")
+        let xml = ArchiveFixture(
+            bytes: Array(
+                (#"<charles-session><transaction status="COMPLETE" method="GET" protocol="http" host="h" port="99999" "#
+                    + #"path="/" startTimeMillis="1e300"><request/><response status="99999"/></transaction>"#
+                    + "</charles-session>").utf8
+            )
+        )
+        #expect(xml.error == nil && xml.records.count == 1)
+        #expect(
+            xml.losses == ["port", "status", "startTimeMillis"].map { "1 value of '\($0)' that is out of range" },
+            "\(xml.losses)"
+        )
+    }
+
     @Test(
         "XML: attributes, escapes, CDATA and base64, whatever the pieces are that it comes in",
         arguments: [1, 7, 4_096]

@@ -275,4 +275,14 @@ struct HARReaderTests {
         #expect(far.error == nil && far.records.count == 1 && far.entries.first?.messages.first?.time == 0)
         #expect(far.losses == ["1 value of 'time' that is out of range"])
     }
+
+    @Test("A time at which an entry began that cannot be read or kept is counted", arguments: ["999999", "x"])
+    func start(year: String) {
+        let text =
+            #"{"log":{"entries":[{"startedDateTime":"\#(year)-01-01T00:00:00Z","request":{"method":"GET","url":"#
+            + #""http://h/"},"response":{"status":200}}]}}"#
+        let fixture = ArchiveFixture(bytes: Array(text.utf8))
+        #expect(fixture.records.count == 1)
+        #expect(fixture.losses.count == 1 && fixture.losses[0].contains("'startedDateTime'"), "\(fixture.losses)")
+    }
 }
