@@ -5,6 +5,14 @@ import Testing
 @testable import Sharing
 
 struct MessagePageTests {
+    @Test func `a request that Sluice answered without a server was not sent on`() {
+        let exchange = Example.exchange(request: "GET /blocked HTTP/1.1\r\nHost: api.example.com\r\n\r\n") {
+            $0.record.flags.insert(.answeredLocally)
+            $0.upstream = nil
+        }
+        #expect(Example.lines(.request, exchange, BodySource()).first == "Request  not sent on: no server was asked")
+    }
+
     @Test func `a request has its query, its cookies and its form as tables`() {
         let source = BodySource()
         source.set(.requestReceived, "name=J%C3%BCrgen&note=a+b&empty=".utf8)

@@ -75,7 +75,11 @@ struct MessagePage {
 
     private func standNote(_ isSent: Bool, _ held: HeldSide?) -> String {
         if held?.isRequest == isRequest { return "held: not sent on yet" }
-        let isOurs = !isRequest && exchange.record.flags.contains(.answeredLocally)
+        let isAnswered = exchange.record.flags.contains(.answeredLocally)
+        if isRequest, isAnswered, !isSent, exchange.upstream == nil, exchange.record.state != .inFlight {
+            return "not sent on: no server was asked"
+        }
+        let isOurs = !isRequest && isAnswered
         let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
         // Between versions of HTTP a message is written anew, and means the same.
         let isAsBefore = sent == nil && !isBodyChanged || !isChanged && !isSent
