@@ -85,6 +85,7 @@ struct HintScanner {
             while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
                 // A long value of JSON is cut, with its second quote.
                 if bytes[end...].starts(with: "…".utf8), end + 3 < bytes.count, ",;.".utf8.contains(bytes[end + 3]) {
+                    end += 3
                     break
                 }
                 end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
@@ -96,8 +97,9 @@ struct HintScanner {
         }
         let value = UnsafeRawBufferPointer(rebasing: bytes[first..<end])
         let after = isQuoted && end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end + 1 : end
-        let isWord = ["true", "false", "null", "recorded", "missing"].contains { value.elementsEqual($0.utf8) }
-        guard !value.isEmpty, isQuoted || kind.isNumeric && !isWord, !ValueShape.isOrdinary(value, kind) else {
+        // Without quotes it is a number, or a word such as `true` or `without it`.
+        let isNumber = value.first.map { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") } == true
+        guard !value.isEmpty, isQuoted || kind.isNumeric && isNumber, !ValueShape.isOrdinary(value, kind) else {
             return after
         }
         found.append(

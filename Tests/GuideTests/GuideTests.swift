@@ -30,7 +30,7 @@ struct GuideTests {
             #expect(page.abstract.hasSuffix("."), "\(page.topic): \(page.abstract)")
             #expect(page.abstract.count < 200, "\(page.topic): the first paragraph is one sentence")
             for line in page.blocks.flatMap(\.lines) {
-                for link in line.matches(of: /sluice guide ([a-z0-9-]+)/) {
+                for link in line.matches(of: /sluice guide ([a-z][a-z0-9-]*)/) {
                     #expect(guide.pages.contains { $0.topic == link.1 }, "\(page.topic) leads to \(link.1)")
                 }
                 #expect(!line.contains("<doc:"), "\(page.topic): \(line)")
