@@ -45,7 +45,7 @@ extension EndToEnd {
         func access() async throws {
             for mode in ["regular@0.0.0.0:0", "socks5@0.0.0.0:0", "reverse:http://a.example@[::]:0"] {
                 let outcome = try await SluiceProcess.run(["run", "--mode", mode], scratch: try Scratch())
-                #expect(outcome.status == 1 && outcome.errors.contains("--allow"), "\(outcome.errors)")
+                #expect(outcome.status == 2 && outcome.errors.contains("--allow"), "\(outcome.errors)")
             }
         }
 
