@@ -35,7 +35,7 @@ extension UserStories {
 
         /// Programs whose options are not ours.
         private static var others: Regex<Substring> {
-            /\b(?:protoc|openssl|curl|keytool|certutil|git|npm|http|[Cc]hromium|sudo)\b/
+            /\b(?:protoc|openssl|curl|keytool|certutil|git|npm|http|prlimit|[Cc]hromium|sudo)\b/
         }
 
         private static func problems(_ text: String, _ sluice: Described) -> [String] {

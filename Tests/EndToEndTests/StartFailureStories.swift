@@ -151,7 +151,7 @@ extension UserStories {
 
         @Test("Listening for other machines needs --allow", arguments: ["0.0.0.0:0", "[::]:0"])
         func allow(address: String) async throws {
-            try await fails(["run", "--listen", address], says: "--allow")
+            try await fails(["run", "--listen", address], status: 2, says: "--allow")
         }
 
         @Test(
