@@ -6,27 +6,18 @@ The exit code is the command's; one that waits for a key is ended after a minute
 """
 
 import os
-import pty
-import select
 import signal
 import sys
 
-child, terminal = pty.fork()
-if child == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
+from terminal import pieces, start
 
+child, terminal = start(sys.argv[1:])
 shown = b""
-while True:
-    if not select.select([terminal], [], [], 60)[0]:
-        os.kill(child, signal.SIGKILL)
-        break
-    try:
-        data = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    shown += data
+try:
+    for data in pieces(terminal):
+        shown += data
+except TimeoutError:
+    os.kill(child, signal.SIGKILL)
 sys.stdout.buffer.write(shown)
 sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
