@@ -23,12 +23,10 @@ package enum ZipWriter {
     package static func write(
         _ members: [Member],
         to path: String,
-        onProgress: (Double) throws -> Void = { _ in }
+        onProgress: @escaping (Double) throws -> Void = { _ in }
     ) throws {
-        try withoutActuallyEscaping(onProgress) { onProgress in
-            let progress = Progress(onProgress)
-            try withExtendedLifetime(progress) { try write(members, to: path, progress) }
-        }
+        let progress = Progress(onProgress)
+        try withExtendedLifetime(progress) { try write(members, to: path, progress) }
     }
 
     private static func write(_ members: [Member], to path: String, _ progress: Progress) throws {

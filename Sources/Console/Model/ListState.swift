@@ -84,22 +84,44 @@ package struct StructureState: Sendable {
     package static let mostExchanges = QueryService.mostExchanges
 
     /// The children of open branches.
-    package var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
+    package private(set) var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
     /// The newest exchanges at a place itself, the newest first, where they were asked for.
-    package var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
+    package private(set) var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
+    /// Places that were read before an edit of the session and are being read again.
+    private var outdatedLevels: Set<StructureNode> = []
+    private var outdatedExchanges: Set<StructureNode> = []
     /// When unfinished exchanges were last read, in microseconds since 1970.
     var readAt: Int64 = 0
     package var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
     package var selected = 0
     package var top = 0
-    /// The query that the levels answer.
-    package var generation = 0
     package private(set) var rows: [Row] = []
 
     /// The place to select again once it has a row: the tree is empty for a moment when another list is asked for.
     private var kept: Place?
 
     var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
+
+    /// Begins the tree of another query.
+    mutating func clear() {
+        (levels, exchanges) = ([:], [:])
+        (outdatedLevels, outdatedExchanges) = ([], [])
+    }
+
+    /// Has everything be read again. Until then the tree stays as it is, so that no key finds it empty.
+    mutating func expire() { (outdatedLevels, outdatedExchanges) = (Set(levels.keys), Set(exchanges.keys)) }
+
+    mutating func take(_ level: StructureLevel) {
+        // Half a count does not take the place of the whole one before it.
+        guard level.progress == nil || !outdatedLevels.contains(level.node) else { return }
+        outdatedLevels.remove(level.node)
+        levels[level.node] = level
+    }
+
+    mutating func take(_ records: [ExchangeRecord], at node: StructureNode) {
+        outdatedExchanges.remove(node)
+        exchanges[node] = records
+    }
 
     /// Selects another row.
     mutating func move(to row: Int) {
@@ -137,8 +159,14 @@ package struct StructureState: Sendable {
         guard open.contains(child.node), own > 0, let known = exchanges[child.node] else {
             return open.contains(child.node) && own > 0
         }
+        if outdatedExchanges.contains(child.node) { return true }
         let isNewest = levels[child.node]?.children.allSatisfy { $0.newest < child.newest } ?? true
         return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
+    }
+
+    /// Whether a place's exchanges were never read, or before an edit.
+    func lacksExchanges(at node: StructureNode) -> Bool {
+        exchanges[node] == nil || outdatedExchanges.contains(node)
     }
 
     private mutating func add(_ node: StructureNode, depth: Int) {

@@ -29,12 +29,12 @@ extension ConsoleModel {
             return effects + openFound()
         case .structure(let level):
             guard level.generation == list.generation else { return [] }
-            structure.levels[level.node] = level
+            structure.take(level)
             revealBranch()
             return loadExchanges(in: level)
         case .exchanges(let node, let generation, let records):
             guard generation == list.generation else { return [] }
-            structure.exchanges[node] = records
+            structure.take(records, at: node)
             revealBranch()
             return []
         case .numbers(let generation, let numbers, let hasMore):
@@ -202,13 +202,14 @@ extension ConsoleModel {
         generation += 1
         let kept = list.isFollowing ? nil : list.selectedID ?? list.lastSelected
         (list.selectedID, list.lastSelected) = (kept ?? list.selectedID, nil)
-        list.isLocated = list.isLocated && query == list.query
+        let isSame = query == list.query
+        list.isLocated = list.isLocated && isSame
         (list.query, list.generation) = (query, generation)
         (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
         (list.rows, list.sought, list.excludedBy, list.unfinished) = ([:], nil, nil, nil)
         (list.beginsAtTop, list.opensWhenFound, list.hiddenMarks) = (false, false, 0)
         list.isFollowing = list.isFollowing || kept == nil
-        (structure.levels, structure.exchanges) = ([:], [:])
+        if isSame { structure.expire() } else { structure.clear() }
         var effects: [Effect] = [.setQuery(query, generation: generation)]
         if let kept, !list.isFollowing { effects.append(.locate(kept, generation: generation)) }
         if view == .structure { effects += loadStructure() }

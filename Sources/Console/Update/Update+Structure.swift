@@ -50,7 +50,7 @@ extension ConsoleModel {
 
     /// Reads the exchanges among which the open one is, to go from one to the next.
     private func loadLeaf(_ child: StructureChild) -> [Effect] {
-        guard child.isLeaf, structure.exchanges[child.node] == nil else { return [] }
+        guard child.isLeaf, structure.lacksExchanges(at: child.node) else { return [] }
         return [.exchanges(at: child.node, generation: list.generation)]
     }
 

@@ -130,7 +130,7 @@ private final class RawWork {
         if temporary != nil { names.append(name) }
     }
 
-    func finish(_ place: RawExport.Place, _ onPacking: (Double) throws -> Void) throws {
+    func finish(_ place: RawExport.Place, _ onPacking: @escaping (Double) throws -> Void) throws {
         try index.finish()
         try directory.finish()
         guard case .zip(let sink) = place, let temporary else { return }

@@ -13,7 +13,7 @@ enum ZippedFiles {
         _ members: [ZipWriter.Member],
         by path: String,
         to sink: ExportSink,
-        onProgress: (Double) throws -> Void
+        onProgress: @escaping (Double) throws -> Void
     ) throws {
         var path = path
         try ZipWriter.write(members, to: path, onProgress: onProgress)

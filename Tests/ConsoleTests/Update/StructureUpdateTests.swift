@@ -326,6 +326,32 @@ struct StructureUpdateTests {
         #expect(row?.depth == 2)
     }
 
+    @Test func `while a session that was edited is read again, the tree stays and has the keys`() {
+        var model = Self.model(at: "items")
+        model.press("right")
+        Self.tell(&model, [4, 3, 2])
+        let before = model.structure.rows
+        let again = model.update(.query(.stale(generation: model.list.generation)))
+        #expect(again.words.contains("structure \(Self.site)"))
+        #expect(model.structure.rows == before)
+        model.marks = []
+        #expect(model.press("d").words == ["delete 4"])
+        // Half a count replaces nothing, a whole one does, and then the exchanges are read again as well.
+        let site = StructureNode(site: Self.site)
+        let items = Self.child("items", isLeaf: true, newest: 4)
+        let half = StructureLevel(node: site, generation: model.list.generation, children: [], progress: 0.5)
+        _ = model.update(.query(.structure(half)))
+        #expect(model.structure.rows == before)
+        let whole = StructureLevel(node: site, generation: model.list.generation, children: [items])
+        #expect(model.update(.query(.structure(whole))).words.contains("exchanges \(Self.site)/items"))
+        #expect(model.structure.rows.count == before.count - 1)
+        Self.tell(&model, [4, 2])
+        #expect(model.structure.rows.compactMap(\.exchange?.id) == [ExchangeID(4), ExchangeID(2)])
+        // The tree of another filter begins anew.
+        _ = model.perform(.filter, "status:404")
+        #expect(model.structure.rows.isEmpty)
+    }
+
     @Test func `a branch is marked and exported as a whole`() {
         var model = Self.model(at: "users")
         #expect(model.press("space").words == ["numbers \(Self.site)/users 100000"])

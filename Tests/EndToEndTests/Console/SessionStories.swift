@@ -57,7 +57,7 @@ extension UserStories.Consoles {
             try await screen.row(containing: "/one", "200")
             try await screen.send(Keys.tab, waitFor: "HOST AND PATH")
             // The tree is read after its heading is there, and the word of the first deletion may still be.
-            try await screen.row(containing: "localhost", "1")
+            try await screen.row(containing: "▸", "localhost", "1")
             try await screen.send("d")
             try await screen.waitUntilGone("localhost")
             try await screen.send("q")

@@ -16,6 +16,7 @@ extension UserStories.Consoles {
             }
             try await console.screen.send("/status:200" + Keys.enter, waitFor: "3 of 3")
             try await console.screen.send(Keys.tab, waitFor: "HOST AND PATH")
+            try await console.screen.wait(for: "▸")
             try await console.screen.send(Keys.enter, waitFor: "files")
             try await console.screen.send(Keys.down + Keys.enter, waitFor: "a.json")
             try await console.screen.send(Keys.down + Keys.enter + "1", waitFor: "/files/a.json?page=2")

@@ -108,7 +108,7 @@ private final class BundleWork {
         }
     }
 
-    func finish(_ sink: ExportSink, _ onPacking: (Double) throws -> Void) throws {
+    func finish(_ sink: ExportSink, _ onPacking: @escaping (Double) throws -> Void) throws {
         try onPacking(0)
         let rules = try rulesInForce()
         try slice.finish(rules)
