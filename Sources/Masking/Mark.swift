@@ -58,7 +58,7 @@ struct Mark {
 
 extension TextMask {
     /// A text with its secrets replaced, and whether there were any.
-    func masked(_ text: String, _ syntax: ScanSyntax) -> String? {
+    func masked(_ text: String, _ syntax: ScanSyntax?) -> String? {
         var copy = text
         return copy.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)

@@ -1,24 +1,81 @@
-extension TextMask {
-    /// Higher numbers are no export's.
-    private static let highestNumber = 900_000
-    /// What all placeholders begin with, seven bytes of eight.
-    private static let beginning = Placeholder.prefix.utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+import Foundation
 
-    /// Says that what stands in these bytes is exported: placeholders of an earlier export keep their numbers.
-    func noteEarlier(in bytes: UnsafeRawBufferPointer) {
-        guard isCollecting, !isAtOthers, bytes.count >= 12 else { return }
-        let beginning = TextMask.beginning
-        for place in 0...(bytes.count - 8) {
-            let eight = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            if eight << 8 == beginning << 8 { noteEarlier(bytes[(place + Placeholder.prefix.utf8.count)...]) }
+/// A placeholder as it stands in a text.
+struct PlaceholderReading {
+    let placeholder: Placeholder
+    let range: Range<Int>
+    /// The encoded form of the secret that is named after the number (`e2`), and where that name ends.
+    let encoding: (number: Int, end: Int)?
+
+    /// Ends with a hyphen.
+    private static let prefix = Array(Placeholder.prefix.utf8)
+    private static let hyphen = UInt8(ascii: "-")
+    private static let words = SecretKind.allCases.map { (kind: $0, text: Array($0.rawValue.utf8) + [hyphen]) }
+    private static let mostDigits = 9
+
+    /// Reads the placeholder that begins at a place; `nil` where none does.
+    init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
+        guard bytes[start...].starts(with: PlaceholderReading.prefix) else { return nil }
+        let rest = bytes[(start + PlaceholderReading.prefix.count)...]
+        guard let (kind, text) = PlaceholderReading.words.first(where: { rest.starts(with: $0.text) }),
+            let (number, end) = PlaceholderReading.number(bytes, at: rest.startIndex + text.count)
+        else { return nil }
+        placeholder = Placeholder(kind: kind, number: number)
+        range = start..<end
+        let hasEncoding = end < bytes.count && bytes[end] == UInt8(ascii: "e")
+        encoding = hasEncoding ? PlaceholderReading.number(bytes, at: end + 1) : nil
+    }
+
+    /// Calls `body` with the placeholders in bytes, in order, until it returns `false`.
+    static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (PlaceholderReading) -> Bool) {
+        guard let base = bytes.baseAddress else { return }
+        var place = 0
+        while let found = memchr(base + place, CInt(hyphen), bytes.count - place) {
+            let end = base.distance(to: UnsafeRawPointer(found)) + 1
+            let reading = end >= prefix.count ? PlaceholderReading(bytes, at: end - prefix.count) : nil
+            if let reading, !body(reading) { return }
+            place = reading?.range.upperBound ?? end
         }
     }
 
-    private func noteEarlier(_ rest: Slice<UnsafeRawBufferPointer>) {
-        for kind in SecretKind.allCases where rest.starts(with: kind.rawValue.utf8 + [UInt8(ascii: "-")]) {
-            let digits = rest.dropFirst(kind.rawValue.utf8.count + 1).prefix { $0 &- 0x30 < 10 }
-            let number = digits.prefix(7).reduce(0) { $0 * 10 + Int($1 - 0x30) }
-            if number > 0, number <= TextMask.highestNumber { add(earlier: Placeholder(kind: kind, number: number)) }
+    private static func number(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (number: Int, end: Int)? {
+        let digits = bytes[start...].prefix(mostDigits).prefix { $0 &- 0x30 < 10 }
+        return digits.isEmpty ? nil : (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.endIndex)
+    }
+}
+
+extension Placeholder {
+    /// Whether a value is a placeholder already, as in a file that was exported before.
+    static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let reading = PlaceholderReading(bytes, at: 0) else { return false }
+        // Where a length stays, hyphens fill it up.
+        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy { $0 == UInt8(ascii: "-") }
+    }
+
+    /// The placeholders of secrets that stand in bytes, whoever gave them, each once and in order; at most so many.
+    package static func all(in bytes: [UInt8], most: Int, besides known: Set<Placeholder> = []) -> [Placeholder] {
+        var found: [Placeholder] = []
+        bytes.withUnsafeBytes { bytes in
+            PlaceholderReading.forEach(in: bytes) { reading in
+                let placeholder = reading.placeholder
+                if !known.contains(placeholder), !found.contains(placeholder) { found.append(placeholder) }
+                return found.count < most
+            }
+        }
+        return found
+    }
+}
+
+extension TextMask {
+    /// Higher numbers are no export's.
+    private static let highestNumber = 900_000
+
+    /// Says that what stands in these bytes is exported: placeholders of an earlier export keep their numbers.
+    func noteEarlier(in bytes: UnsafeRawBufferPointer) {
+        guard isCollecting, !isAtOthers else { return }
+        PlaceholderReading.forEach(in: bytes) { reading in
+            if (1...TextMask.highestNumber).contains(reading.placeholder.number) { add(earlier: reading.placeholder) }
+            return true
         }
     }
 }
@@ -27,29 +84,18 @@ extension SecretBook {
     /// The placeholders in bytes, in order, that were given to secrets.
     package func placeholders(in bytes: [UInt8]) -> [(range: Range<Int>, placeholder: Placeholder)] {
         var found: [(Range<Int>, Placeholder)] = []
-        var place = 0
-        while let start = bytes[place...].firstIndex(of: UInt8(ascii: "s")) {
-            place = start + 1
-            guard bytes[start...].starts(with: Placeholder.prefix.utf8) else { continue }
-            let rest = bytes[(start + Placeholder.prefix.utf8.count)...]
-            for kind in SecretKind.allCases where rest.starts(with: kind.rawValue.utf8 + [UInt8(ascii: "-")]) {
-                let digits = rest.dropFirst(kind.rawValue.utf8.count + 1).prefix { $0 &- 0x30 < 10 }.prefix(9)
-                guard let number = Int(String(decoding: digits, as: UTF8.self)) else { continue }
-                var placeholder = Placeholder(kind: kind, number: number)
-                var end = digits.endIndex
-                if bytes[end...].first == UInt8(ascii: "e") {
-                    let encoding = bytes[(end + 1)...].prefix { $0 &- 0x30 < 10 }.prefix(9)
-                    placeholder.encoding = Int(String(decoding: encoding, as: UTF8.self)) ?? 0
-                    if isIssued(placeholder), placeholder.encoding > 0 {
-                        end = encoding.endIndex
-                    } else {
-                        placeholder.encoding = 0
+        bytes.withUnsafeBytes { bytes in
+            PlaceholderReading.forEach(in: bytes) { reading in
+                if let (number, end) = reading.encoding, number > 0 {
+                    var encoded = reading.placeholder
+                    encoded.encoding = number
+                    if isIssued(encoded) {
+                        found.append((reading.range.lowerBound..<end, encoded))
+                        return true
                     }
                 }
-                guard isIssued(placeholder) else { continue }
-                found.append((start..<end, placeholder))
-                place = end
-                break
+                if isIssued(reading.placeholder) { found.append((reading.range, reading.placeholder)) }
+                return true
             }
         }
         return found

@@ -54,12 +54,13 @@ package struct RecordMask {
         let sent = record.sentURL.map { heads.masked($0) }
         (record.url, record.sentURL) = (url.0, sent?.0)
         if url.count + (sent?.count ?? 0) > 0 { parts.append("URL") }
-        func text(_ part: String, _ path: WritableKeyPath<ExchangeRecord, String>) {
+        func text(_ part: String, _ path: WritableKeyPath<ExchangeRecord, String>, _ syntax: ScanSyntax? = .text) {
             mask.part = part
-            guard let text = mask.masked(record[keyPath: path], .text) else { return }
+            guard let text = mask.masked(record[keyPath: path], syntax) else { return }
             record[keyPath: path] = text
             parts.append(part)
         }
+        if record.method.utf8.count >= SecretBook.shortestSought { text("method", \.method, nil) }
         if record.failure != nil { text("failure", \.failureMessage) }
         if let hint = record.failure?.hint, !hint.isEmpty {
             mask.part = "failure"

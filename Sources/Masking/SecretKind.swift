@@ -33,29 +33,6 @@ package struct Placeholder: Sendable, Hashable {
         return encoding > 0 ? name + "_ENCODED" + (encoding > 1 ? "_\(encoding)" : "") : name
     }
 
-    /// Whether a value is a placeholder already, as in a file that was exported before.
-    static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.starts(with: prefix.utf8) else { return false }
-        let rest = bytes.dropFirst(prefix.utf8.count)
-        return SecretKind.allCases.contains { kind in
-            let word = kind.rawValue.utf8
-            guard rest.count > word.count, rest.starts(with: word), rest[rest.startIndex + word.count] == hyphen else {
-                return false
-            }
-            let number = rest.dropFirst(word.count + 1)
-            let digits = number.prefix { $0 &- 0x30 < 10 }.count
-            guard (1...9).contains(digits) else { return false }
-            var ending = number.dropFirst(digits)
-            if ending.count > 1, ending.first == UInt8(ascii: "e") {
-                ending = ending.dropFirst().drop { $0 &- 0x30 < 10 }
-            }
-            // Where a length stays, hyphens fill it up.
-            return ending.allSatisfy { $0 == hyphen }
-        }
-    }
-
-    private static let hyphen = UInt8(ascii: "-")
-
     /// What stands for a number of JSON: another one for each kind and number, which 32 bits can hold.
     var digits: String {
         let kind = SecretKind.allCases.firstIndex(of: kind) ?? 0

@@ -4,6 +4,9 @@ struct UnescapedText {
     /// So many escapes may be inside one another, as in a URL in a URL.
     private static let deepest = 3
 
+    /// The bytes of `#1114111;`, after its `&`.
+    private static let longestEntity = 9
+
     private(set) var bytes: [UInt8] = []
     /// Where each byte begins in the text, and after them where the text ends.
     private var places: [UInt32] = []
@@ -76,7 +79,7 @@ struct UnescapedText {
             return escape(at: place, in: text) != nil
         case (UInt8(ascii: "&"), UInt8(ascii: "a")):
             guard let first = named(at: place, in: text), first.content == UInt8(ascii: "&") else { return false }
-            return text[first.end...].prefix(7).contains(UInt8(ascii: ";"))
+            return text[first.end...].prefix(longestEntity).contains(UInt8(ascii: ";"))
         default: return false
         }
     }

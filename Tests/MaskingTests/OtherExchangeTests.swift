@@ -165,6 +165,18 @@ struct OtherExchangeTests {
                 == #"http://h/of/sluice-token-1/x look: token=sluice-token-1 and sluice-token-1 ["URL", "comment"]"#
         )
         #expect(line("/\(chance)", nil, "") == #"http://h/sluice-token-1  ["URL"]"#)
+        var record = ExchangeRecord(
+            id: ExchangeID(2),
+            kind: .http,
+            startedAt: 0,
+            method: chance,
+            url: RequestURL(scheme: "http", host: "h", port: 80, path: "/"),
+            clientConnection: ConnectionID(1)
+        )
+        let named = mask.masked(record)
+        #expect(named.method == "sluice-token-1" && named.extras.masked == ["method"])
+        record.method = "PROPFIND"
+        #expect(mask.masked(record).method == "PROPFIND")
         // However many there are, the same line has none.
         for number in 0..<5_000 {
             let secret = "\(chance)\(number)"

@@ -135,6 +135,8 @@ struct RunScannerTests {
             (#"a"b&c"defghi"#, #"a\"b\u0026c\"defghi"#), ("ab&cd<efgh", "ab&amp;amp;cd&amp;lt;efgh"),
             (#"ab"cd&efgh"#, #"ab\&quot;cd&amp;efgh"#),
             ("hunter22abc", #"a\nhunter22abc"#), ("hunter22abc", #"a\\nhunter22abc\\n"#),
+            ("\u{1F511}\u{1F5DD}\u{1F510}", #"\ud83d\udd11\ud83d\udddd\ud83d\udd10"#),
+            ("\u{1F511}\u{1F5DD}\u{1F510}", "&amp;#x1f511;&amp;#128477;&amp;#x1f510;"),
             ("hunter22abc", "\u{1B}[1;31mhunter22abc\u{1B}[0m"), ("p\u{E4}ssword-one", "p%E4ssword-one"),
         ]
     )

@@ -77,5 +77,36 @@ struct SecretBookTests {
         for secret in ["a", "b"] { book.note(Array(secret.utf8), .privateKey, name: "n", host: "h", isSought: false) }
         let text = Array("x sluice-private-key-2, sluice-private-key-3, sluice-token-1x sluice-99999999999".utf8)
         #expect(book.placeholders(in: text).map(\.placeholder.variable) == ["SLUICE_PRIVATE_KEY_2"])
+        let all = Placeholder.all(in: text, most: 9)
+        #expect(all.map(\.text) == ["sluice-private-key-2", "sluice-private-key-3", "sluice-token-1"])
+        #expect(Placeholder.all(in: text + text, most: 9, besides: [all[0]]) == Array(all.dropFirst()))
+        #expect(Placeholder.all(in: text, most: 1) == [all[0]])
+    }
+
+    @Test("A form of a secret is found by its own placeholder, an unknown one as the secret")
+    func encodedPlaceholders() throws {
+        let book = SecretBook()
+        book.note(Array("a b".utf8), .token, name: "n", host: "h", isSought: false)
+        book.close()
+        let plain = book.placeholder(of: Array("a b".utf8), .token)
+        let encoded = Array("a%20b".utf8).withUnsafeBytes { book.placeholder(plain, for: $0) }
+        #expect(encoded.text == "sluice-token-1e1")
+        let text = "x=sluice-token-1e1&y=sluice-token-1e2, sluice-token-1e sluice-token-"
+        let found = book.placeholders(in: Array(text.utf8))
+        #expect(found.map(\.placeholder) == [encoded, plain, plain])
+        #expect(found.map(\.range) == [2..<18, 21..<35, 39..<53])
+    }
+
+    @Test(
+        "What is a placeholder already",
+        arguments: [
+            ("sluice-token-1", true), ("sluice-private-key-12e3", true), ("sluice-token-1--", true),
+            ("sluice-token-", false), ("sluice-token-1x", false), ("sluice-other-1", false), ("sluice-", false),
+            ("", false),
+            ("sluice-token-1234567890", false), ("xsluice-token-1", false),
+        ]
+    )
+    func isOne(text: String, expected: Bool) {
+        #expect(Array(text.utf8).withUnsafeBytes { Placeholder.isOne($0) } == expected)
     }
 }
