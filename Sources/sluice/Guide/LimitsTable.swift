@@ -19,12 +19,14 @@ enum LimitsTable {
         case bytes, seconds
     }
 
+    // No literal where it is used: the compiler would unroll the loop over it, each time with other bytes.
+    private static let sizes = [(30, "GiB"), (20, "MiB"), (10, "KiB")]
+
     /// A number as people read it: `1,000`, `64 KiB`, `60 s`.
     private static func text(_ number: Int, _ unit: Unit? = nil) -> String {
         switch unit {
         case .seconds: return "\(text(number)) s"
         case .bytes:
-            let sizes = [(30, "GiB"), (20, "MiB"), (10, "KiB")]
             for (power, name) in sizes where number >= 1 << power && number.trailingZeroBitCount >= power {
                 return "\(text(number >> power)) \(name)"
             }
