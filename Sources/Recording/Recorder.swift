@@ -84,7 +84,7 @@ package final class Recorder: Sendable {
         admits: (@Sendable (RequestURL) -> Bool)? = nil,
         at moment: Int64? = nil
     ) {
-        let at = moment ?? wallClock()
+        let at = moment ?? WallClock.now()
         queue.submit(RulesNote(at: at, sources: sources, switchedOff: switchedOff.sorted(), admits: admits))
     }
 

@@ -96,7 +96,10 @@ package enum SessionCopy {
         try copy.writeWithoutTransaction { database in
             try Schema.complete(database)
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: part))
-            try database.execute(sql: "UPDATE run SET ended_at = ? WHERE ended_at IS NULL", arguments: [wallClock()])
+            try database.execute(
+                sql: "UPDATE run SET ended_at = ? WHERE ended_at IS NULL",
+                arguments: [WallClock.now()]
+            )
             try DeletedRows.remove(in: database)
         }
         try copy.close()

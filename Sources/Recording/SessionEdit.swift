@@ -34,7 +34,7 @@ struct DeletionHistory {
     private(set) var deletions: [(mark: Int64, numbers: ExchangeNumbers)] = []
 
     /// A mark that no deletion has had: the time, in microseconds since 1970, or one more than the last one's.
-    var nextMark: Int64 { max(wallClock(), (deletions.last?.mark ?? 0) + 1) }
+    var nextMark: Int64 { max(WallClock.now(), (deletions.last?.mark ?? 0) + 1) }
 
     mutating func add(_ mark: Int64, _ numbers: ExchangeNumbers) { deletions.append((mark, numbers)) }
 

@@ -107,7 +107,7 @@ final class SessionRecording {
         try writer.beginTransaction()
         for exchange in open.values { try writeOut(exchange) }
         try writeRows()
-        try writer.endRun(at: wallClock(), notRecorded: notRecorded, droppedBytes: droppedBytes)
+        try writer.endRun(at: WallClock.now(), notRecorded: notRecorded, droppedBytes: droppedBytes)
         try writer.commit()
     }
 

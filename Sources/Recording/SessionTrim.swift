@@ -151,7 +151,7 @@ package struct SessionTrim: Sendable, Hashable {
                     INSERT INTO annotation(exchange, deleted_at) SELECT value, ? FROM json_each(?) WHERE TRUE
                     ON CONFLICT(exchange) DO UPDATE SET deleted_at = excluded.deleted_at
                     """
-            ).execute(arguments: [wallClock(), "[\(part.map(String.init).joined(separator: ","))]"])
+            ).execute(arguments: [WallClock.now(), "[\(part.map(String.init).joined(separator: ","))]"])
         }
         try DeletedRows.removeRows(in: database) { number, step in
             try report(.removing, (min(first, number)...max(last, number)).part(upTo: number))

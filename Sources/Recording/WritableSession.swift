@@ -77,7 +77,7 @@ struct WritableSession: Sendable {
                     INSERT INTO run(version, recorder, started_at, first_exchange, not_recorded, dropped_bytes)
                     VALUES(?, ?, ?, ?, 0, 0)
                     """,
-                arguments: [configuration.sluiceVersion, configuration.mode.rawValue, wallClock(), nextExchangeID]
+                arguments: [configuration.sluiceVersion, configuration.mode.rawValue, WallClock.now(), nextExchangeID]
             )
             run = session.connection.lastInsertedRowID
         }

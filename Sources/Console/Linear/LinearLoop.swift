@@ -219,7 +219,7 @@ final class LinearLoop {
     private func tick() {
         guard ContinuousClock.now - lastTick >= .milliseconds(100) else { return }
         lastTick = .now
-        update(.tick(Int64(Date().timeIntervalSince1970 * 1_000_000)))
+        update(.tick(WallClock.now()))
         effects.poll()
         tellNews()
     }

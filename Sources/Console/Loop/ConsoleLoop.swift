@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 import Terminal
 
 /// The screen's thread: waits for keys and messages, updates the model and draws.
@@ -128,7 +129,7 @@ final class ConsoleLoop {
     private func tick() {
         guard ContinuousClock.now - lastTick >= .milliseconds(100) else { return }
         lastTick = .now
-        update(.tick(Int64(Date().timeIntervalSince1970 * 1_000_000)), isVisible: model.needsClock)
+        update(.tick(WallClock.now()), isVisible: model.needsClock)
         effects.poll()
         if let write = keeper?.changes(of: model) { effects.keep(write) }
     }

@@ -249,7 +249,7 @@ final class EffectRunner: Sendable {
                 throw failure
             }
             let change: (String) -> TraceEntry.Change? = { ToolRegistry.standard[key: $0]?.change }
-            let now = options.isLive ? Int64(Date().timeIntervalSince1970 * 1_000_000) : nil
+            let now = options.isLive ? WallClock.now() : nil
             let names = descriptors.withLock { $0.set }
             let builder = DetailBuilder(exchange, source: reader, now: now, descriptors: names, change: change)
             let pages = builder.pages

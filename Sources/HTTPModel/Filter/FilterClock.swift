@@ -31,11 +31,7 @@ package struct FilterClock: Sendable {
     }
 
     /// The machine's time and time zone.
-    package static var current: FilterClock {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return .local(now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
-    }
+    package static var current: FilterClock { .local(now: WallClock.now()) }
 
     /// Reads a time as microseconds since 1970; `nil` where the text is none.
     ///

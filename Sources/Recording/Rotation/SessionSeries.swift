@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import HTTPModel
 
 /// The files of a rotation: makes the next one, and removes those that need not stay.
 ///
@@ -76,7 +77,7 @@ struct SessionSeries: Sendable {
             guard rotation.pattern.number(in: String(name.dropLast(Self.ending.count))) != nil else { continue }
             let path = rotation.pattern.path(of: name)
             guard let facts = FileFacts(link: path), facts.isRegular, facts.owner == geteuid(),
-                wallClock() - facts.writtenAt > Self.oldestPart
+                WallClock.now() - facts.writtenAt > Self.oldestPart
             else { continue }
             unlink(path)
         }
@@ -103,7 +104,7 @@ struct SessionSeries: Sendable {
     /// somebody has open, stays.
     ///
     /// - Parameter current: how many files of the series are being recorded by this process.
-    func prune(current: Int, now: Int64 = wallClock()) -> [String] {
+    func prune(current: Int, now: Int64 = WallClock.now()) -> [String] {
         guard let keep = rotation.keep else { return [] }
         var finished = names().compactMap { old($0.name, $0.number, keep, now) }.sorted {
             ($0.number, $0.begunAt, $0.path) < ($1.number, $1.begunAt, $1.path)

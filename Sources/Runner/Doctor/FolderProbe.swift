@@ -31,12 +31,10 @@ enum FolderProbe {
     /// What makes a file or folder usable that is there and not open to the user: its mode where it is the user's own, else
     /// its owner. `nil` where it is not there.
     static func opening(_ path: String, isOwn: (UInt32) -> Bool = { $0 == geteuid() }) -> String? {
-        var facts = stat()
-        guard stat(path, &facts) == 0 else { return nil }
-        let isFolder = facts.st_mode & S_IFMT == S_IFDIR
+        guard let facts = FileFacts(path: path) else { return nil }
         let word = ShellWord.word(path)
-        if isOwn(facts.st_uid) { return "chmod \(isFolder ? 700 : 600) \(word)" }
-        return RootCommand.line("chown \(isFolder ? "-R " : "")\"$(id -u)\" \(word)")
+        if isOwn(facts.owner) { return "chmod \(facts.isDirectory ? 700 : 600) \(word)" }
+        return RootCommand.line("chown \(facts.isDirectory ? "-R " : "")\"$(id -u)\" \(word)")
     }
 }
 

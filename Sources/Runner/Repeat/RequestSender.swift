@@ -66,9 +66,6 @@ package final class RequestSender: Sendable {
         return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: address.port ?? 0)) ?? address
     }
 
-    /// In microseconds since 1970, as records have it.
-    fileprivate static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
-
     // MARK: - Sending
 
     /// Sends a request once.
@@ -163,7 +160,7 @@ package final class RequestSender: Sendable {
                 do {
                     pending = (index, try request(index))
                 } catch {
-                    let now = RequestSender.now
+                    let now = WallClock.now()
                     report(
                         index,
                         SendOutcome(status: nil, duration: 0, bytes: 0, failure: "\(error)", startedAt: now)
@@ -178,8 +175,8 @@ package final class RequestSender: Sendable {
             do {
                 try await ProxyConnection.open(through: proxy, authorization: authorization) { connection in
                     let address = connection.address
-                    used.withLock { $0.begin(address, at: RequestSender.now) }
-                    defer { used.withLock { $0.end(address, at: RequestSender.now) } }
+                    used.withLock { $0.begin(address, at: WallClock.now()) }
+                    defer { used.withLock { $0.end(address, at: WallClock.now()) } }
                     attempt.address = address
                     var isUsed = false
                     while let current = pending, !isUsed || current.request.canFollow(sent) {
@@ -246,7 +243,7 @@ package final class RequestSender: Sendable {
     /// One request on its way.
     private struct Attempt {
         private var start = ContinuousClock.now
-        private var startedAt = RequestSender.now
+        private var startedAt = WallClock.now()
         /// Whether the connection had another request before.
         var isOnUsedConnection = false
         var address: String?
@@ -260,7 +257,7 @@ package final class RequestSender: Sendable {
         }
 
         /// The request is sent now.
-        mutating func begin() { (start, startedAt) = (.now, RequestSender.now) }
+        mutating func begin() { (start, startedAt) = (.now, WallClock.now()) }
 
         func outcome(failure: String? = nil) -> SendOutcome {
             let duration = start.duration(to: end ?? .now) / .microseconds(1)

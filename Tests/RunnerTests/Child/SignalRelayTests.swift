@@ -33,6 +33,9 @@ extension RealProcessTests {
             arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
         )
         func passedOn(number: Int32) async throws {
+            // Tests in the background may have it ignored, and a shell cannot trap what was ignored when it began.
+            let before = signal(number, SIG_DFL)
+            defer { signal(number, before) }
             let scratch = try scratch()
             defer { scratch.remove() }
             let child = try await start("trap 'exit \(40 + number)' \(number)", in: scratch)

@@ -1,8 +1,0 @@
-import Foundation
-
-/// Microseconds since 1970.
-func wallClock() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-}
