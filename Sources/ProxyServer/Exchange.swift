@@ -22,6 +22,8 @@ final class Exchange {
     private var clientHasUnflushed = false
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
+    /// What of the response had left when its client was last found to give no room for more.
+    private var sentBytes: Int64?
 
     init(
         machine: consuming ExchangeMachine,
@@ -173,19 +175,33 @@ final class Exchange {
         // stream.
         let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
-            !machine.isStream, now - lastActivity > limit
+            !machine.isStream
         else { return }
         if machine.responsePauseReasons.contains(.peerFull) {
             // Over HTTP/1 that is watched with the connection, which knows whether bytes still leave.
-            if machine.clientTakesResets { interrupt(.stalledClient(limit)) }
+            if machine.clientTakesResets { endStall(limit, now: now) }
             return
         }
+        guard now - lastActivity > limit else { return }
         let (code, what): (ExchangeFailure.Code, String) =
             machine.isRequestComplete
             ? (.timeout, awaited) : (.clientTimeout, "the rest of the request")
         let text = "Nothing happened for \(limit.inWords) while waiting for \(what)."
         let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
         interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
+    }
+
+    /// Ends an exchange of which the client takes nothing: after a shorter time where requests wait for its stream of the
+    /// server.
+    private func endStall(_ limit: TimeAmount, now: NIODeadline) {
+        let sent = client?.sentBytesOfBlocked
+        if sent != sentBytes { (sentBytes, lastActivity) = (sent, now) }
+        let limitForOthers = loop.configuration.timeouts.streamForOthers
+        if now - lastActivity > limit {
+            interrupt(.stalledClient(limit))
+        } else if now - lastActivity > limitForOthers, upstream?.givesWay() == true {
+            interrupt(.stalledClient(waitedFor: limitForOthers))
+        }
     }
 
     /// Who is to answer, in words.

@@ -69,6 +69,9 @@ package struct ProxyConfiguration: Sendable {
         package var tunnel = TimeAmount.seconds(3_600)
         /// How long such a tunnel must have been silent before it may be closed for another client.
         var tunnelForOthers = TimeAmount.seconds(60)
+        /// How long a client of HTTP/2 must have taken nothing of a response before its stream of the server may be
+        /// given to a request that waits for one.
+        package var streamForOthers = TimeAmount.seconds(30)
         /// For the beginning of a server's response, once it has the request; `nil` for ``idle``.
         package var response: TimeAmount?
         /// For a request head, or a TLS handshake of a client, from its first byte on.

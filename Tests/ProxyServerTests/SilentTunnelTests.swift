@@ -71,6 +71,34 @@ struct SilentTunnelTests {
         }
     }
 
+    @Test("Where all streams of a server are taken, one of which a client takes nothing makes room for who waits")
+    func stalledStreamForOthers() async throws {
+        let origin = try await HTTP2Origin { $0 == "/small" ? 0 : 4 << 20 }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.streamForOthers = .milliseconds(100)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await EndingStream(port: proxy.port, takesBodies: false)
+            func ask(_ path: String) async throws {
+                let head = RequestHead(method: "GET", target: path, fields: [("Host", "127.0.0.1:\(origin.port)")])
+                try await client.request(head, scheme: "http", isEnd: true)
+            }
+            for count in 1...ProxyLimits.connectionsToOrigin {
+                try await ask("/large")
+                try await client.receives(String(repeating: "200 ", count: count))
+            }
+            // While nobody waits they stay, however long; then one of them goes.
+            #expect(proxy.recorder.finished.isEmpty)
+            try await ask("/small")
+            try await eventually("the one that waited is answered") {
+                proxy.recorder.finished.contains { $0.record.url.path == "/small" && $0.record.failure == nil }
+            }
+            let ended = proxy.recorder.finished.filter { $0.record.url.path == "/large" }
+            let failure = try #require(ended.first?.record.failure)
+            #expect(failure.code == .clientTimeout && failure.message.contains("other requests waited"), "\(failure)")
+            #expect(ended.count < ProxyLimits.connectionsToOrigin, "\(ended.count) were ended for one")
+        }
+    }
+
     @Test("A tunnel that is silent in both directions ends after its time; one that is not goes on")
     func limit() async throws {
         let origin = try await LoopbackOrigin { _ in "pong" }

@@ -331,6 +331,15 @@ extension ExchangeFailure {
         let text = "The client took nothing of the response for \(limit.inWords), so Sluice ended it."
         return ExchangeFailure(.clientTimeout, text, hint: "A longer limit can be given with --idle-timeout.")
     }
+
+    /// The same, while other requests waited for its stream of the server.
+    static func stalledClient(waitedFor limit: TimeAmount) -> ExchangeFailure {
+        let text =
+            "The client took nothing of the response for \(limit.inWords), while other requests waited for a stream of this "
+            + "server, so Sluice ended it."
+        let hint = "Read what comes from this server, or ask it for less at a time."
+        return ExchangeFailure(.clientTimeout, text, hint: hint)
+    }
 }
 
 /// The client has reset the stream of HTTP/2 that carries a connection.

@@ -21,9 +21,13 @@ protocol ClientLeg: AnyObject {
     func exchangeFinished()
     /// Whether the client takes bytes at present.
     var isWritable: Bool { get }
+    /// How many bytes of the response have left where the client gives no room for more; `nil` where it does, or where
+    /// its connection is what knows that.
+    var sentBytesOfBlocked: Int64? { get }
 }
 
 extension ClientLeg {
+    var sentBytesOfBlocked: Int64? { nil }
     func withholdCloseNotify() {}
 }
 

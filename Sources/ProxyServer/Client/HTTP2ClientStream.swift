@@ -31,6 +31,8 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     var isWritable: Bool { driver.session.queuedBytes(on: id) < HTTP2Framing.highMark }
 
+    var sentBytesOfBlocked: Int64? { driver.session.sentBytesOfBlocked(id) }
+
     func sendInterim(_ head: ResponseHead) { driver.session.sendInterim(head, on: id) }
 
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {

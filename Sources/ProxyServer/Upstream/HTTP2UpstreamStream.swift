@@ -33,6 +33,8 @@ final class HTTP2UpstreamStream: UpstreamLeg {
 
     // MARK: - UpstreamLeg
 
+    func givesWay() -> Bool { connection.origin?.endsStreamForOther() ?? false }
+
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
         var head = head
         HTTP2Framing.settle(&head.fields, as: framing)

@@ -20,10 +20,13 @@ protocol UpstreamLeg: AnyObject {
     func withholdCloseNotify()
     /// The exchange is over and needs it no more; it may serve another where that is possible.
     func release()
+    /// Whether another request waits for what it takes up and gets it; then it has to be abandoned.
+    func givesWay() -> Bool
     /// The exchange gives it up before it was done: nobody can use the connection, or the stream, any further.
     func abandon(_ code: HTTP2ErrorCode)
 }
 
 extension UpstreamLeg {
+    func givesWay() -> Bool { false }
     func withholdCloseNotify() {}
 }

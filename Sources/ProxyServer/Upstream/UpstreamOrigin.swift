@@ -30,6 +30,8 @@ final class UpstreamOrigin {
     private var waiting: Deque<UpstreamConnector> = []
     /// The request that makes the connection on which the others wait.
     private var connecting: UpstreamConnector?
+    /// For how many of those that wait a stream is being ended.
+    private var endingCount = 0
 
     /// The most connections made to one origin on one loop.
     static let connectionLimit = 8
@@ -66,9 +68,18 @@ final class UpstreamOrigin {
         connecting == nil && connections.count < UpstreamOrigin.connectionLimit && connections.allSatisfy(\.hasSettings)
     }
 
+    /// Whether a request waits, as all connections have as many streams as the server allows, for which no stream is
+    /// being ended yet.
+    func endsStreamForOther() -> Bool {
+        guard connections.count == UpstreamOrigin.connectionLimit, endingCount < waiting.count else { return false }
+        endingCount += 1
+        return true
+    }
+
     /// A request needs no connection any more.
     func withdraw(_ connector: UpstreamConnector) {
         waiting.removeAll { $0 === connector }
+        endingCount = min(endingCount, waiting.count)
         if endConnecting(connector) { serve() }
     }
 
@@ -112,7 +123,7 @@ final class UpstreamOrigin {
 
     private func releaseAll(_ body: (UpstreamConnector) -> Void) {
         let waiters = waiting
-        waiting = []
+        (waiting, endingCount) = ([], 0)
         for waiter in waiters { body(waiter) }
     }
 
@@ -135,6 +146,7 @@ final class UpstreamOrigin {
     func serve() {
         while !waiting.isEmpty {
             if let connection = connections.first(where: \.hasRoom) {
+                endingCount = max(0, endingCount - 1)
                 waiting.popFirst()?.received(connection.openStream())
             } else if mayConnect, let next = waiting.popFirst() {
                 connecting = next

@@ -71,6 +71,11 @@ enum LimitsTable {
                 "\(text(ProxyLimits.connectionsToOrigin)), on each of \(text(ProxyLimits.loops)) event loops",
                 "requests wait, and the exchange says so"
             ),
+            row(
+                "a response of which a client of HTTP/2 takes nothing while requests wait for a stream of its server",
+                text(timeouts.streamForOthers),
+                "its stream is reset for one of them, and the exchange says so"
+            ),
             row("connections to a server that nobody needs", text(timeouts.pooled), "closed"),
             row(
                 "names that are looked up",
