@@ -59,6 +59,7 @@ struct FlowTests {
             try await eventually("the connection is ended") { client.isClosed }
             #expect(client.text.hasPrefix("HTTP/1.1 408 "), "\(client.text)")
             #expect(client.text.contains("Connection: close\r\n"))
+            try await eventually("it is recorded") { proxy.recorder.finished.count == 1 }
             let record = proxy.recorder.finished.first?.record
             #expect(record?.kind == .malformed)
             #expect(record?.status == 408)
