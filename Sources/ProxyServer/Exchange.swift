@@ -99,8 +99,8 @@ final class Exchange {
 
     func requestEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool = true) {
         var trailers = trailers
-        // No trailer tells who one is (RFC 9110 §6.5.1), and what is meant for this proxy is neither recorded nor sent on.
-        if loop.configuration.authentication != nil { trailers?.removeAll(.proxyAuthorization) }
+        // No trailer tells who one is (RFC 9110 §6.5.1), and what is meant for a proxy is neither recorded nor sent on.
+        trailers?.removeAll(.proxyAuthorization)
         run { $0.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now) }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Recording
 import Support
 import Testing
 
@@ -103,14 +104,64 @@ extension EndToEnd {
             #expect(shown.text.contains(/Proxy-Authorization:? +\*{5}/), "\(shown.text)")
         }
 
-        @Test("A trailer with the value is neither sent on nor recorded; others are")
-        func trailer() async throws {
+        @Test("The value is in no session, whatever way the request takes, asked for or not", arguments: [false, true])
+        func everyWay(asks: Bool) async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let options = [
+                "--upstream-ca", try await TestAuthority.shared.root, "--mode", "regular", "--mode", "socks5@0",
+                "--mode", "reverse:http://127.0.0.1:\(origin.port)@0",
+            ]
+            let sluice = asks ? try await Self.proxy(options) : try await SluiceProcess(options)
+            let server = "127.0.0.1:\(origin.port)"
+            let field = "Proxy-Authorization: Basic \(Self.value)"
+            try await blocking {
+                let socket = try sluice.connect()
+                try socket.send("CONNECT \(server) HTTP/1.1\r\nHost: \(server)\r\n\(field)\r\n\r\n")
+                #expect(try socket.readHead().hasPrefix("HTTP/1.1 200 "))
+                try socket.send("GET /tunnel HTTP/1.1\r\nHost: \(server)\r\n\(field)\r\n\r\n")
+                #expect(try socket.readHead().hasPrefix("HTTP/1.1 200 "))
+            }
+            let user = asks ? ["--proxy-user", "ana:\(Self.secret)"] : []
+            for (version, path) in [("--http1.1", "http1"), ("--http2", "http2")] {
+                let url = "https://localhost:\(relay.port)/\(path)"
+                #expect(try await sluice.curl(user + [version, "--header", field, url]).text == "ok")
+            }
+            #expect(try await sluice.get("--header", field, "http://\(server)/absolute") == "ok")
+            let name = asks ? "ana:\(Self.secret)@" : ""
+            let socks = "socks5h://\(name)127.0.0.1:\(try sluice.port(of: "socks5"))"
+            let through = ["--proxy", socks, "--header", field, "http://\(server)/socks"]
+            #expect(try await sluice.curl(through).text == "ok")
+            let front = "http://127.0.0.1:\(try sluice.port(of: "reverse:"))/reverse"
+            #expect(try await sluice.plainCurl("--header", field, front).text == "ok")
+            try await blocking {
+                let socket = try sluice.connect()
+                try socket.send("GET http://\(server)/malformed HTTP/1.1\r\nBad Name: x\r\n\(field)\r\n\r\n")
+                #expect(try socket.readHead().hasPrefix("HTTP/1.1 400 "))
+            }
+            #expect(origin.heads.count == 6)
+            #expect(origin.heads.allSatisfy { !$0.lowercased().contains("proxy-authorization") })
+            _ = try await sluice.stop()
+            let reader = try sluice.reader()
+            let exchanges = try sluice.records().compactMap { try reader.exchange($0.id) }
+            #expect(exchanges.count == 7)
+            let asterisks = String(repeating: "*", count: "Basic \(Self.value)".utf8.count)
+            for exchange in exchanges {
+                let head = exchange.text(\.requestHead)
+                let fields = head.lowercased().components(separatedBy: "proxy-authorization: ")
+                #expect(fields.count == 2 && fields[1].hasPrefix(asterisks + "\r\n"), "\(exchange.record.url): \(head)")
+            }
+            #expect(sluice.scratch.bytes("session.sluice").firstRange(of: Array(Self.value.utf8)) == nil)
+        }
+
+        @Test("A trailer with the value is neither sent on nor recorded; others are", arguments: [false, true])
+        func trailer(asks: Bool) async throws {
             let origin = try Origin { origin, socket in
                 _ = try origin.head(socket)
                 let body = try socket.read(until: "\r\n\r\n")
                 try socket.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body)
             }
-            let sluice = try await Self.proxy()
+            let sluice = asks ? try await Self.proxy() : try await SluiceProcess()
             let echoed = try await blocking {
                 let socket = try sluice.connect()
                 try socket.send(

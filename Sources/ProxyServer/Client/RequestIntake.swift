@@ -74,17 +74,13 @@ struct RequestIntake {
         }
     }
 
-    /// Takes the client's credentials for this proxy, whose value is neither recorded nor sent on.
+    /// Takes the client's credentials for a proxy, whose value is neither recorded nor sent on, in no mode.
     ///
     /// Returns what is left to find out; `nil` where clients need none, have shown them before, or are known by them.
     private func takeCredentials(_ head: inout RequestHead) -> AuthenticationCheck? {
-        guard let authentication = loop.configuration.authentication else { return nil }
-        var isReverse = false
-        switch scope {
-        case .proxy: break
-        case .reverse: isReverse = true
-        // Inside a tunnel its CONNECT, or its SOCKS request, has been asked.
-        case .tunnel, .nowhere: return nil
+        guard let authentication = loop.configuration.authentication, let isReverse = asksAsServer else {
+            head.fields.obliterate(.proxyAuthorization)
+            return nil
         }
         var credentials = credentials(in: .proxyAuthorization, of: head)
         head.fields.obliterate(.proxyAuthorization)
@@ -103,6 +99,16 @@ struct RequestIntake {
             client: connection.channel?.remoteAddress,
             isReverse: isReverse
         )
+    }
+
+    /// Whether credentials are asked for as a server does and not as a proxy; `nil` where none are.
+    private var asksAsServer: Bool? {
+        switch scope {
+        case .proxy: false
+        case .reverse: true
+        // Inside a tunnel its CONNECT, or its SOCKS request, has been asked.
+        case .tunnel, .nowhere: nil
+        }
     }
 
     private static let authorization: FieldName = "authorization"
@@ -207,7 +213,7 @@ struct RequestIntake {
         head: ByteBuffer?
     ) {
         var head = head
-        if loop.configuration.authentication != nil { head?.obliterateAuthorization() }
+        head?.obliterateAuthorization()
         var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
             url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
