@@ -14,8 +14,8 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     package var peerCertificates: [CertificateSummary]
     /// Why verification of the peer failed although the connection was allowed to go on; `nil` when it passed.
     package var verificationFailure: String?
-    /// That the server asked for a certificate of ours, and what it got; `nil` where it did not ask, as in a handshake that
-    /// resumed another.
+    /// That the server asked for a certificate of ours, and what it got, in this handshake or in the one that it resumed;
+    /// `nil` where it did not ask.
     package var clientCertificate: ClientCertificateDetails?
 
     package init(
@@ -45,9 +45,24 @@ package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     package var name: String?
     /// The certificate that was sent.
     package var sent: CertificateSummary?
+    /// Whether all that was in the handshake whose session this one resumed: nothing was asked or sent anew.
+    package var isResumed = false
 
-    package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil) {
-        (self.authorities, self.name, self.sent) = (authorities, name, sent)
+    package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil, isResumed: Bool = false) {
+        (self.authorities, self.name, self.sent, self.isResumed) = (authorities, name, sent, isResumed)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case authorities, name, sent
+        case isResumed = "resumed"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        authorities = try fields.decode([String].self, forKey: .authorities)
+        name = try fields.decodeIfPresent(String.self, forKey: .name)
+        sent = try fields.decodeIfPresent(CertificateSummary.self, forKey: .sent)
+        isResumed = try fields.decodeIfPresent(Bool.self, forKey: .isResumed) ?? false
     }
 }
 

@@ -23,6 +23,7 @@ extension JSONWriter {
             try $0.strings("authorities", certificate.authorities)
             $0.optionalMember("name", certificate.name)
             if let sent = certificate.sent { try $0.object("sent") { try $0.members(of: sent) } }
+            if certificate.isResumed { $0.member("resumed", true) }
         }
         return json.buffer
     }

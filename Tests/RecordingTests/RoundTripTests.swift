@@ -138,7 +138,8 @@ struct RoundTripTests {
         upstream.tls?.clientCertificate = ClientCertificateDetails(
             authorities: ["CN=Staff", "O=\"Test, Inc.\""],
             name: "staging",
-            sent: sent
+            sent: sent,
+            isResumed: true
         )
         upstream.proxy = "http://proxy.example:3128"
         return [client, upstream]

@@ -107,11 +107,16 @@ final class UpstreamConnection: ChannelDuplexHandler {
     }
 
     private func note(_ certificate: ClientCertificateDetails) -> String {
-        guard let sent = certificate.sent else {
-            return
-                "the server asked for a client certificate, and was sent none; the profile's 'client-certificate' sets one"
+        let sent = certificate.sent.map { "'\(certificate.name ?? "")': \($0.subject)" }
+        return switch (certificate.isResumed, sent) {
+        case (false, let sent?): "the server asked for a client certificate, and was sent \(sent)"
+        case (false, nil):
+            "the server asked for a client certificate, and was sent none; the profile's 'client-certificate' sets one"
+        case (true, let sent?): "the TLS session was resumed; the server knows the client by \(sent)"
+        case (true, nil):
+            "the TLS session was resumed; when it was made, the server asked for a client certificate, and was sent none; "
+                + "the profile's 'client-certificate' sets one"
         }
-        return "the server asked for a client certificate, and was sent '\(certificate.name ?? "")': \(sent.subject)"
     }
 
     /// It is ready for use, or failed before it was; only the first call counts.

@@ -84,14 +84,16 @@ extension PageScript {
               ['Names', certificate.alternativeNames.slice(0, 50).join(', ')],
               ['OCSP staple', certificate.staple && [certificate.staple.state, certificate.staple.reason]
                 .filter(Boolean).join(': ')], ['SHA-256', certificate.sha256]])));
+          const asked = tls && tls.clientCertificate;
           return make('div', { class: 'block' }, make('h4', {}, title), factList([
             ['Address', leg.peerAddress + (leg.proxy ? ' (the proxy’s)' : '') + (leg.localAddress ? ', here ' + leg.localAddress : '')],
             ['Through proxy', leg.proxy],
             ['Connection', leg.connection + more], ['Opened', moment(leg.openedAt)],
             ['TLS', tls ? tls.protocol + ', ' + tls.cipher + (tls.resumed ? ', resumed' : '') : withoutTLS],
             ['ALPN', tls && tls.applicationProtocol], ['Server name', tls && tls.serverName],
-            ['Client certificate', tls && tls.clientCertificate && (tls.clientCertificate.sent
-              ? 'asked for, sent ' + tls.clientCertificate.sent.subject : 'asked for, none sent')],
+            ['Client certificate', asked && (asked.sent
+              ? (asked.resumed ? 'known from the resumed session: ' : 'asked for, sent ') + asked.sent.subject
+              : 'asked for' + (asked.resumed ? ' when the resumed session was made' : '') + ', none sent')],
             ['Not verified', tls && tls.verificationFailure]]), certificates);
         }
         function connections(row, data) {

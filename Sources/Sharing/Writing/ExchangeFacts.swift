@@ -106,6 +106,7 @@ extension JSONWriter {
                     try $0.strings("authorities", asked.authorities)
                     $0.optionalMember("name", asked.name)
                     if let sent = asked.sent { try $0.object("sent") { try $0.certificate(sent) } }
+                    if asked.isResumed { $0.member("resumed", true) }
                 }
             }
             guard !tls.peerCertificates.isEmpty else { return }

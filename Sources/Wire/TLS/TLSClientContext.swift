@@ -29,10 +29,8 @@ package final class TLSClientContext {
         let pointer = context.pointer
         sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
         SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
-            guard let session, let resumption = TLSSession.of(ssl)?.resumption else { return 0 }
             // Returning 1 keeps the reference that the callback was given.
-            resumption.remember(session)
-            return 1
+            session.flatMap { TLSSession.of(ssl)?.remember($0) } == true ? 1 : 0
         }
         // It is called after the certificate was verified, and before our part of the handshake is over.
         sluice_SSL_CTX_set_staple_callback(pointer) { ssl, _ in TLSSession.of(ssl)?.takeStaple() == false ? 0 : 1 }

@@ -45,9 +45,7 @@ package final class TLSProbeContext {
         SSL_CTX_sess_set_new_cb(context.pointer) { ssl, session in
             guard let session, let owner = TLSSession.of(ssl) else { return 0 }
             owner.probe?.hasTicket = true
-            guard let resumption = owner.resumption else { return 0 }
-            resumption.remember(session)
-            return 1
+            return owner.remember(session) ? 1 : 0
         }
         ERR_clear_error()
     }

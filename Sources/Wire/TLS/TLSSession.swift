@@ -101,8 +101,16 @@ package final class TLSSession {
 
     /// Offers the session that an earlier connection left in the cache, and leaves ours there.
     func resume(from cache: TLSSessionCache, key: TLSSessionCache.Key) {
-        resumption = TLSResumption(cache: cache, key: key)
-        cache.offer(key, by: ssl)
+        resumption = TLSResumption(cache: cache, key: key, certificate: cache.offer(key, by: ssl))
+    }
+
+    /// Leaves a session for later connections; returns whether the reference is ours then.
+    func remember(_ session: OpaquePointer) -> Bool {
+        guard let resumption else { return false }
+        // What was shown in a renegotiation is not known.
+        if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
+        resumption.remember(session, clientCertificate)
+        return true
     }
 
     // MARK: Ciphertext
@@ -194,13 +202,7 @@ package final class TLSSession {
         let chain = SSL_get_peer_cert_chain(ssl)
         details.peerCertificates = chain.map(summaries) ?? rejectedPeer?.chain ?? []
         if !details.peerCertificates.isEmpty { details.peerCertificates[0].staple = staple }
-        if certificateAsked {
-            details.clientCertificate = ClientCertificateDetails(
-                authorities: certificateAuthorities,
-                name: certificateSent ? identity?.name : nil,
-                sent: certificateSent ? identity?.summary : nil
-            )
-        }
+        details.clientCertificate = clientCertificate
         if SSL_is_init_finished(ssl) != 1 { return details }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
@@ -210,6 +212,25 @@ package final class TLSSession {
             details.verificationFailure = "certificate revoked\(reason), says the OCSP staple"
         }
         return details
+    }
+
+    /// What the server asked for as our certificate, and what it got: in this handshake, or in the one that it resumed.
+    private var clientCertificate: ClientCertificateDetails? {
+        let name = identity?.name
+        if certificateAsked {
+            return ClientCertificateDetails(
+                authorities: certificateAuthorities,
+                name: certificateSent ? name : nil,
+                sent: certificateSent ? identity?.summary : nil
+            )
+        }
+        guard let earlier = resumption?.certificate, SSL_session_reused(ssl) == 1 else { return nil }
+        return ClientCertificateDetails(
+            authorities: earlier.authorities,
+            name: earlier.sent == nil ? nil : name,
+            sent: earlier.sent,
+            isResumed: true
+        )
     }
 
     /// The protocol chosen by ALPN, if one was.

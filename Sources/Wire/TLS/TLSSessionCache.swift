@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import HTTPModel
 
 /// The sessions of the upstream leg that can be resumed: the latest of each kind of connection.
 final class TLSSessionCache {
@@ -14,7 +15,13 @@ final class TLSSessionCache {
     /// Owns one reference to a session.
     private final class Handle {
         let pointer: OpaquePointer
-        init(owning pointer: OpaquePointer) { self.pointer = pointer }
+        /// What the server asked for as our certificate when the session was made; it knows us by that.
+        let certificate: ClientCertificateDetails?
+
+        init(owning pointer: OpaquePointer, _ certificate: ClientCertificateDetails?) {
+            (self.pointer, self.certificate) = (pointer, certificate)
+        }
+
         deinit { SSL_SESSION_free(pointer) }
     }
 
@@ -23,17 +30,21 @@ final class TLSSessionCache {
     init(capacity: Int) { sessions = RecencyCache(capacity: capacity) }
 
     /// Takes over the caller's reference.
-    func store(_ session: OpaquePointer, for key: Key) { sessions.store(Handle(owning: session), for: key) }
+    func store(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?, for key: Key) {
+        sessions.store(Handle(owning: session, certificate), for: key)
+    }
 
     func forget(_ key: Key) { sessions.removeValue(for: key) }
 
-    func offer(_ key: Key, by ssl: OpaquePointer) {
-        guard let session = sessions.value(for: key) else { return }
-        if SSL_SESSION_is_resumable(session.pointer) == 1 {
-            SSL_set_session(ssl, session.pointer)
-        } else {
+    /// Offers the server a session; returns what it had asked for as our certificate when that was made.
+    func offer(_ key: Key, by ssl: OpaquePointer) -> ClientCertificateDetails? {
+        guard let session = sessions.value(for: key) else { return nil }
+        guard SSL_SESSION_is_resumable(session.pointer) == 1 else {
             forget(key)
+            return nil
         }
+        SSL_set_session(ssl, session.pointer)
+        return session.certificate
     }
 }
 
@@ -42,8 +53,13 @@ struct TLSResumption {
     var cache: TLSSessionCache
     var key: TLSSessionCache.Key
 
+    /// What the server asked for as our certificate when the session that is offered was made.
+    var certificate: ClientCertificateDetails?
+
     /// Takes over the caller's reference.
-    func remember(_ session: OpaquePointer) { cache.store(session, for: key) }
+    func remember(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?) {
+        cache.store(session, certificate, for: key)
+    }
 
     func forget() { cache.forget(key) }
 }

@@ -170,6 +170,34 @@ extension EndToEnd {
         }
 
         @Test(
+            "Where TLS resumes a session, the exchange says by which certificate the server knows the client",
+            arguments: ["-tls1_2", "-tls1_3"]
+        )
+        func resumed(version: String) async throws {
+            // Each page ends the connection, so that each request needs a handshake.
+            let server = try await VerifyingServer([version])
+            let client = try await TestAuthority.shared.client
+            let sluice = try await sluice(
+                "{ name: me, host: localhost, certificate: \(client.file), key: \(client.key) }"
+            )
+            let base = "https://localhost:\(server.port)"
+            // Over HTTP/2 both requests come by one connection, so that one event loop has them.
+            let pages = try await sluice.get("--http2", base + "/1", base + "/2")
+            #expect(pages.components(separatedBy: "Reused").count > 1, "\(pages)")
+            let first = try await sluice.exchange(path: "/1").upstream?.tls
+            #expect(first?.resumed == false && first?.clientCertificate?.isResumed == false)
+            let exchange = try await sluice.exchange(path: "/2")
+            let tls = try #require(exchange.upstream?.tls)
+            #expect(tls.resumed && tls.clientCertificate?.isResumed == true)
+            #expect(tls.clientCertificate?.name == "me")
+            #expect(tls.clientCertificate?.sent == first?.clientCertificate?.sent)
+            let shown = try await sluice.told("show", sluice.session, "\(exchange.record.id)")
+            #expect(shown.contains("known from the resumed session: 'me': CN=client"), "\(shown)")
+            let why = try await sluice.command(["why", sluice.session, "\(exchange.record.id)"])
+            #expect(why.text.contains("resumed; the server knows the client by 'me': CN=client"), "\(why.text)")
+        }
+
+        @Test(
             "A refusal is told with what to do, also where it comes after the handshake",
             arguments: ["-tls1_2", "-tls1_3"]
         )

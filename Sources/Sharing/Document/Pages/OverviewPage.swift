@@ -203,15 +203,17 @@ struct OverviewPage {
         if !words.isEmpty { writer.fact("took", words.joined(separator: ", ")) }
     }
 
-    /// What the server asked of us, and what it got.
+    /// What the server asked of us, and what it got, or got when the session was made that is resumed.
     private func clientCertificate(_ asked: ClientCertificateDetails, _ writer: inout DetailWriter) {
         if let sent = asked.sent {
             let name = asked.name.map { "'\($0)': " } ?? ""
-            writer.fact("client certificate", "asked for, sent \(name)\(sent.subject)")
+            let how = asked.isResumed ? "known from the resumed session:" : "asked for, sent"
+            writer.fact("client certificate", "\(how) \(name)\(sent.subject)")
             writer.fact("  issued by", sent.issuer)
             writer.fact("  SHA-256", sent.fingerprint, .faint)
         } else {
-            writer.fact("client certificate", "asked for, none sent")
+            let moment = asked.isResumed ? " when the resumed session was made" : ""
+            writer.fact("client certificate", "asked for\(moment), none sent")
         }
         guard !asked.authorities.isEmpty else { return }
         let more = asked.authorities.count > 10 ? " and \((asked.authorities.count - 10).of("other"))" : ""
