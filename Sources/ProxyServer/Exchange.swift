@@ -119,6 +119,11 @@ final class Exchange {
         run { $0.upstreamReady(leg.facts, now: now) }
     }
 
+    /// No connection came about; so many microseconds did its phases take that were begun.
+    func upstreamNotReached(dns: Int64?, connect: Int64? = nil, tls: Int64? = nil) {
+        machine.upstreamNotReached(dns: dns, connect: connect, tls: tls, now: now)
+    }
+
     func upstreamFailed(_ failure: ExchangeFailure) { run { $0.upstreamFailed(failure, now: now) } }
     func interim(_ head: ResponseHead) { run { $0.interimReceived(head, now: now) } }
 

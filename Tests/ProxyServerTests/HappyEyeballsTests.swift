@@ -191,6 +191,46 @@ struct HappyEyeballsTests {
         #expect(account.hasSuffix("(connected)"), "\(account)")
     }
 
+    @Test(
+        "Where no address takes the connection, the trace has each once, and the times have both phases",
+        arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.2"], ["::1"]]
+    )
+    func noneTakes(addresses: [String]) async throws {
+        let isSilent = addresses == ["::1"]
+        if isSilent, !Self.hasIPv6 { return }
+        // It keeps the port, on which another address of this machine refuses then.
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        defer { server.close(promise: nil) }
+        let port = try #require(server.localAddress?.port)
+        let hole = isSilent ? try BlackHole(port: port) : nil
+        let found = Names.Answer(addresses: addresses)
+        let names = isSilent ? Names(v6: found, v4: .init()) : Names(v6: .init(), v4: found)
+        defer { names.stop() }
+        var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
+        configuration.listeners = [Listener(.regular, host: "127.0.0.1", port: 0)]
+        configuration.lookUp = names.lookUp
+        if isSilent { configuration.timeouts.connect = .seconds(2) }
+        let recorder = CollectingOutlet()
+        let proxy = try await ProxyServer.start(
+            configuration,
+            makeOutlet: { _ in recorder.submit },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let client = try await LoopbackClient(port: proxy.address.port ?? 0)
+        try await client.send("GET http://server.example:\(port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        try await eventually("it is recorded") { recorder.finished.count == 1 }
+        await proxy.stop(grace: .zero)
+        withExtendedLifetime(hole) {}
+        let finished = try #require(recorder.finished.first)
+        #expect(finished.record.status == (isSilent ? 504 : 502))
+        let account = isSilent ? "[::1]:\(port) (did not answer)" : "127.0.0.2:\(port) (refused)"
+        #expect(finished.messages.trace.map(\.text).contains("addresses tried: \(account)"))
+        let timings = finished.record.timings
+        #expect(timings.dns != nil && timings.connect != nil && timings.tls == nil && timings.blocked != nil)
+        if isSilent { #expect((timings.connect ?? 0) >= 1_900_000) }
+    }
+
     @Test("Addresses that come late are tried too", .enabled(if: hasIPv6))
     func late() async throws {
         let names = Names(v6: .init(addresses: ["::1"]), v4: .init(addresses: ["127.0.0.1"], delay: 0.4))
@@ -238,10 +278,10 @@ struct HappyEyeballsTests {
         }
     }
 
-    @Test("The families take turns, beginning with IPv6")
+    @Test("The families take turns, beginning with IPv6, and each address has one")
     func turns() throws {
         var queue = AddressQueue()
-        let texts = ["1.1.1.1", "1.1.1.2", "1.1.1.3", "::1", "::2"]
+        let texts = ["1.1.1.1", "1.1.1.2", "1.1.1.1", "1.1.1.3", "::1", "::2", "::1"]
         queue.add(try texts.map { try SocketAddress(ipAddress: $0, port: 1) })
         var order: [String] = []
         while let address = queue.next() {
@@ -249,7 +289,7 @@ struct HappyEyeballsTests {
                 // What could not even be tried is tried again before others.
                 queue.putBack(address)
                 #expect(queue.next() == address)
-                queue.add([try SocketAddress(ipAddress: "::3", port: 1)])
+                queue.add(try ["::1", "::3"].map { try SocketAddress(ipAddress: $0, port: 1) })
             }
             order.append(address.ipAddress ?? "")
         }

@@ -268,15 +268,24 @@ extension ExchangeMachine {
         record.serverAddress = facts.address
         record.upstreamVersion = facts.version
         if facts.isReused { record.flags.insert(.upstreamReused) } else { record.flags.remove(.upstreamReused) }
-        record.timings.dns = facts.dns
-        record.timings.connect = facts.connect
-        record.timings.tls = facts.tls
-        let spent = (facts.dns ?? 0) + (facts.connect ?? 0) + (facts.tls ?? 0)
-        record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
+        noteTimes(dns: facts.dns, connect: facts.connect, tls: facts.tls)
         if let failure = facts.verificationFailure {
             note("the server's certificate was not verified, as you allowed: \(failure)")
         }
         if let text = facts.certificateNote { note(text) }
+    }
+
+    private mutating func noteTimes(dns: Int64?, connect: Int64?, tls: Int64?) {
+        (record.timings.dns, record.timings.connect, record.timings.tls) = (dns, connect, tls)
+        let spent = (dns ?? 0) + (connect ?? 0) + (tls ?? 0)
+        record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
+    }
+
+    /// No connection came about; so many microseconds did its phases take that were begun. The failure follows.
+    package mutating func upstreamNotReached(dns: Int64?, connect: Int64?, tls: Int64?, now: NIODeadline) {
+        guard state == .relaying(.connecting) else { return }
+        exchange.now = now
+        noteTimes(dns: dns, connect: connect, tls: tls)
     }
 
     /// No connection could be made, or the request could not be sent.

@@ -123,11 +123,14 @@ struct AddressQueue {
     private var v6: ArraySlice<SocketAddress> = []
     private var v4: ArraySlice<SocketAddress> = []
     private var isV4Next = false
+    /// All that were added: `/etc/hosts` may name one twice.
+    private var known: Set<SocketAddress> = []
 
     var isEmpty: Bool { v6.isEmpty && v4.isEmpty }
 
+    /// Adds those that were not added before.
     mutating func add(_ addresses: [SocketAddress]) {
-        for address in addresses {
+        for address in addresses where known.insert(address).inserted {
             if address.protocol == .inet6 { v6.append(address) } else { v4.append(address) }
         }
     }

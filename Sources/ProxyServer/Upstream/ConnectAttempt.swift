@@ -67,8 +67,8 @@ final class ConnectAttempt {
     /// Who is connected to by TCP, at the beginning of a sentence.
     private var peer: String { proxy.map { "The upstream proxy \($0)" } ?? authority }
 
-    /// Whether TCP came about with one of the addresses.
-    private(set) var hasConnected = false
+    /// When TCP came about with one of the addresses.
+    private(set) var connectedAt: NIODeadline?
 
     func start(_ completion: @escaping (Outcome) -> Void) {
         self.completion = completion
@@ -125,11 +125,14 @@ final class ConnectAttempt {
             .whenFailure { [self] error in
                 if let channel = box.value?.channel { running[ObjectIdentifier(channel)] = nil }
                 box.value = nil
+                note(address, Self.outcome(of: error))
                 if !hasMadeRoom, (error as? IOError)?.isShortage == true {
                     hasMadeRoom = true
-                    if loop.closeIdle() > 0 { addresses.putBack(address) }
+                    if loop.closeIdle() > 0 {
+                        addresses.putBack(address)
+                        tried.removeAll { $0.address == address }
+                    }
                 }
-                note(address, Self.outcome(of: error))
                 failed(error)
             }
         if !addresses.isEmpty { scheduleNext(at: lastBegan + Self.attemptDelay) }
@@ -156,7 +159,7 @@ final class ConnectAttempt {
     private func connected(_ channel: any Channel, _ socket: UpstreamConnection?) {
         guard winner == nil, completion != nil else { return channel.close(promise: nil) }
         winner = channel
-        hasConnected = true
+        connectedAt = loop.eventLoop.now
         winningSocket = socket
         if let address = channel.remoteAddress { note(address, Self.connectedOutcome) }
         next?.cancel()
@@ -191,9 +194,9 @@ final class ConnectAttempt {
     }
 
     /// The addresses that were tried, in words, where one of several did not answer or none took the connection; `nil` where
-    /// the first ones at hand did.
-    var account: String? {
-        guard tried.count > 1 else { return nil }
+    /// the first ones at hand did, and where the only one is what was asked for, without a name.
+    func account(ofName isNamed: Bool) -> String? {
+        guard tried.count > 1 || isNamed && !tried.isEmpty && connectedAt == nil else { return nil }
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }
         guard outcomes.contains(Self.silentOutcome) || !outcomes.contains(Self.connectedOutcome) else { return nil }
         let all = zip(tried, outcomes).map { "\(place(of: $0.address)) (\($1))" }

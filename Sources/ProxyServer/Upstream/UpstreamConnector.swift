@@ -223,6 +223,7 @@ final class UpstreamConnector {
         let search = AddressSearch(host, loop: loop)
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
+            noteLookUp(since: start)
             let text = "The name \(host) was not resolved within \(amount.inWords)."
             let hint = "\(Resolver.unanswered) --connect-timeout sets the limit."
             failed(ofRoute(ExchangeFailure(.timeout, text, hint: hint)))
@@ -233,15 +234,26 @@ final class UpstreamConnector {
             case (_, .none): break
             case (.success(let found), .resolving(_, let limit)):
                 limit.cancel()
-                dnsTime = (loop.eventLoop.now - start).nanoseconds / 1_000
+                dnsTime = microseconds(from: start, to: loop.eventLoop.now)
                 connect(found.addresses, found.isLast ? nil : search)
             case (.success(let found), .connecting(let attempt, _)): add(found, to: attempt)
             case (.failure, .connecting(let attempt, _)): attempt.add([], areAll: true)
             case (.failure(let failure), .resolving):
                 stop()
+                noteLookUp(since: start)
                 failed(ofRoute(failure))
             }
         }
+    }
+
+    /// A name was looked up in vain.
+    private func noteLookUp(since start: NIODeadline) {
+        dnsTime = microseconds(from: start, to: loop.eventLoop.now)
+        exchange?.upstreamNotReached(dns: dnsTime)
+    }
+
+    private func microseconds(from start: NIODeadline, to end: NIODeadline) -> Int64 {
+        max(0, (end - start).nanoseconds / 1_000)
     }
 
     /// A failed look-up as that of the proxy, where it was the proxy's name that was looked up.
@@ -318,16 +330,29 @@ final class UpstreamConnector {
         attempt.start { [self, weak attempt] result in
             currentSearch?.cancel()
             work = .none
-            if let account = attempt?.account { exchange?.note(account) }
+            if let account = attempt?.account(ofName: isNamed) { exchange?.note(account) }
+            if case .failure = result { noteAttempt(connectedAt: attempt?.connectedAt) }
             switch result {
             case .success(let upstream): connected(upstream)
-            case .failure(let failure) where hasOwnAddress && attempt?.hasConnected == false:
+            case .failure(let failure) where hasOwnAddress && attempt?.connectedAt == nil:
                 // What was asked for is this proxy; that another address has nothing there is beside the point.
                 failed(failure.code == .loop ? failure : leadsBack)
             case .failure(let failure): failedToConnect(failure)
             }
         }
         attempt.add(addresses, areAll: search == nil)
+    }
+
+    /// Whether a name stands for what is connected to, also where a rule says which address it has.
+    private var isNamed: Bool { Resolver.address(route.proxy?.host ?? destination.host, port: port) == nil }
+
+    /// What was connected to did not get ready for use: neither TCP came about, nor what comes after it.
+    private func noteAttempt(connectedAt: NIODeadline?) {
+        guard let began = connectingSince else { return }
+        let now = loop.eventLoop.now
+        let handshake = isSecure && route.proxy == nil ? connectedAt.map { microseconds(from: $0, to: now) } : nil
+        let connect = microseconds(from: began, to: connectedAt ?? now)
+        exchange?.upstreamNotReached(dns: dnsTime, connect: connect, tls: handshake)
     }
 
     private var leadsBack: ExchangeFailure { route.proxy?.leadsBack() ?? .leadsBack(destination.authority) }

@@ -42,6 +42,30 @@ struct OverviewTests {
         #expect(words("https", here: "127.0.0.1:5") == "  TLS             none: plain text")
     }
 
+    @Test func `the mode is told of what came by a listener, and of nothing else`() {
+        func words(_ change: (inout ExchangeRecord) -> Void) -> String? {
+            let exchange = Example.exchange { change(&$0.record) }
+            return Example.lines(.overview, exchange).first { $0.hasPrefix("  mode ") }
+        }
+        #expect(words { _ in } == "  mode            regular")
+        #expect(words { $0.extras.listeningMode = "socks5" } == "  mode            socks5")
+        #expect(words { $0.extras.origin = "har: a.har" } == nil)
+    }
+
+    @Test func `a server that was not reached is told from one that was not asked`() {
+        let lines = [nil, 2_000].map { (connect: Int64?) in
+            let exchange = Example.exchange { exchange in
+                exchange.record.state = .failed
+                exchange.record.timings = Timings()
+                exchange.record.timings.connect = connect
+                exchange.upstream = nil
+            }
+            return Example.lines(.overview, exchange)
+        }
+        #expect(lines[0].contains("  No server was asked."))
+        #expect(lines[1].contains("  No connection came about."))
+    }
+
     @Test func `of an exchange in flight nothing is told that is not known, and in a recording it is cut`() {
         let exchange = Example.exchange { exchange in
             exchange.record.state = .inFlight
