@@ -7,7 +7,7 @@ package import Wire
 /// How a server is reached.
 package enum UpstreamRoute: Sendable, Hashable {
     case direct
-    /// Directly, past a proxy that would else be asked; `reason` is what says so, for the trace.
+    /// Directly, where a rule or an option says so and others may name a proxy; `reason` is which, for the trace.
     case bypassing(reason: String)
     /// Through a proxy; `reason` is what chose it, for the trace: a rule's name or an option.
     case through(UpstreamProxy, reason: String)

@@ -89,9 +89,9 @@ package struct ServerAccess: Sendable {
 
     private func route(_ url: RequestURL) -> UpstreamRoute {
         guard let rule = rules.rule(for: url) else { return option?.route(url) ?? .direct }
-        guard let proxy = proxies[rule.heading.place] else { return .direct }
-        if rule.bypasses(url) { return .bypassing(reason: "bypassed by upstream '\(rule.heading.name)'") }
-        return .through(proxy, reason: "upstream '\(rule.heading.name)'")
+        let reason = "upstream '\(rule.heading.name)'"
+        guard let proxy = proxies[rule.heading.place] else { return .bypassing(reason: reason) }
+        return rule.bypasses(url) ? .bypassing(reason: "bypassed by \(reason)") : .through(proxy, reason: reason)
     }
 
     private func identity(host: String, port: Int) -> TLSClientIdentity? {

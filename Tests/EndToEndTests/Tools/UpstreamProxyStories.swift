@@ -314,7 +314,12 @@ extension EndToEnd {
             let mapped = try await sluice.exchange { $0.url.host == "a.example" }
             #expect(mapped.trace.contains("(upstream 'near')"), "\(mapped.trace)")
             #expect(mapped.upstream?.proxy == "http://127.0.0.1:\(near.port)")
-            #expect(try await sluice.exchange { $0.url.host == "127.0.0.1" }.upstream?.proxy == nil)
+            let straight = try await sluice.exchange { $0.url.host == "127.0.0.1" }
+            #expect(straight.upstream?.proxy == nil)
+            #expect(straight.trace.contains("asked directly (upstream 'straight')"), "\(straight.trace)")
+            #expect(
+                try await sluice.told("why", sluice.session, "\(straight.record.id)").contains("(upstream 'straight')")
+            )
             let other = try await sluice.exchange { $0.url.path == "/text.txt" }
             #expect(other.upstream?.proxy == "http://127.0.0.1:\(far.port)")
             #expect(try await sluice.told("why", sluice.session, "\(mapped.record.id)").contains("(upstream 'near')"))
