@@ -57,7 +57,7 @@ package struct SeenValues: Sendable {
         add("port", String(record.url.port))
         add("type", ExchangeLine.shortType(record.mediaType))
         add("process", record.extras.process?.name ?? "")
-        add("mode", record.extras.listeningMode ?? "")
+        add("mode", record.mode ?? "")
         add("path", record.url.path)
     }
 

@@ -21,7 +21,7 @@ extension JSONWriter {
         optionalMilliseconds("duration", record.timings.total)
         try sizes(record.sizes)
         try strings("flags", record.flags.exportNames)
-        optionalMember("mode", record.extras.listeningMode)
+        optionalMember("mode", record.mode)
         try process(record.extras.process)
         try streamMembers(record)
         try failure(record.failure)

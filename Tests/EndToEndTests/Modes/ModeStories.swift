@@ -77,6 +77,14 @@ extension EndToEnd {
                         == (path == "/regular" ? nil : path == "/socks5" ? "socks5" : "reverse:\(server)")
                 )
             }
+            for (path, mode) in [("/regular", "regular"), ("/reverse", "reverse:\(server)"), ("/socks5", "socks5")] {
+                let id = try await sluice.exchange(path: path).record.id
+                let shown = try await sluice.told("show", sluice.session, "\(id)")
+                let line = shown.split(separator: "\n").first { $0.hasPrefix("  mode ") } ?? ""
+                #expect(line.hasSuffix(" " + mode), "\(shown)")
+                let row = try object(try await sluice.told("list", sluice.session, "path:\(path)", "--json"))
+                #expect(row["mode"] as? String == mode, "\(row)")
+            }
             let socks = try await sluice.told("list", sluice.session, "mode:socks5")
             #expect(socks.contains("/socks5") && !socks.contains("/reverse"))
         }

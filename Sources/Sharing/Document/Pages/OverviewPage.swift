@@ -17,7 +17,7 @@ struct OverviewPage {
         writer.section("Sizes") { sizes(&$0) }
         writer.section("Client") {
             process(&$0)
-            if let mode = record.extras.listeningMode { $0.fact("mode", mode) }
+            $0.fact("mode", record.mode)
             connection(exchange.client, version: record.clientVersion, &$0)
         }
         writer.section("Server") { writer in
