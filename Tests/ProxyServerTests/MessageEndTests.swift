@@ -30,8 +30,7 @@ struct MessageEndTests {
             let lacksNotify = isSecureServer && end == .withoutCloseNotify
             switch (self, end, client) {
             case (.lengthMet, _, _): return Expected(.end, isComplete: true)
-            case (.untilClose, .reset, .plain), (.untilClose, .reset, .secure):
-                return Expected(.reset, isComplete: false)
+            case (_, .reset, .plain), (_, .reset, .secure): return Expected(.reset, isComplete: false)
             case (.untilClose, .clean, _), (.untilClose, .withoutCloseNotify, _):
                 let seen = lacksNotify && client == .secure ? SeenEnd.withoutCloseNotify : .end
                 return Expected(seen, isComplete: true, isFlagged: lacksNotify)

@@ -380,6 +380,12 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     package var hint: String
     /// The peer's code when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
     package var resetCode: HTTP2ErrorCode?
+    /// Whether the peer's connection broke and did not end, to be passed on as a reset; a session does not keep it.
+    package var isReset = false
+
+    private enum CodingKeys: CodingKey {
+        case code, message, hint, resetCode
+    }
 
     package init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
         self.code = code

@@ -392,11 +392,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     func abort(_ code: HTTP2ErrorCode) {
+        // The server's end is passed on as it was; one of ours is told by a length that is not met, where there is one.
+        let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
         if message.responseFraming == .none {
             connection.close()
         } else {
-            connection.cut(resets: message.responseFraming == .untilClose)
+            connection.cut(resets: isReset || message.responseFraming == .untilClose)
         }
     }
 

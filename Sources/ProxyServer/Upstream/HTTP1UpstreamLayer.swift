@@ -205,10 +205,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         switch (error, last) {
         case (let failure as ExchangeFailure, _): fail(failure)
         case (let failure as TLSError, _): fail(.tls(key.destination.host, failure))
-        case (_, .switching): fail(ended(what))
+        case (_, .switching): fail(broken(what))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
             let place = parser.isIdle ? "without an answer" : inTheMiddle(headBytes: parser.partialHeadSize)
-            fail(ended("\(what) \(place)"))
+            fail(broken("\(what) \(place)"))
         case (_, .exchanging), (_, .idle), (_, .closed): exchange?.upstreamInputEnded()
         }
     }
@@ -232,6 +232,13 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         guard let proxy = forwarding?.proxy else { return ExchangeFailure(.reset, "\(host) \(how).") }
         let text = "The upstream proxy \(proxy) \(how), asked for \(key.destination.authority)."
         return ExchangeFailure(.upstreamProxy, text, hint: proxy.question)
+    }
+
+    /// The same of a connection that did not end but broke.
+    private func broken(_ how: String) -> ExchangeFailure {
+        var failure = ended(how)
+        failure.isReset = true
+        return failure
     }
 
     // MARK: - Responses

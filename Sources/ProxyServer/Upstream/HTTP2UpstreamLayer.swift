@@ -152,7 +152,9 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         } else {
             let isEnd = error == nil && connection.hasInputEnded
             let what = isEnd ? "closed the connection" : UpstreamConnection.whatBecame(error)
-            closed(ExchangeFailure(.reset, "\(host) \(what) before the response was whole\(reason)."))
+            var failure = ExchangeFailure(.reset, "\(host) \(what) before the response was whole\(reason).")
+            failure.isReset = !isEnd
+            closed(failure)
         }
         refusePreface()
     }
