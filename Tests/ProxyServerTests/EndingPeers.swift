@@ -151,6 +151,7 @@ final class EndingClient: Sendable {
     func readOn() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
     func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
+    func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
     func receives(_ text: String) async throws {
         try await eventually("the client is sent \(text.debugDescription), not \(log.text.debugDescription)") {
@@ -165,12 +166,12 @@ final class EndingClient: Sendable {
         if let protocols { try await beginTLS(protocols) }
     }
 
-    func beginTLS(_ protocols: [String]) async throws {
+    func beginTLS(_ protocols: [String], host: String = "127.0.0.1") async throws {
         let channel = channel
         try await channel.eventLoop.submit {
             let trust = TLSTrust(includesSystem: false)
             let session = try TLSClientContext(trust: trust).makeSession(
-                host: "127.0.0.1",
+                host: host,
                 applicationProtocols: protocols,
                 verification: .recordOnly
             )

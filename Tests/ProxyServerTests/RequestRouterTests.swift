@@ -29,10 +29,11 @@ struct RequestRouterTests {
         var head = RequestHead(method: method, target: target, fields: host.map { [("Host", $0)] } ?? [])
         let router = RequestRouter(scope: scope, ownPort: 8_080, shared: shared)
         switch router.route(&head, isConnect: method == "CONNECT") {
-        case .forward(let url, let to):
+        case .forward(let url, let to, let remarks):
+            let remark = remarks.map { " | \($0.prefix { $0 != "," })" }.joined()
             let name = (to.serverName.map { " as \($0)" } ?? "") + (to.address.map { " at \($0)" } ?? "")
             return
-                "\(to.scheme) \(to.authority)\(name) | \(url) | \(head.target) | \(head.fields.value(of: .host) ?? "-")"
+                "\(to.scheme) \(to.authority)\(name) | \(url) | \(head.target) | \(head.fields.value(of: .host) ?? "-")\(remark)"
         case .own(let url): return "own \(url.path)"
         case .connect(let tunnel):
             return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.address.map { " at \($0)" } ?? "")
@@ -123,6 +124,35 @@ struct RequestRouterTests {
         #expect(
             route("GET", "/x", host: "a.example:8000", in: plain)
                 == "http a.example:8000 | http://a.example:8000/x | /x | a.example:8000"
+        )
+    }
+
+    @Test("By name it is the tunnel's host that a request is for, and what names another is remarked on")
+    func namedTunnel() {
+        let plain = RequestScope.tunnel(.init(scheme: "http", host: "two.test", port: 9_100, address: "two.test."))
+        let to = "http two.test:9100 at two.test. | http://two.test:9100/x | /x |"
+        for host in ["two.test:9100", "two.test", "TWO.test.:9100", "Two.Test."] {
+            #expect(route("GET", "/x", host: host, in: plain) == "\(to) \(host)")
+        }
+        #expect(route("GET", "/x", host: nil, in: plain) == "\(to) -")
+        for host in ["three.test:9100", "three.test", "10.0.0.1:9100", "sluice.proxy:9100"] {
+            let name = host.prefix { $0 != ":" }
+            #expect(route("GET", "/x", host: host, in: plain) == "\(to) \(host) | the request names \(name)")
+        }
+        #expect(
+            route("GET", "http://three.test:9100/x", host: "three.test:9100", in: plain)
+                == "\(to) three.test:9100 | the request names three.test"
+        )
+        let secure = RequestScope.tunnel(.init(scheme: "https", host: "two.test", port: 443, serverName: "three.test"))
+        #expect(
+            route("GET", "http://two.test:443/x", host: "two.test:443", in: secure)
+                == "https two.test:443 as three.test | https://two.test/x | /x | two.test:443 | the client's TLS names three.test"
+        )
+        // The address is what was asked for, and its name came from TLS.
+        let address = RequestScope.tunnel(.init(scheme: "https", host: "a.example", port: 443, address: "10.0.0.1"))
+        #expect(
+            route("GET", "/x", host: "b.example", in: address)
+                == "https a.example:443 at 10.0.0.1 | https://b.example/x | /x | b.example"
         )
     }
 

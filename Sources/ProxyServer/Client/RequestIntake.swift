@@ -56,7 +56,8 @@ struct RequestIntake {
         if !isConnect { strip(&arrival) }
         let router = RequestRouter(scope: scope, ownPort: connection.localPort, shared: loop.shared)
         switch router.route(&arrival.head, isConnect: isConnect) {
-        case .forward(let url, let destination):
+        case .forward(let url, let destination, let remarks):
+            arrival.notes += remarks
             if !arrival.head.fields.contains(.host) { arrival.head.fields.append("Host", url.authority) }
             if let check {
                 arrival.chain = chain(arrival.kind).between(AuthenticationStage(check: check), nil)
@@ -144,6 +145,8 @@ struct RequestIntake {
         let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
         let exchange = makeExchange(arrival, tunnel.url, destination, for: layer)
         layer.exchange = exchange
+        // A listener that stands in for a server is asked for no host.
+        if case .reverse = scope {} else { layer.tunnel = tunnel }
         exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes)
     }
 

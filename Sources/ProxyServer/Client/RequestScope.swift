@@ -36,6 +36,39 @@ enum RequestScope {
         /// Whether the client asked for an address and its TLS may still name the host, by which rules are found.
         var isUnnamed = false
 
+        /// Whether the client asked for a name: then no other name that it has for the host takes that one's place.
+        private var isNamed: Bool { !Tunnel.isAddress(host) && address.map(Tunnel.isAddress) != true }
+
+        private static func isAddress(_ host: String) -> Bool {
+            if host.utf8.contains(UInt8(ascii: ":")) { return true }
+            let mayBe = host.utf8.last.map { $0 &- 0x30 < 10 } ?? false
+            return mayBe && Resolver.address(host, port: 0) != nil
+        }
+
+        /// The URL that a request inside is for, where the client has this one for it.
+        func url(for named: RequestURL) -> RequestURL {
+            guard isNamed else { return named }
+            var url = named
+            url.host = host
+            if ["https", "wss"].contains(named.scheme) != (scheme == "https") { url.scheme = scheme }
+            return url
+        }
+
+        /// What to say where the client asked for a name, and TLS or a request inside names another host.
+        func remarks(onServerName serverName: String?, named name: String? = nil) -> [String] {
+            guard serverName != nil || name != nil, isNamed else { return [] }
+            var remarks: [String] = []
+            if let serverName = serverName.map({ RequestURL.splitAuthority($0)?.host ?? $0 }), serverName != host {
+                remarks.append("the client's TLS names \(serverName), but \(Tunnel.decides(host))")
+            }
+            if let name, name != host { remarks.append("the request names \(name), but \(Tunnel.decides(host))") }
+            return remarks
+        }
+
+        private static func decides(_ host: String) -> String {
+            "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"
+        }
+
         /// Host and port, as a tunnel is recorded.
         var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
 
@@ -47,8 +80,8 @@ enum RequestScope {
 
 /// Where a request goes.
 enum RoutedRequest {
-    /// To a server: the URL that the client means, and where to connect.
-    case forward(RequestURL, Destination)
+    /// To a server: the URL that the client means, where to connect, and what is to be said about the two.
+    case forward(RequestURL, Destination, remarks: [String] = [])
     /// To the proxy itself.
     case own(RequestURL)
     case connect(RequestScope.Tunnel)
@@ -93,11 +126,13 @@ struct RequestRouter {
         case .tunnel(let tunnel):
             let defaultPort = RequestURL.defaultPort(of: tunnel.scheme) ?? tunnel.port
             var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
-            // The name in Host is what the developer means; the tunnel's target may be a bare address.
+            // Where the tunnel's target is a bare address, the name in Host is what the developer means.
             if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
             url.setPathAndQuery(head.target)
+            url = tunnel.url(for: url)
             if url.host == ProxyPages.host { return .own(url) }
-            return .forward(url, tunnel.destination(scheme: tunnel.scheme))
+            let remarks = tunnel.remarks(onServerName: tunnel.serverName, named: named?.host)
+            return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
         case .proxy, .reverse, .nowhere:
             guard let named else {
                 if let hostField, !hostField.isEmpty {
@@ -159,7 +194,8 @@ struct RequestRouter {
         if isOwn(url) { return .own(url) }
         switch scope {
         case .tunnel(let tunnel) where tunnel.port == url.port:
-            return .forward(url, tunnel.destination(scheme: tunnel.scheme))
+            let remarks = tunnel.remarks(onServerName: tunnel.serverName, named: url.host)
+            return .forward(tunnel.url(for: url), tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
         case .tunnel, .proxy, .reverse, .nowhere:
             let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
             return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))

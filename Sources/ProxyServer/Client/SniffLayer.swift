@@ -394,7 +394,7 @@ final class SniffLayer: ClientLayer {
         var arrival = RequestIntake.Arrival(tunnel)
         arrival.kind = kind
         arrival.connector = connector
-        arrival.notes = notes
+        arrival.notes = notes + tunnel.remarks(onServerName: tunnel.serverName)
         arrival.isEstablished = true
         reason?.apply(to: &arrival, layer, of: connection)
         if let retry {

@@ -26,6 +26,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     private let connection: ClientConnection
     var exchange: Exchange?
+    /// What the client asked for, where it asked for a host.
+    var tunnel: RequestScope.Tunnel?
     private var input: Input
     /// Whether bytes may have passed.
     private var isEstablished: Bool
@@ -82,6 +84,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
             let name = hello.serverName.map { "server name \($0)" } ?? "no server name"
             let protocols = hello.alpnProtocols.map { ", ALPN \($0.joined(separator: ", "))" } ?? ""
             exchange?.tunnelIsTLS("the tunnel carries TLS that is not decrypted: \(name)\(protocols)")
+            for remark in tunnel?.remarks(onServerName: hello.serverName) ?? [] { exchange?.note(remark) }
         }
         passSniffed()
     }
