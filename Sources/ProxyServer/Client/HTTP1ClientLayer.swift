@@ -283,8 +283,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
         else { return "" }
         if first.starts(with: "PRI ".utf8) {
-            return connection.record.tls?.applicationProtocol == "http/1.1"
-                ? " The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
+            if connection.record.tls?.applicationProtocol == "http/1.1" {
+                return " The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
+            }
+            return loop.configuration.http2.contains(.client)
+                ? " It begins as the preface of HTTP/2, which then goes on otherwise."
                 : " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {

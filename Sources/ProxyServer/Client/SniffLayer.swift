@@ -17,7 +17,8 @@ import Wire
 ///    answers, there is nobody to ask.
 /// 2. The beginning of an HTTP/1 request: HTTP.
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; not where a recording answers.
-/// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
+/// 4. What may still become one of these is waited for, as long as a head may take; then the connection ends.
+/// 5. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
 ///
 /// A listener that stands in for a server is sniffed as a tunnel to it where that server may speak anything over TLS, else
 /// as the proxy's own port.
@@ -43,8 +44,8 @@ final class SniffLayer: ClientLayer {
     private var timer: Scheduled<Void>?
     private var state = State.sniffing
 
-    /// How long an incomplete beginning may take to grow, in a tunnel.
-    static let partialLimit = TimeAmount.seconds(3)
+    /// How long a client that should speak first may be silent, in a tunnel, before its server is heard.
+    private static let clientFirst = TimeAmount.seconds(3)
     /// How long a client that agreed on nothing by ALPN may be silent inside TLS before its server is heard.
     private static let insideLimit = TimeAmount.seconds(1)
 
@@ -61,7 +62,7 @@ final class SniffLayer: ClientLayer {
         guard let tunnel = scope.tunnel else { return }
         // Behind these ports it is almost always the client that speaks first, if late on a slow network.
         let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
-        let limit = isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst
+        let limit = isUsuallyTLS ? SniffLayer.clientFirst : loop.configuration.timeouts.serverFirst
         schedule(isInsideTLS ? SniffLayer.insideLimit : limit)
     }
 
@@ -99,42 +100,6 @@ final class SniffLayer: ClientLayer {
         connection.become(layer, with: early)
     }
 
-    /// Why a tunnel is to pass unread.
-    private enum Unread {
-        /// No rule wants its host decrypted.
-        case notIntercepted
-        /// Its client refused our certificate; how long until that is tried again.
-        case refused(CertificateRefusals.Pair, TimeAmount)
-
-        /// `nil` where it is to be read.
-        init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection) {
-            let loop = connection.loop
-            guard tunnel.host != ProxyPages.host else { return nil }
-            guard loop.rules.decrypts(tunnel.host, tunnel.port) else {
-                self = .notIntercepted
-                return
-            }
-            let pair = connection.pair(with: tunnel)
-            let rest = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
-            guard let rest else { return nil }
-            self = .refused(pair, rest)
-        }
-
-        func apply(
-            to arrival: inout RequestIntake.Arrival,
-            _ layer: TunnelClientLayer,
-            of connection: ClientConnection
-        ) {
-            switch self {
-            case .notIntercepted: arrival.flags = .notIntercepted
-            case .refused(let pair, let rest):
-                arrival.flags = .certificateRefused
-                layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) }
-                arrival.notes = [Undecrypted.note(pair, remaining: rest)]
-            }
-        }
-    }
-
     // MARK: - ClientLayer
 
     var wantsRead: Bool {
@@ -151,16 +116,19 @@ final class SniffLayer: ClientLayer {
         guard case .sniffing = state, let tunnel = scope.tunnel else { return }
         if connection.endsIfItLeadsBack() { return }
         // A recording does not speak first.
-        if loop.configuration.answers != nil, first.readableBytes == 0 { return }
+        if loop.configuration.answers != nil { return }
         let note = "the client sent nothing to know the protocol by, so the server was taken to speak first"
-        passThrough(tunnel, notes: first.readableBytes == 0 ? [note] : [])
+        passThrough(tunnel, notes: [note])
     }
 
     // MARK: - Deciding
 
     func received(_ bytes: ByteBuffer) {
         guard case .sniffing = state else { return }
-        if began == nil { began = loop.eventLoop.now }
+        if began == nil {
+            began = loop.eventLoop.now
+            timer?.cancel()
+        }
         if first.readableBytes == 0 { first = bytes } else { first.writeImmutableBuffer(bytes) }
         decide()
     }
@@ -168,7 +136,7 @@ final class SniffLayer: ClientLayer {
     private func decide() {
         switch ClientHello.parse(first) {
         case .hello(let hello): begin(hello)
-        case .needMoreData: waitForMore()
+        case .needMoreData: break
         case .notTLS: decideWithoutTLS()
         }
     }
@@ -177,7 +145,7 @@ final class SniffLayer: ClientLayer {
         let verdict = HTTP1Sniffer.looksLikeHTTP(first)
         switch verdict {
         case .yes: becomeHTTP1()
-        case .needMore: waitForMore()
+        case .needMore: break
         case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
             if let tunnel = scope.tunnel {
@@ -195,10 +163,6 @@ final class SniffLayer: ClientLayer {
     /// In the trace of a tunnel that could have been read.
     private static let unreadHTTP2 =
         "the client speaks HTTP/2, which is turned off for clients (--http2), so it is not read"
-
-    private func waitForMore() {
-        if scope.tunnel != nil { schedule(SniffLayer.partialLimit) }
-    }
 
     private func becomeHTTP1() {
         become(HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began))
@@ -282,6 +246,7 @@ final class SniffLayer: ClientLayer {
 
     func failed(_ error: any Error) {
         timer?.cancel()
+        if case .sniffing = state, !(error is ExchangeFailure) { recordEnd("The client's connection broke off") }
         guard case .handshaking = state else { return }
         state = .decided
         guard let failure = error as? TLSError else { return }
@@ -408,17 +373,45 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - The rest of ClientLayer
 
+    /// What the first bytes may still become.
+    private enum Beginning {
+        case hello, preface, request
+    }
+
+    /// `nil` where nothing has come.
+    private var beginning: Beginning? {
+        guard first.readableBytes > 0 else { return nil }
+        if ClientHello.parse(first) == .needMoreData { return .hello }
+        return speaksHTTP2 && HTTP1Sniffer.beginsHTTP2(first) ? .preface : .request
+    }
+
     func inputClosed(isHalfClose: Bool) {
         timer?.cancel()
-        guard case .sniffing = state, first.readableBytes > 0 else {
+        guard case .sniffing = state, let beginning else {
             connection.close()
             return
         }
-        if let tunnel = scope.tunnel {
-            passThrough(tunnel)
-        } else {
-            // The parser finds the words for what is missing, and records it.
-            becomeHTTP1()
+        switch (beginning, scope.tunnel) {
+        case (.hello, _), (.preface, _):
+            recordEnd("The client closed the connection")
+            state = .decided
+            connection.close()
+        // What can be no request any more is another protocol's.
+        case (.request, let tunnel?): passThrough(tunnel)
+        // The parser finds the words for what is missing, and records it.
+        case (.request, nil): becomeHTTP1()
+        }
+    }
+
+    /// Records that the client has ended in the middle of what it began, `how` being the beginning of a sentence; a
+    /// request's reader does that itself.
+    private func recordEnd(_ how: String) {
+        switch beginning {
+        case .hello: intake.recordFailedHandshake("\(how) in the middle of its TLS hello.")
+        case .preface:
+            let text = "\(how) in the middle of the HTTP/2 preface."
+            intake.recordMalformed(text, .clientGone, status: 0, method: "", head: first)
+        case .request, nil: break
         }
     }
 
@@ -437,13 +430,14 @@ final class SniffLayer: ClientLayer {
         }
         guard now - began > timeouts.requestHead else { return }
         let limit = "\(timeouts.requestHead.inSeconds) s after its first byte."
-        switch (state, scope) {
-        case (.decided, _): break
-        case (.sniffing, _) where ClientHello.parse(first) == .needMoreData, (.handshaking, _):
+        switch (state, beginning) {
+        case (.decided, _), (.sniffing, nil): break
+        case (.handshaking, _), (.sniffing, .hello):
             intake.recordFailedHandshake("The client's TLS handshake was not complete \(limit)")
-        case (.sniffing, .tunnel):
-            intake.recordFailedHandshake("What the client began in the tunnel could not be recognised \(limit)")
-        case (.sniffing, .proxy), (.sniffing, .reverse), (.sniffing, .nowhere):
+        case (.sniffing, .preface):
+            let text = "The client's HTTP/2 preface was not complete \(limit)"
+            intake.recordMalformed(text, status: 0, method: "", head: first)
+        case (.sniffing, .request):
             becomeHTTP1()
             connection.enforceTimeout(now: now)
             return

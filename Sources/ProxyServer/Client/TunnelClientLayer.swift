@@ -107,10 +107,13 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         return true
     }
 
+    /// How long what may be the beginning of TLS is held back, in a tunnel that is not read.
+    private static let partialLimit = TimeAmount.seconds(3)
+
     /// What only looks like the beginning of TLS must not be held back for ever.
     private func waitForRest() {
         guard timer == nil else { return }
-        timer = connection.loop.eventLoop.assumeIsolated().scheduleTask(in: SniffLayer.partialLimit) { [weak self] in
+        timer = connection.loop.eventLoop.assumeIsolated().scheduleTask(in: Self.partialLimit) { [weak self] in
             self?.passSniffed()
             self?.connection.flush()
         }

@@ -31,13 +31,21 @@ package enum HTTP1Sniffer {
         }
         // The preface's first line and the empty line after it tell it from a request that names the method PRI.
         if start == 0 {
-            switch verdict(on: bytes, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
+            switch verdict(on: bytes, preface) {
             case .yes: return .http2Preface
             case .needMore: return .needMore
             default: break
             }
         }
         return requestVerdict(bytes.extracting(droppingFirst: start))
+    }
+
+    private static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+    /// Whether the bytes are the beginning of an HTTP/2 client's preface, and too much of it to be that of another request.
+    package static func beginsHTTP2(_ prefix: ByteBuffer) -> Bool {
+        let bytes = prefix.readableBytesUInt8Span
+        return bytes.count > "PRI *".utf8.count && verdict(on: bytes, preface) == .needMore
     }
 
     /// Whether the bytes begin with `text`, or could once there are more.
