@@ -160,6 +160,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     func received(_ bytes: ByteBuffer) {
         parser.receive(bytes)
+        if progress?.isResponseRead == true { noteSurplus() }
         parse()
     }
 
@@ -273,7 +274,16 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         return ExchangeFailure(.badResponse, text, hint: error.code == .notHTTP ? hint : "")
     }
 
+    /// Says what a server sends on top of a whole response: it answers nothing, and the connection is not used again.
+    private func noteSurplus() {
+        let count = parser.unparsedBytes
+        guard readsResponses, count > 0 else { return }
+        let bytes = "\(count) byte\(count == 1 ? "" : "s")"
+        exchange?.note("\(bytes) more than the response came from the server, and were dropped")
+    }
+
     private var readsResponses: Bool { if case .switching = state { false } else { true } }
+
     private func handle(_ event: HTTP1ResponseParser.Event) {
         switch event {
         case .informational(var head):
@@ -297,6 +307,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         case .part(let part): exchange?.responsePart(part)
         case .end(let trailers):
             progress?.isResponseRead = true
+            noteSurplus()
             let size = parser.wireSize
             let isClean = !(connection.hasInputEnded && connection.lacksCloseNotify)
             exchange?.responseEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body, isClean: isClean)

@@ -120,6 +120,6 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Whether no response is begun and no byte is waiting.
     package var isIdle: Bool { reader.isBetweenMessages }
 
-    /// Whether received bytes wait to be parsed.
-    package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
+    /// How many received bytes wait to be parsed.
+    package var unparsedBytes: Int { reader.unparsedBytes }
 }

@@ -45,7 +45,8 @@ struct MessageReader: ~Copyable {
         chunks = ChunkDecoder(side: side, lineLimit: limits.chunkLine)
     }
 
-    var hasUnparsedBytes: Bool { buffer.readableBytes > 0 || partial.readableBytes > 0 }
+    var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
+    var hasUnparsedBytes: Bool { unparsedBytes > 0 }
 
     /// How many bytes of a head have come that is not whole.
     var partialHeadSize: Int {
