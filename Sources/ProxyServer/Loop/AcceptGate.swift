@@ -30,7 +30,7 @@ final class AcceptGate: ChannelInboundHandler {
             context.fireErrorCaught(error)
             return
         }
-        rest(context.channel, "\(error); ulimit -n sets how many there may be")
+        rest(context.channel, "\(error.systemText); ulimit -n sets how many there may be")
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -105,6 +105,9 @@ final class AcceptGate: ChannelInboundHandler {
 }
 
 extension IOError {
+    /// The system's words for it.
+    var systemText: String { String(cString: strerror(errnoCode)) }
+
     /// Whether the process, or the machine, has no descriptor or memory left for a connection.
     var isShortage: Bool {
         switch errnoCode {

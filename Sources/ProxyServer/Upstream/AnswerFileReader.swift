@@ -59,7 +59,8 @@ final class AnswerFileReader {
         exchange.readBegan()
         defer { exchange.readCompleted() }
         switch result {
-        case .failure(let error): fail("The file of the answer cannot be read: \(error)")
+        case .failure(let error):
+            fail("The file of the answer cannot be read: \((error as? IOError)?.systemText ?? "\(error)").")
         case .success(let piece) where piece.readableBytes == 0:
             fail("The file of the answer is shorter than it was: \(position) of \(file.length) bytes were there.")
         case .success(let piece):

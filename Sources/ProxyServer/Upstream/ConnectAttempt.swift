@@ -34,6 +34,8 @@ final class ConnectAttempt {
     private var tried: [(address: SocketAddress, outcome: String?)] = []
     /// What one attempt failed with, that which says the most.
     private var error: (any Error)?
+    /// The address that this was about.
+    private var failedAddress: SocketAddress?
 
     /// How long an address has before the next one is tried too (RFC 8305 §8, Connection Attempt Delay).
     static let attemptDelay = TimeAmount.milliseconds(250)
@@ -133,7 +135,7 @@ final class ConnectAttempt {
                         tried.removeAll { $0.address == address }
                     }
                 }
-                failed(error)
+                failed(error, address)
             }
         if !addresses.isEmpty { scheduleNext(at: lastBegan + Self.attemptDelay) }
     }
@@ -167,10 +169,10 @@ final class ConnectAttempt {
         for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
     }
 
-    private func failed(_ error: any Error) {
+    private func failed(_ error: any Error, _ address: SocketAddress) {
         underway -= 1
         guard winner == nil else { return }
-        if self.error == nil || !Self.isUnreachable(error) { self.error = error }
+        if self.error == nil || !Self.isUnreachable(error) { (self.error, failedAddress) = (error, address) }
         if addresses.isEmpty { endIfDone() } else { tryNext() }
     }
 
@@ -226,8 +228,14 @@ final class ConnectAttempt {
 
     private func describe(_ error: IOError) -> ExchangeFailure {
         let name = proxy == nil ? "server" : "proxy"
+        let lacksInterface = winner == nil && failedAddress?.lacksInterface == true
         let (reason, hint): (String, String) =
             switch error.errnoCode {
+            case _ where lacksInterface:
+                (
+                    "could not be connected to: its address is of one network only (link-local), and nothing says which",
+                    "Name the interface behind the address, as in [fe80::1%eth0], or use another address of the \(name)."
+                )
             case ECONNREFUSED: ("refused the connection", "Is the \(name) running, and is the port right?")
             case EHOSTUNREACH, ENETUNREACH:
                 ("cannot be reached from here", "Check the network connection and routes.")
@@ -238,7 +246,7 @@ final class ConnectAttempt {
                     "could not be connected to, since Sluice has as many connections and files open as it may have",
                     "Close some clients, or set a higher limit with ulimit -n."
                 )
-            default: ("could not be connected to (\(error))", "")
+            default: ("could not be connected to (\(error.systemText))", "")
             }
         return ExchangeFailure(proxy == nil ? .connect : .upstreamProxy, "\(peer) \(reason).", hint: hint)
     }
@@ -260,6 +268,16 @@ final class ConnectAttempt {
         running = [:]
         winner?.close(promise: nil)
         winner = nil
+    }
+}
+
+extension SocketAddress {
+    /// Whether it is an address of IPv6 that means something on one network only (RFC 4291 §2.5.6), and names none.
+    fileprivate var lacksInterface: Bool {
+        guard self.protocol == .inet6 else { return false }
+        // `sockaddr_in6`, the same everywhere: family, port and flow, 8 bytes; the address, 16; the interface, 4.
+        let bytes = withSockAddr { address, size in Array(UnsafeRawBufferPointer(start: address, count: size)) }
+        return bytes.count == 28 && bytes[8] == 0xFE && bytes[9] & 0xC0 == 0x80 && bytes[24...].allSatisfy { $0 == 0 }
     }
 }
 

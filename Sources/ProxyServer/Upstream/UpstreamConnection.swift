@@ -154,7 +154,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         guard let error = error as? IOError, error.errnoCode != ECONNRESET, error.errnoCode != EPIPE else {
             return "reset the connection"
         }
-        return error.errnoCode == ETIMEDOUT ? "no longer answers" : "could not be heard any more (\(error))"
+        return error.errnoCode == ETIMEDOUT ? "no longer answers" : "could not be heard any more (\(error.systemText))"
     }
 
     // MARK: - Channel events
