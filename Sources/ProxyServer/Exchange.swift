@@ -191,7 +191,12 @@ final class Exchange {
         let (code, what): (ExchangeFailure.Code, String) =
             machine.isRequestComplete
             ? (.timeout, awaited) : (.clientTimeout, "the rest of the request")
-        let text = "Nothing happened for \(limit.inWords) while waiting for \(what)."
+        let headSize = machine.isRequestComplete ? upstream?.partialHeadSize ?? 0 : 0
+        let text =
+            headSize > 0
+            ? "The response's head was not complete within \(limit.inWords): \(headSize) byte\(headSize == 1 ? "" : "s") of it "
+                + "had come from \(what)."
+            : "Nothing happened for \(limit.inWords) while waiting for \(what)."
         let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
         interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
     }

@@ -39,6 +39,32 @@ struct HeadTimeoutTests {
         }
     }
 
+    @Test(
+        "A server whose head is not whole in time fails with these words, and with others where it is silent",
+        arguments: [
+            (
+                "HTTP/1.1 200 OK\r\nX: y",
+                "The response's head was not complete within 0.5 seconds: 21 bytes of it had come from"
+            ),
+            ("", "Nothing happened for 0.5 seconds while waiting for"),
+        ],
+        [true, false]
+    )
+    func response(server: (answer: String, words: String), isIdle: Bool) async throws {
+        let origin = try await LoopbackOrigin { _ in server.answer }
+        var timeouts = ProxyConfiguration.Timeouts()
+        if isIdle { timeouts.idle = .milliseconds(500) } else { timeouts.response = .milliseconds(500) }
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await proxy.ask(origin)
+            try await client.receives("HTTP/1.1 504 ")
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let failure = try #require(proxy.recorder.finished.first?.record.failure)
+            #expect(failure.code == .timeout)
+            #expect(failure.message == "\(server.words) the server 127.0.0.1:\(origin.port).")
+            #expect(failure.hint.contains(isIdle ? "--idle-timeout" : "--response-timeout"), "\(failure)")
+        }
+    }
+
     @Test("A client that resets in the middle of a head is recorded with what it had sent")
     func reset() async throws {
         let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }

@@ -67,6 +67,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     // MARK: - UpstreamLeg
 
     var facts: UpstreamFacts { connection.facts(.http11, isReused: hasServed) }
+    var partialHeadSize: Int { parser.partialHeadSize }
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
         var head = head

@@ -8,6 +8,8 @@ protocol UpstreamLeg: AnyObject {
     var exchange: Exchange? { get set }
     /// The facts of its connection when an exchange takes it.
     var facts: UpstreamFacts { get }
+    /// How many bytes of a response's head have come that is not whole, where its exchange cannot know.
+    var partialHeadSize: Int { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
     func sendRequestPart(_ part: ByteBuffer)
@@ -28,5 +30,6 @@ protocol UpstreamLeg: AnyObject {
 
 extension UpstreamLeg {
     func givesWay() -> Bool { false }
+    var partialHeadSize: Int { 0 }
     func withholdCloseNotify() {}
 }
