@@ -8,7 +8,7 @@ extension ArchiveEntry.Message {
     ///
     /// `isOurs`: what our own archives do not call converted was UTF-8, whatever the head says.
     mutating func encodeText(isOurs: Bool, _ losses: ArchiveLosses) {
-        guard bytes == nil, !isBase64, !text.isEmpty, !isOurs || charset != nil else { return }
+        guard bytes == nil, !isEncoded, !text.isEmpty, !isOurs || charset != nil else { return }
         let type = fields.first { $0.name.lowercased() == "content-type" }.flatMap { MediaType($0.value) }
         let utf8 = ByteBuffer(string: text)
         let charset = charset ?? Charset.detect(in: utf8, mediaType: type)

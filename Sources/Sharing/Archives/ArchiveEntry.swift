@@ -9,10 +9,13 @@ package struct ArchiveEntry {
         /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
         package var version = ""
         package var fields: [(name: String, value: String)] = []
+        /// The values that are not UTF-8, by the places of their fields.
+        var valueBytes: [Int: [UInt8]] = [:]
         package var trailers: [(name: String, value: String)] = []
-        /// The body without content coding: text, or base64.
+        /// The body without content coding.
         package var text = ""
-        package var isBase64 = false
+        /// Whether the archive says that `text` stands for bytes.
+        var isEncoded = false
         /// What `text` was in; `nil` where the archive does not say.
         var charset: Charset?
         /// Whether the archive does not have the body, or only its beginning.
@@ -34,6 +37,8 @@ package struct ArchiveEntry {
     package var url = ""
     /// The URL in its parts, in place of `url`.
     package var target: RequestURL?
+    /// Path and query as they were sent, where `target` may have them otherwise.
+    var targetBytes: [UInt8]?
     package var status = 0
     package var reason = ""
     package var request = Message()

@@ -64,6 +64,24 @@ package final class ArchiveLosses {
                 "times '\(name)' that cannot be read: they are 1970 now"
             )
         }
+        /// Names are the file's.
+        static func unreadable(_ name: String) -> Kind {
+            let name = VisibleText.of(String(name.prefix(40)))
+            return Kind("value of '\(name)' that cannot be read", "values of '\(name)' that cannot be read")
+        }
+        static let base64 = Kind(
+            "body whose base64 cannot be read: it is the text that stands there now",
+            "bodies whose base64 cannot be read: they are the texts that stand there now"
+        )
+        /// Names are the file's.
+        static func bodyEncoding(_ name: String) -> Kind {
+            let name = VisibleText.of(String(name.prefix(40)))
+            return Kind(
+                "body's encoding '\(name)', which is not known: it is the text that stands there now",
+                "bodies' encoding '\(name)', which is not known: they are the texts that stand there now"
+            )
+        }
+        static let method = Kind("method that is missing: it is GET now", "methods that are missing: they are GET now")
         static let value = Kind("value that is no object", "values that are no objects")
         static let unreadableURL = Kind(
             "exchange without a URL that can be read",

@@ -65,7 +65,7 @@ package struct ArchiveRecording {
         record.extras.origin = origin
         if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
             record.state = .failed
-            record.failure = ArchiveRecording.failure(entry.error)
+            record.failure = ArchiveRecording.failure(entry)
         } else {
             record.state = .complete
         }
@@ -82,18 +82,20 @@ package struct ArchiveRecording {
             record.tally = stream.tally
             (requestBody, responseBody) = (stream.sent.bytes, stream.received.bytes)
         } else if record.kind == .webSocket {
-            record.tally = MessageCounts(frames: (requestBody, responseBody))
+            record.tally.fromClient = StreamCounter.ended(.webSocket, requestBody).count
+            record.tally.fromServer = StreamCounter.ended(.webSocket, responseBody).count
         }
         var messages = ExchangeMessages()
-        let target = record.method == "CONNECT" ? record.url.authority : record.url.description
-        messages.requestHead = ArchiveRecording.head("\(record.method) \(target) \(record.clientVersion)", request)
-        if record.status > 0 {
+        messages.requestHead = ArchiveRecording.requestHead(record, entry.targetBytes, request)
+        if record.status > 0 || !entry.response.fields.isEmpty {
             let version = ArchiveRecording.version(entry.response.version)
             let reason = ArchiveRecording.line(entry.reason)
-            messages.responseHead = ArchiveRecording.head("\(version) \(record.status) \(reason)", response)
+            messages.responseHead = ByteBuffer(string: "\(version) \(record.status) \(reason)\r\n")
+            messages.responseHead?.writeBytes(ArchiveRecording.fields(response))
         }
         messages.requestTrailers = ArchiveRecording.trailers(entry.request)
         messages.responseTrailers = ArchiveRecording.trailers(entry.response)
+        if record.kind == .http { ArchiveRecording.count(requestBody, responseBody, messages, in: &record) }
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
         record.sizes.requestBody = Int64(requestBody.readableBytes)
         record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
@@ -158,14 +160,37 @@ package struct ArchiveRecording {
 
     // MARK: - Messages
 
-    private static func head(_ startLine: String, _ message: ArchiveEntry.Message) -> ByteBuffer {
-        var head = ByteBuffer(string: startLine + "\r\n")
-        for field in message.fields where !field.name.isEmpty {
-            head.writeString("\(line(field.name)): \(line(field.value))\r\n")
+    private static func requestHead(
+        _ record: ExchangeRecord,
+        _ target: [UInt8]?,
+        _ message: ArchiveEntry.Message
+    ) -> ByteBuffer {
+        let url = record.url
+        var head = ByteBuffer(string: "\(record.method) ")
+        if let target, record.method != "CONNECT" {
+            head.writeString("\(url.scheme)://\(url.authority)")
+            head.writeBytes(target.map { ArchiveRecording.isControl($0) ? 0x20 : $0 })
+        } else {
+            head.writeString(record.method == "CONNECT" ? url.authority : url.description)
         }
-        head.writeString("\r\n")
+        head.writeString(" \(record.clientVersion)\r\n")
+        head.writeBytes(fields(message))
         return head
     }
+
+    private static func fields(_ message: ArchiveEntry.Message) -> [UInt8] {
+        var lines: [UInt8] = []
+        for (index, field) in message.fields.enumerated() where !field.name.isEmpty {
+            lines += "\(line(field.name)): ".utf8
+            let value = message.valueBytes[index] ?? Array(field.value.utf8)
+            // A value may have tabs in it (RFC 9110 §5.5).
+            lines += value.map { isControl($0) && $0 != 0x09 ? 0x20 : $0 }
+            lines += "\r\n".utf8
+        }
+        return lines + "\r\n".utf8
+    }
+
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
 
     private static func trailers(_ message: ArchiveEntry.Message) -> ByteBuffer? {
         guard !message.trailers.isEmpty else { return nil }
@@ -174,8 +199,7 @@ package struct ArchiveRecording {
 
     /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
     private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
-        let decoded = message.isBase64 ? Data(base64Encoded: message.text, options: .ignoreUnknownCharacters) : nil
-        let bytes = message.bytes ?? decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.text)
+        let bytes = message.bytes ?? ByteBuffer(string: message.text)
         guard bytes.readableBytes > 0 else { return bytes }
         let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
         let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
@@ -209,7 +233,7 @@ package struct ArchiveRecording {
 
     /// Text that stays within one line of a head.
     private static func line(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
+        guard text.utf8.contains(where: isControl) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 })
         )
@@ -255,25 +279,21 @@ package struct ArchiveRecording {
         RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
     }
 
-    private static func failure(_ error: String) -> ExchangeFailure {
+    private static func failure(_ entry: ArchiveEntry) -> ExchangeFailure {
+        let error = entry.error
         let parts = error.split(separator: ":", maxSplits: 1).map(String.init)
         if parts.count == 2, let code = ExchangeFailure.Code(rawValue: parts[0]) {
             return ExchangeFailure(code, parts[1].trimmingCharacters(in: .whitespaces))
         }
-        return ExchangeFailure(.reset, error.isEmpty ? "The archive has no response." : error)
+        if !error.isEmpty { return ExchangeFailure(.reset, error) }
+        let reason = "The response in the archive has no status that can be read."
+        return ExchangeFailure(.reset, hasResponse(entry) ? reason : "The archive has no response.")
     }
-}
 
-extension MessageCounts {
-    /// Counts the messages in the frames of both directions of a WebSocket.
-    fileprivate init(frames: (fromClient: ByteBuffer, fromServer: ByteBuffer)) {
-        func count(_ bytes: ByteBuffer) -> Int64 {
-            var counter = StreamCounter(.webSocket)
-            counter.feed(bytes)
-            counter.finish()
-            return counter.count
-        }
-        self.init()
-        (fromClient, fromServer) = (count(frames.fromClient), count(frames.fromServer))
+    /// Whether something of a response is there, be it without a status.
+    private static func hasResponse(_ entry: ArchiveEntry) -> Bool {
+        let response = entry.response
+        return entry.status > 0 || !response.fields.isEmpty || !response.text.isEmpty
+            || response.bytes.map { $0.readableBytes > 0 } == true
     }
 }

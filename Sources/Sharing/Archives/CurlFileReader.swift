@@ -41,7 +41,6 @@ package struct CurlFileReader: ArchiveReader {
         entry.method = request.method
         entry.url = request.url
         entry.request.version = request.version.map { "\($0)" } ?? ""
-        entry.request.fields = request.fields.map { ($0.name, $0.value) }
         var content = ByteBuffer()
         for piece in request.pieces {
             switch piece {
@@ -49,13 +48,20 @@ package struct CurlFileReader: ArchiveReader {
             case .file: losses.add(.init("body in a file, which is not read", "bodies in files, which are not read"))
             }
         }
-        let isThere = { (name: String) in entry.request.fields.contains { $0.name.lowercased() == name } }
+        var lines = request.fields
+        let isThere = { (name: String) in lines.contains { $0.name.lowercased() == name } }
+        let isAdded = { (name: String) in !isThere(name) && !request.removed.contains(name) }
         // What curl adds by itself.
-        if !isThere("host"), let url = RequestURL(request.url) {
-            entry.request.fields.insert(("Host", url.authority), at: 0)
+        if isAdded("host"), let url = RequestURL(request.url) { lines.insert(.init("Host", url.authority), at: 0) }
+        let isWhole = !request.pieces.isEmpty && request.files.isEmpty
+        if isWhole || content.readableBytes > 0, isAdded("content-length"), !isThere("transfer-encoding") {
+            lines.append(.init("Content-Length", "\(content.readableBytes)"))
         }
-        if content.readableBytes > 0, !isThere("content-length"), !isThere("transfer-encoding") {
-            entry.request.fields.append(("Content-Length", "\(content.readableBytes)"))
+        entry.request.fields = lines.map { ($0.name, $0.value) }
+        for (index, line) in lines.enumerated() { entry.request.valueBytes[index] = line.valueBytes }
+        if let target = request.target, var url = RequestURL(request.url) {
+            url.setPathAndQuery(String(fieldBytes: target))
+            (entry.target, entry.targetBytes) = (url, target)
         }
         entry.request.bytes = content
         entry.request.isCoded = true

@@ -15,12 +15,21 @@ package struct HARReader {
     private static let seconds =
         Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
 
+    /// The members of `timings` that become phases of an exchange.
+    private static let phases: Set = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"]
+    /// The members that are read: one of them with a value of another type is counted.
+    static let names = phases.union([
+        "startedDateTime", "time", "serverIPAddress", "connection", "request", "response", "timings", "method", "url",
+        "httpVersion", "headers", "postData", "bodySize", "status", "statusText", "content", "_transferSize",
+        "mimeType", "text", "size", "encoding", "name", "value",
+    ])
+
     /// Of Firefox, which lists what a page reads from itself too.
     private static let pageSchemes = ["data:", "blob:"]
 
-    private var json: JSONTokenReader
+    var json: JSONTokenReader
     private let textLimit: Int
-    private let losses: ArchiveLosses
+    let losses: ArchiveLosses
 
     /// Prepares to read an archive that comes in pieces, of which an empty one is the end. Texts and bodies are cut off
     /// after `textLimit` bytes, as they are spelled in the archive.
@@ -61,12 +70,15 @@ package struct HARReader {
     private mutating func entry() throws -> ArchiveEntry {
         var entry = ArchiveEntry()
         var (hasMessages, isOurs, scheme) = (false, false, "")
+        var kind: ExchangeRecord.Kind?
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.setStart(reader.json.string(first), name, reader.losses)
-            case ("time", .number): entry.time = reader.number(name, first, HARReader.milliseconds)
+            case ("time", .number), ("time", .string):
+                entry.time = reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)
+            case ("connection", .number): entry.serverPort = reader.json.text(first)
             // Of Playwright, which has no `connection`.
             case ("_serverPort", .number) where entry.serverPort.isEmpty: entry.serverPort = reader.json.text(first)
             case ("comment", .string): entry.comment = reader.json.string(first)
@@ -76,6 +88,11 @@ package struct HARReader {
                     switch (name, first.kind) {
                     case ("colour", .string): entry.colour = reader.json.string(first)
                     case ("scheme", .string): scheme = reader.json.string(first)
+                    case ("kind", .string):
+                        let text = reader.json.string(first)
+                        kind = ExchangeRecord.Kind.allCases.first { $0.exportName == text }
+                    case ("requestTrailers", .arrayBegin): entry.request.trailers = try reader.fields()
+                    case ("responseTrailers", .arrayBegin): entry.response.trailers = try reader.fields()
                     case ("state", .string):
                         entry.isUnsent = reader.json.string(first) == ExchangeRecord.State.complete.exportName
                     default: try reader.json.skip(first)
@@ -88,11 +105,17 @@ package struct HARReader {
                 hasMessages = true
             case ("timings", .objectBegin):
                 try reader.members { reader, name, first in
-                    guard first.kind == .number else { return try reader.json.skip(first) }
+                    guard first.kind == .number || HARReader.phases.contains(name) && first.kind == .string else {
+                        return try reader.pass(name, first)
+                    }
                     entry.timings[name] = reader.number(name, first, HARReader.milliseconds)
                 }
-            default: try reader.json.skip(first)
+            default: try reader.pass(name, first)
             }
+        }
+        if entry.method.isEmpty {
+            losses.add(.method)
+            entry.method = "GET"
         }
         // Firefox does not write them.
         if !hasMessages, entry.status == 101, entry.url.hasPrefix("ws:") || entry.url.hasPrefix("wss:") {
@@ -103,6 +126,13 @@ package struct HARReader {
             ["ws", "wss"].contains(entry.url[..<colon])
         {
             entry.url = scheme + entry.url[colon...]
+        }
+        if let kind, kind != .webSocket, !hasMessages { entry.kind = kind }
+        // HAR has no URL of a host and a port alone.
+        if [.tunnel, .decryptedTunnel, .failedHandshake].contains(entry.kind), entry.method == "CONNECT",
+            let url = RequestURL(entry.url), url.pathAndQuery == "/"
+        {
+            entry.target = RequestURL(scheme: "tunnel", host: url.host, port: url.port, path: "")
         }
         if !isOurs, let bytes = HARReader.bytes(of: entry.request) {
             (entry.request.bytes, entry.request.text) = (bytes, "")
@@ -121,50 +151,34 @@ package struct HARReader {
             case ("httpVersion", .string): entry.request.version = reader.json.string(first)
             case ("headers", .arrayBegin): entry.request.fields = try reader.fields()
             case ("postData", .objectBegin): try reader.content(&entry.request, encoding: "_encoding")
-            case ("bodySize", .number): size = reader.number(name, first, HARReader.amounts) ?? 0
-            default: try reader.json.skip(first)
+            case ("bodySize", .number), ("bodySize", .string):
+                size = reader.number(name, first, HARReader.amounts) ?? 0
+            default: try reader.pass(name, first)
             }
         }
         // Recorders over the DevTools protocol do not get bodies that are no text.
         if size > 0, entry.request.text.isEmpty { losses.add(.missingBody) }
     }
 
-    /// The bytes of a body that is no text, as Firefox writes it: a character of Latin-1 for each byte. `nil` where the body's
-    /// length by its fields does not tell that.
-    private static func bytes(of message: ArchiveEntry.Message) -> ByteBuffer? {
-        guard !message.isBase64, !message.isCut,
-            let field = message.fields.first(where: { $0.name.lowercased() == "content-length" }),
-            let length = Int(field.value), length < message.text.utf8.count,
-            length == message.text.unicodeScalars.count
-        else { return nil }
-        var bytes = ByteBuffer()
-        bytes.reserveCapacity(length)
-        for scalar in message.text.unicodeScalars {
-            guard let byte = UInt8(exactly: scalar.value) else { return nil }
-            bytes.writeInteger(byte)
-        }
-        return bytes
-    }
-
     private mutating func response(_ entry: inout ArchiveEntry) throws {
         try members { reader, name, first in
             switch (name, first.kind) {
-            case ("status", .number): entry.status = Int(reader.number(name, first, 0...999) ?? 0)
+            case ("status", .number), ("status", .string): entry.status = reader.status(name, first)
             case ("statusText", .string): entry.reason = reader.json.string(first)
             case ("httpVersion", .string): entry.response.version = reader.json.string(first)
             case ("headers", .arrayBegin): entry.response.fields = try reader.fields()
             case ("content", .objectBegin): try reader.content(&entry.response, encoding: "encoding")
-            case ("_transferSize", .number):
+            case ("_transferSize", .number), ("_transferSize", .string):
                 entry.response.wireSize = reader.number(name, first, HARReader.amounts).map { Int64($0) }
             // Of Chrome and Sluice, and of Playwright.
             case ("_error", .string), ("_failureText", .string): entry.error = reader.json.string(first)
-            default: try reader.json.skip(first)
+            default: try reader.pass(name, first)
             }
         }
     }
 
     private mutating func content(_ message: inout ArchiveEntry.Message, encoding: String) throws {
-        var size = 0.0
+        var (size, coding) = (0.0, "")
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("mimeType", .string): message.mediaType = reader.json.string(first)
@@ -175,9 +189,9 @@ package struct HARReader {
                     message.isCut = true
                 }
             case ("comment", .string): message.charset = HARReader.charset(reader.json.string(first))
-            case ("size", .number): size = Double(reader.json.text(first)) ?? 0
-            case (encoding, .string): message.isBase64 = reader.json.string(first).lowercased() == "base64"
-            default: try reader.json.skip(first)
+            case ("size", .number), ("size", .string): size = reader.number(name, first, HARReader.amounts) ?? 0
+            case (encoding, .string), ("encoding", .string): coding = reader.json.string(first)
+            default: try reader.pass(name, first)
             }
         }
         // Browsers forget what a page no longer needs.
@@ -185,15 +199,7 @@ package struct HARReader {
             losses.add(.missingBody)
             message.isCut = true
         }
-    }
-
-    /// What the text of a body was converted from, as our own HAR has it.
-    private static func charset(_ comment: String) -> Charset? {
-        let words = comment.split(separator: " ")
-        guard let place = words.firstIndex(of: "Converted"), words[place...].count > 2, words[place + 1] == "from",
-            words[place + 2].hasSuffix(".")
-        else { return nil }
-        return Charset(words[place + 2].dropLast())
+        decode(&message, from: coding)
     }
 
     private mutating func fields() throws -> [(name: String, value: String)] {
@@ -204,7 +210,7 @@ package struct HARReader {
                 switch (name, first.kind) {
                 case ("name", .string): field.name = reader.json.string(first)
                 case ("value", .string): field.value = reader.json.string(first)
-                default: try reader.json.skip(first)
+                default: try reader.pass(name, first)
                 }
             }
             // More fields than any message has are not kept.
@@ -227,7 +233,7 @@ package struct HARReader {
                 case ("opcode", .number):
                     message.opcode = Int(reader.number(name, first, HARReader.amounts) ?? -1)
                 case ("data", .string): message.data = reader.json.string(first)
-                default: try reader.json.skip(first)
+                default: try reader.pass(name, first)
                 }
             }
             guard messages.count < HARReader.mostMessages else { return reader.losses.add(.socketMessage) }
@@ -245,17 +251,6 @@ package struct HARReader {
         let number = Double(json.text(token)) ?? 0
         if number > HARReader.seconds.upperBound, HARReader.seconds.contains(number / 1_000) { return number / 1_000 }
         return self.number("time", token, HARReader.seconds)
-    }
-
-    /// A number in its range; `nil` for one below the range where that begins at 0: HAR 1.2 writes −1 for what is not known.
-    /// One that no session can keep is left out.
-    private func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
-        guard let number = Double(json.text(token)), number >= 0 || range.lowerBound < 0 else { return nil }
-        guard range.contains(number) else {
-            losses.add(.outOfRange(name))
-            return nil
-        }
-        return number
     }
 
     /// Calls `body` at each object of an array; what is not an object is passed over.

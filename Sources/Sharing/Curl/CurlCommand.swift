@@ -45,6 +45,7 @@ struct CurlCommand {
         guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {
             throw CurlError(description: "no HTTP request that curl could send again")
         }
+        guard !record.method.isEmpty else { throw CurlError(description: "it has no method") }
         guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) else {
             throw CurlError(description: "the session does not hold its request head")
         }

@@ -14,7 +14,7 @@ package struct CurlCommandReader {
     private var cookies: [String] = []
     private var method: String?
     private var upload: String?
-    private var target: String?
+    private var target: [UInt8]?
     private var isHead = false
     private var isQuery = false
     private var isJSON = false
@@ -22,8 +22,6 @@ package struct CurlCommandReader {
     private var isOver = false
     /// Header lines that options make.
     private var made: [CurlRequest.Line] = []
-    /// Names of fields that the command takes away, in lower case.
-    private var removed: Set<String> = []
     /// What is not taken over, as far as it is named.
     private var unread: [String] = []
     private var hasMoreUnread = false
@@ -185,7 +183,7 @@ package struct CurlCommandReader {
         case "get": isQuery = true
         case "head": isHead = true
         case "upload-file": upload = text
-        case "request-target": target = text
+        case "request-target": target = value
         case "http1.0": request.version = .http10
         case "http1.1": request.version = .http11
         case "http2", "http2-prior-knowledge": request.version = .http2
@@ -209,14 +207,18 @@ package struct CurlCommandReader {
             return leave("--header \(String(fieldBytes: bytes))")
         }
         let name = String(fieldBytes: bytes[..<end])
-        let value = String(Substring(String(fieldBytes: bytes[(end + 1)...])).trimmingASCIIWhitespace)
+        let rest = bytes[(end + 1)...]
+        let value = String(Substring(String(fieldBytes: rest)).trimmingASCIIWhitespace)
         if bytes[end] == UInt8(ascii: ";") {
             guard value.isEmpty else { return leave("--header \(String(fieldBytes: bytes))") }
             add(name, "")
         } else if value.isEmpty {
-            removed.insert(name.lowercased())
+            request.removed.insert(name.lowercased())
         } else {
             add(name, value)
+            if String(validating: rest, as: UTF8.self) == nil {
+                request.fields[request.fields.count - 1].valueBytes = Array(rest)
+            }
         }
     }
 
@@ -227,7 +229,7 @@ package struct CurlCommandReader {
 
     private func has(_ name: String) -> Bool {
         let name = name.lowercased()
-        return removed.contains(name) || named.contains(name)
+        return request.removed.contains(name) || named.contains(name)
     }
 
     /// A header line of the command's own wins over an option that makes one.
@@ -237,7 +239,7 @@ package struct CurlCommandReader {
 
     private mutating func set(_ name: String, _ value: String) {
         made.removeAll { $0.name == name }
-        if value.isEmpty { removed.insert(name.lowercased()) } else { made.append(.init(name, value)) }
+        if value.isEmpty { request.removed.insert(name.lowercased()) } else { made.append(.init(name, value)) }
     }
 
     // MARK: Data
@@ -345,11 +347,12 @@ package struct CurlCommandReader {
             request.url = "http://" + request.url
         }
         let start = request.url.range(of: "://")?.upperBound ?? request.url.startIndex
-        if let target, !target.hasPrefix("/") {
-            leave("--request-target \(target)")
+        if let target, target.first != UInt8(ascii: "/") {
+            leave("--request-target \(String(fieldBytes: target))")
         } else if let target {
+            request.target = target
             let end = request.url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? request.url.endIndex
-            request.url = request.url[..<end] + target
+            request.url = request.url[..<end] + String(fieldBytes: target)
         } else if let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {
             // A fragment is never sent (RFC 9110 §4.2.5).
             request.url = String(request.url[..<hash])

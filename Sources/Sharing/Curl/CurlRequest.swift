@@ -6,6 +6,8 @@ package struct CurlRequest: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var name: String
         package var value: String
+        /// The value as the command has it, where that is not UTF-8.
+        var valueBytes: [UInt8]?
 
         package init(_ name: String, _ value: String) {
             self.name = name
@@ -40,10 +42,14 @@ package struct CurlRequest: Sendable, Equatable {
     package var method: String
     /// An `http`, `https`, `ws` or `wss` URL; its path and query as written.
     package var url: String
+    /// The target of `--request-target`, which is sent as it is; `nil` where path and query are the URL's.
+    var target: [UInt8]?
     /// The version that it insists on; `nil` where it leaves that open.
     package var version: HTTPVersion?
     /// The header lines in order. `Host` and `Content-Length` only where the command has them.
     package var fields: [Line]
+    /// Names of fields that curl would add and the command takes away, in lower case.
+    var removed: Set<String> = []
     /// The body in order; empty where there is none.
     package var pieces: [Piece]
     /// What was not taken over, each named: options that are not about the request, expansions of the shell.

@@ -71,6 +71,28 @@ struct CurlFileTests {
         #expect(!told.contains("--no20"))
     }
 
+    @Test("What a command says of its request is kept to the byte: an empty body, Latin-1, tabs, no Host, a hash")
+    func bytes() throws {
+        func head(_ words: String) throws -> [UInt8] {
+            let fixture = ArchiveFixture(bytes: Array("curl \(words)".utf8))
+            #expect(fixture.losses.isEmpty && fixture.records.count == 1, "\(fixture.losses)")
+            return Array(try #require(fixture.records.first?.messages.requestHead).readableBytesView)
+        }
+        let post = Array("POST http://h/a HTTP/1.1\r\nHost: h\r\n".utf8)
+        let form = Array("Content-Type: application/x-www-form-urlencoded\r\n".utf8)
+        #expect(try head("http://h/a --data-raw ''") == post + form + Array("Content-Length: 0\r\n\r\n".utf8))
+        let none = try head("http://h/a -X POST -H 'Content-Length:' --data-raw '' -H 'Content-Type:'")
+        #expect(none == post + [0x0D, 0x0A])
+        let get = Array("GET http://h/a HTTP/1.1\r\n".utf8)
+        #expect(try head("http://h/a -H 'Host:'") == get + [0x0D, 0x0A])
+        let value = try head(#"http://h/a -H 'Host:' -H 'X: a'"$(printf '\351\011')"'b'"#)
+        #expect(value == get + Array("X: a".utf8) + [0xE9, 0x09] + Array("b\r\n\r\n".utf8))
+        let target = try head(#"-H 'Host:' --request-target '/'"$(printf '\351')"'%23x?y#frag' http://h/"#)
+        #expect(target == Array("GET http://h/".utf8) + [0xE9] + Array("%23x?y#frag HTTP/1.1\r\n\r\n".utf8))
+        let hash = ArchiveFixture(bytes: Array("curl --request-target '/a#b?c' http://h/".utf8)).records.first?.record
+        #expect(hash?.url.path == "/a#b" && hash?.url.query == "c")
+    }
+
     @Test("What a file is is told by its content")
     func formats() {
         func format(_ text: String) -> ArchiveFormat? { ArchiveFormat(beginning: Array(text.utf8)) }

@@ -1,0 +1,40 @@
+import Content
+import HTTPModel
+import NIOCore
+
+extension ArchiveRecording {
+    /// Sets what is counted of streams of messages while they pass, and the outcome of a gRPC call.
+    static func count(
+        _ requestBody: ByteBuffer,
+        _ responseBody: ByteBuffer,
+        _ messages: ExchangeMessages,
+        in record: inout ExchangeRecord
+    ) {
+        let (request, response) = (messages.fields(of: .requestReceived), messages.fields(of: .responseReceived))
+        let requestType = request.value(of: .contentType).flatMap { MediaType($0) }
+        if let format = requestType.flatMap({ StreamCounter.Format(mediaType: $0.essence) }) {
+            if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
+            if !request.contains(.contentEncoding) {
+                record.tally.fromClient = StreamCounter.ended(format, requestBody).count
+            }
+        }
+        var trailers = messages.responseTrailers
+        if let format = StreamCounter.Format(mediaType: record.mediaType), !response.contains(.contentEncoding) {
+            let counter = StreamCounter.ended(format, responseBody)
+            record.tally.fromServer = counter.count
+            trailers = trailers ?? counter.trailers
+        }
+        guard record.mediaType.hasPrefix("application/grpc") else { return }
+        record.grpc = GRPCOutcome(response) ?? trailers.flatMap { GRPCOutcome(StoredHead.fields($0)) }
+    }
+}
+
+extension StreamCounter {
+    /// The counter of a stream that has ended.
+    static func ended(_ format: Format, _ bytes: ByteBuffer) -> StreamCounter {
+        var counter = StreamCounter(format)
+        counter.feed(bytes)
+        counter.finish()
+        return counter
+    }
+}

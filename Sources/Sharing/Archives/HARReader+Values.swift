@@ -1,0 +1,81 @@
+import Content
+import NIOCore
+import Text
+
+extension HARReader {
+    // MARK: - Members
+
+    /// A number in its range, which may stand in quotes. `nil` for −1, by which HAR 1.2 says that something is not known, and
+    /// for another value, which is left out and counted.
+    func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
+        let text = token.kind == .string ? json.string(token) : json.text(token)
+        let isDecimal = token.kind == .number || text.utf8.allSatisfy { $0 &- 0x30 < 10 || "-.".utf8.contains($0) }
+        guard isDecimal, let number = Double(text) else {
+            losses.add(.unreadable(name))
+            return nil
+        }
+        if number == -1, range.lowerBound == 0 { return nil }
+        guard range.contains(number) else {
+            losses.add(.outOfRange(name))
+            return nil
+        }
+        return number
+    }
+
+    /// A status; 0 for what is none, as browsers write it of an exchange without a response.
+    func status(_ name: String, _ token: JSONToken) -> Int {
+        guard let number = number(name, token, 0...999) else { return 0 }
+        if let status = Int(exactly: number) { return status }
+        losses.add(.outOfRange(name))
+        return 0
+    }
+
+    /// Passes over a member of which nothing is read, and counts it where something was to be.
+    mutating func pass(_ name: String, _ first: JSONToken) throws {
+        if HARReader.names.contains(name), first.kind != .literal || json.text(first) != "null" {
+            losses.add(name == "startedDateTime" ? .unreadableTime(name) : .unreadable(name))
+        }
+        try json.skip(first)
+    }
+
+    // MARK: - Bodies
+
+    /// Makes bytes of a text in base64. One that is none, and one in an encoding that HAR does not have, stays as it is.
+    func decode(_ message: inout ArchiveEntry.Message, from coding: String) {
+        guard !message.text.isEmpty, !["", "utf-8", "utf8"].contains(coding.lowercased()) else { return }
+        message.isEncoded = true
+        guard coding.lowercased() == "base64" else { return losses.add(.bodyEncoding(coding)) }
+        let text = message.text.utf8
+        // Where it is cut, four characters that belong together may be so, too.
+        guard let bytes = Base64Text.decode(text) ?? (message.isCut ? Base64Text.decode(text.dropLast()) : nil) else {
+            return losses.add(.base64)
+        }
+        (message.bytes, message.isCoded, message.text) = (ByteBuffer(bytes: bytes), false, "")
+    }
+
+    /// The bytes of a body that is no text, as Firefox writes it: a character of Latin-1 for each byte. `nil` where the body's
+    /// length by its fields does not tell that.
+    static func bytes(of message: ArchiveEntry.Message) -> ByteBuffer? {
+        guard !message.isEncoded, !message.isCut,
+            let field = message.fields.first(where: { $0.name.lowercased() == "content-length" }),
+            let length = Int(field.value), length < message.text.utf8.count,
+            length == message.text.unicodeScalars.count
+        else { return nil }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(length)
+        for scalar in message.text.unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.writeInteger(byte)
+        }
+        return bytes
+    }
+
+    /// What the text of a body was converted from, as our own HAR has it.
+    static func charset(_ comment: String) -> Charset? {
+        let words = comment.split(separator: " ")
+        guard let place = words.firstIndex(of: "Converted"), words[place...].count > 2, words[place + 1] == "from",
+            words[place + 2].hasSuffix(".")
+        else { return nil }
+        return Charset(words[place + 2].dropLast())
+    }
+}
