@@ -107,12 +107,6 @@ enum ExportFile {
         guard path != "-", !path.hasPrefix("--") else {
             throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
         }
-        let path = HomeDirectory.expanding(path)
-        // Foundation's way of cutting a path off traps on a name of one character.
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-        if !folder.isEmpty {
-            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        }
-        return try OutputFile(path, isSecret: true, waits: false)
+        return try OutputFile(HomeDirectory.expanding(path), isSecret: true, waits: false)
     }
 }

@@ -45,11 +45,15 @@ extension ConsoleModel {
         "It holds \(count == 1 ? "1 secret" : "\(count) secrets"); \(way(to: .copyMasked)) copies it masked."
     }
 
+    /// Whether lines are there to be copied: of a report or of the open exchange. What was open before is not on the screen.
+    private var hasLines: Bool { isInReport || detail.document != nil && (detail.isOpen || isLinear) }
+
+    private var noLines: String { "No exchange is open; \(way(to: .open)) opens one, and a line of it is copied." }
+
     /// The forms as a choice that begins with the last one.
     func copyChoices(_ command: Command) -> PickerState {
         let items = CopyForm.allCases.map { form in
-            // In a report its own lines are copied.
-            let isMissing = form.isShown && detail.document == nil && !isInReport
+            let isMissing = form.isShown && !hasLines
             return PickerState.Item(
                 form.rawValue,
                 form.title,
@@ -66,6 +70,7 @@ extension ConsoleModel {
     private mutating func copyShown(_ form: CopyForm, _ words: String?) -> [Effect] {
         if words != nil || isLinear { return copyNamed(form, words ?? "") }
         var found: (line: DetailLine, isFolded: Bool, all: String)?
+        guard hasLines else { return refuse(noLines) }
         read { reading, rows, _ in
             guard rows.visible.indices.contains(reading.cursor.line) else { return }
             let number = rows.visible[reading.cursor.line]
@@ -77,9 +82,7 @@ extension ConsoleModel {
                 }.joined(separator: "\n") : ""
             found = (rows.document.lines[number], reading.folds.contains(number), all)
         }
-        guard let (line, isFolded, all) = found else {
-            return refuse("No exchange is open; \(way(to: .open)) opens one, and a line of it is copied.")
-        }
+        guard let (line, isFolded, all) = found else { return refuse(noLines) }
         let text: String? =
             switch (form, line.copyable) {
             case (.page, _): all

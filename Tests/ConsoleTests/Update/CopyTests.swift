@@ -85,6 +85,22 @@ struct CopyTests {
         #expect(id == line.detail.id && options == line.detail.options)
     }
 
+    @Test func `of a page that is no longer on the screen no line is offered, and none is copied`() {
+        var model = CopyTests.reading(1)
+        let open = model.copyChoices(.copy).items.first { $0.value == "page" }
+        #expect(open?.disabled == nil)
+        model.press("esc")
+        model.press("esc")
+        #expect(!model.detail.isOpen && model.detail.document != nil)
+        model.press("down")
+        let closed = model.copyChoices(.copy).items.filter { ["line", "page", "value"].contains($0.value) }
+        #expect(closed.count == 3 && closed.allSatisfy { $0.disabled != nil })
+        for form in ["page", "line", "value"] {
+            #expect(model.perform(.copy, form).isEmpty)
+            #expect(model.told.hasPrefix("No exchange is open"), "\(model.told)")
+        }
+    }
+
     @Test func `what the line under the cursor shows is copied`() {
         var header = CopyTests.reading(1)
         #expect(header.perform(.copy, "value").words == ["copy text nginx"])
