@@ -152,6 +152,9 @@ struct ExchangeDifferenceTests {
             (#"{"at":"2026-11-22T10:00:00Z"}"#, #"{"at":"never"}"#),
             (#"{"state":"open"}"#, #"{"state":"closed"}"#), (#"{"userId":17}"#, #"{"userId":null,"x":1}"#),
             (#"{"ref":"550e8400-e29b-41d4-a716-446655440000"}"#, #"{"ref":"none"}"#),
+            (#"{"id":1}"#, #"{"id":null}"#), (#"{"id":1}"#, #"{"id":"x"}"#), (#"{"id":1}"#, #"{"id":"1"}"#),
+            (#"{"id":true}"#, #"{"id":null}"#), (#"{"id":{}}"#, #"{"id":"x"}"#),
+            (#"{"at":1795000000}"#, #"{"at":"1795000000"}"#),
             (#"{"k":"0123456789abcdef"}"#, #"{"k":"0123456789abcdef01"}"#), (#"[1,2]"#, #"[2,1]"#),
             (#"{"number":12345678}"#, #"{"number":12345679}"#),
             (#"{"c":"a=1; b=2"}"#, #"{"c":"a=1; b=3"}"#),
@@ -163,6 +166,25 @@ struct ExchangeDifferenceTests {
     )
     func behaviour(old: String, new: String) throws {
         #expect(try !changes(old, new).isSame)
+    }
+
+    @Test(
+        "says what is wrong with a place that is to be left out",
+        arguments: [
+            (".items[", "has a '[' without ']'"), ("", "names nothing"), (" ", "names nothing"),
+            (".", "has no name after '.'"), ("$.a..b", "has no name after '.'"), (".items[].", "has no name after '.'"),
+            ("$.a[]b", "has no '.' or '[' between two steps"), (#"$["a"#, "has a '[' without ']'"),
+            (".a-b", "has a name of other signs than letters, digits and _, which is written [\"…\"]"),
+            (
+                "filter[name]",
+                #"has [name]: an element is [], [*] or [3], and a name in brackets is ["a-b"]"#
+            ),
+            ("price", nil), ("x-mine", nil), ("$", nil), (".items[].price", nil), ("items[*].price", nil),
+            ("$.items[12]", nil), (#"$["a]b"].c"#, nil), ("[]", nil), ("[0][1]", nil),
+        ] as [(String, String?)]
+    )
+    func problems(place: String, problem: String?) {
+        #expect(ComparisonRules.problem(with: place) == problem.map { "'\(place)' \($0)" })
     }
 
     @Test("leaves out what the user names: fields, members, places in JSON")

@@ -35,10 +35,8 @@ package struct ComparisonRules: Sendable, Hashable {
     package init(ignoring places: [String] = [], isExact: Bool = false) {
         ignoresVolatile = !isExact
         for place in places {
-            if place.hasPrefix("$") || place.hasPrefix(".") || place.contains("[") {
-                let path = place.hasPrefix("$") ? String(place.dropFirst()) : place
-                let rooted = path.hasPrefix(".") || path.hasPrefix("[") ? path : "." + path
-                paths.append(rooted.replacing("[*]", with: "[]"))
+            if ComparisonRules.isPath(place) {
+                paths.append(ComparisonRules.steps(place).replacing("[*]", with: "[]"))
             } else {
                 names.insert(place.lowercased())
             }

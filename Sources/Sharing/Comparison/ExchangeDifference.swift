@@ -218,7 +218,7 @@ package struct ExchangeDifference: Sendable {
         for change in difference.places() {
             if rules.ignores(path: change.path, member: change.member) {
                 leave(.named)
-            } else if let old = change.old, let new = change.new,
+            } else if let old = change.old, let new = change.new, new.isOfType(of: old),
                 let reason = rules.reason(old.plain, new.plain, name: change.member)
             {
                 leave(reason)

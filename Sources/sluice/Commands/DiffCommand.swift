@@ -51,8 +51,9 @@ struct Diff: ParsableCommand {
         } else if sessions.count != 2 {
             throw ValidationError("Give two sessions, two of SESSION:ID, or a session and two numbers.")
         }
-        if let place = ignore.first(where: { $0.allSatisfy(\.isWhitespace) }) {
-            throw ValidationError("--ignore '\(place)' names nothing.")
+        for place in ignore {
+            guard let problem = ComparisonRules.problem(with: place) else { continue }
+            throw ValidationError("--ignore \(problem).")
         }
     }
 

@@ -97,8 +97,9 @@ struct Repeat: AsyncParsableCommand {
         }
         if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
         try UpstreamOptions.checkTimeout("timeout", timeout)
-        if let place = ignore.first(where: { $0.allSatisfy(\.isWhitespace) }) {
-            throw ValidationError("--ignore '\(place)' names nothing.")
+        for place in ignore {
+            guard let problem = ComparisonRules.problem(with: place) else { continue }
+            throw ValidationError("--ignore \(problem).")
         }
         _ = try plan()
     }

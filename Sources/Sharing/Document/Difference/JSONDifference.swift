@@ -55,6 +55,10 @@ struct JSONDifference {
         var text: String
         /// What a string says, without quotes and escapes; another value as it stands there.
         var plain: String
+        var kind: JSONToken.Kind
+
+        /// Whether one is a number and the other is, too, and so on; `true`, `false` and `null` are each of a type of their own.
+        func isOfType(of other: Value) -> Bool { kind == other.kind && kind != .literal }
     }
 
     /// The places where the two differ, at most ``mostChanges`` and one.
@@ -62,7 +66,11 @@ struct JSONDifference {
         var compared = self
         compared.compare(0, 0, "$")
         func value(_ tree: JSONTree, _ node: Int) -> Value {
-            Value(text: text(tree, node), plain: tree.string(of: node) ?? tree.text(of: node))
+            Value(
+                text: text(tree, node),
+                plain: tree.string(of: node) ?? tree.text(of: node),
+                kind: tree.nodes[node].kind
+            )
         }
         return compared.changes.map { change in
             let name = change.old.flatMap { old.name(of: $0) } ?? change.new.flatMap { new.name(of: $0) }
