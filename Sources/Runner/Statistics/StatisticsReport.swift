@@ -28,6 +28,9 @@ package struct StatisticsReport {
     private static let widths = [8, 7, 9, 9, 9, 10]
     private static let bars = 6...30
     private static let shortestName = 18
+    /// How far names begin to the right that have a line of their own.
+    private static let indent = 4
+    private static let longestLine = 110
 
     private let statistics: SessionStatistics
     /// `nil` for both.
@@ -41,6 +44,26 @@ package struct StatisticsReport {
         var name: String
         var totals: SessionStatistics.Totals
         var endpoint: SessionStatistics.Endpoint?
+
+        static func method(_ endpoint: SessionStatistics.Endpoint) -> String {
+            endpoint.method.isEmpty ? "(no request)" : endpoint.method
+        }
+
+        /// The name in so many columns. Of an endpoint the host gives way first, then the middle of the path.
+        func name(in columns: Int, _ ellipsis: String) -> String {
+            let name = VisibleText.of(name)
+            guard let endpoint, TextWidth.columns(name) > columns else {
+                return TextWidth.cutMiddle(name, to: columns, ellipsis: ellipsis)
+            }
+            let (host, path) = (VisibleText.of(endpoint.host), VisibleText.of(endpoint.path))
+            let method = VisibleText.of(Row.method(endpoint)) + " "
+            let room = columns - TextWidth.columns(method) - TextWidth.columns(path)
+            guard room >= TextWidth.columns(ellipsis) else {
+                return method + ellipsis
+                    + TextWidth.cutMiddle(path, to: columns - TextWidth.columns(method + ellipsis), ellipsis: ellipsis)
+            }
+            return method + TextWidth.cutMiddle(host, to: room, ellipsis: ellipsis) + path
+        }
     }
 
     private func rows(_ grouping: Grouping) -> [Row] {
@@ -49,8 +72,11 @@ package struct StatisticsReport {
         case .host: rows = statistics.hosts.map { Row(name: $0.key.isEmpty ? "(no host)" : $0.key, totals: $0.value) }
         case .endpoint:
             rows = statistics.endpoints.map { endpoint, totals in
-                let method = endpoint.method.isEmpty ? "(no request)" : endpoint.method
-                return Row(name: "\(method) \(endpoint.host)\(endpoint.path)", totals: totals, endpoint: endpoint)
+                Row(
+                    name: "\(Row.method(endpoint)) \(endpoint.host)\(endpoint.path)",
+                    totals: totals,
+                    endpoint: endpoint
+                )
             }
         }
         rows.sort { ($1.totals.count, $0.name) < ($0.totals.count, $1.name) }
@@ -65,19 +91,32 @@ package struct StatisticsReport {
 
     // MARK: - For people
 
-    /// Tables, the rows with the most exchanges first; with bars, and names cut, where there is a screen.
+    /// Tables, the rows with the most exchanges first; with bars where there is a screen, and with names that have no room beside
+    /// them on lines of their own.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
         var text = heading + "\n"
         for grouping in Grouping.allCases where self.grouping ?? grouping == grouping {
             text += "\n" + table(grouping, screen)
         }
-        return text + """
+        return text + "\n" + StatisticsReport.closing(in: min(screen?.width ?? .max, StatisticsReport.longestLine))
+    }
 
-            An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2 % off. Sent and received are
-            the bodies of requests and responses, as received by Sluice.
-
+    /// What the columns mean, broken into lines between words; a number stays with its unit.
+    private static func closing(in columns: Int) -> String {
+        let text = """
+            An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2\u{A0}% off. Sent and received \
+            are the bodies of requests and responses, as received by Sluice.
             """
+        var (lines, line) = ("", "")
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > columns {
+                lines += line + "\n"
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word.replacing("\u{A0}", with: " ")
+        }
+        return lines + line + "\n"
     }
 
     private var heading: String {
@@ -95,16 +134,21 @@ package struct StatisticsReport {
         let longest = shown.map { TextWidth.columns(VisibleText.of($0.name)) }.max() ?? 0
         let bar = screen.map { StatisticsReport.barWidth($0.width - numbers - 2, longest) } ?? 0
         let room = screen.map { max(StatisticsReport.shortestName, $0.width - numbers - (bar > 0 ? bar + 2 : 0)) }
-        func line(_ cells: [String], _ chart: String, _ name: String) -> String {
-            var line = zip(cells, StatisticsReport.widths).map { $0.aligned(to: $1) }.joined() + "  "
-            if bar > 0 { line += chart.filled(to: bar) + "  " }
-            let name = VisibleText.of(name)
-            return line + (room.map { TextWidth.cutMiddle(name, to: $0, ellipsis: ellipsis(screen)) } ?? name) + "\n"
+        func line(_ cells: [String], _ chart: String, _ row: Row) -> String {
+            let numbers = zip(cells, StatisticsReport.widths).map { $0.aligned(to: $1) }.joined()
+            let name = VisibleText.of(row.name)
+            guard let screen, let room, TextWidth.columns(name) > room else {
+                return numbers + "  " + (bar > 0 ? chart.filled(to: bar) + "  " : "") + name + "\n"
+            }
+            // A name that is cut could be that of another row, too.
+            let width = max(screen.width, numbers.count + 2 + StatisticsReport.shortestName) - StatisticsReport.indent
+            return numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
+                + String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, ellipsis(screen)) + "\n"
         }
-        var text = line(StatisticsReport.titles, "", grouping.rawValue.uppercased())
-        text += line(cells(statistics.all), "", "all")
+        var text = line(StatisticsReport.titles, "", Row(name: grouping.rawValue.uppercased(), totals: statistics.all))
+        text += line(cells(statistics.all), "", Row(name: "all", totals: statistics.all))
         for row in shown + [further(grouping)].compactMap(\.self) {
-            text += line(cells(row.totals), chart(row.totals, most, bar, screen), row.name)
+            text += line(cells(row.totals), chart(row.totals, most, bar, screen), row)
         }
         if shown.count < all.count {
             text += "and \((all.count - shown.count).grouped) more; --by \(grouping.rawValue) shows all\n"
@@ -112,7 +156,7 @@ package struct StatisticsReport {
         return text
     }
 
-    /// The columns of bars: what names leave of the room, which are cut before there are none; 0 where that is too little.
+    /// The columns of bars: what names leave of the room, of which long ones get lines of their own; 0 where that is too little.
     private static func barWidth(_ room: Int, _ longestName: Int) -> Int {
         let name = min(longestName, max(0, room - bars.lowerBound))
         guard name >= min(longestName, shortestName), room - name >= bars.lowerBound else { return 0 }

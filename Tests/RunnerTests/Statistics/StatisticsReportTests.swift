@@ -95,6 +95,47 @@ struct StatisticsReportTests {
         }
     }
 
+    @Test("names without room beside the numbers are whole, on lines of their own; of longer ones the host gives way")
+    func longNames() throws {
+        var statistics = SessionStatistics(countsEndpoints: true)
+        let long = "/a" + String(repeating: "/segment", count: 7) + "/end"
+        for (number, path) in ["/v1/users/1", "/v1/users/1/orders/2", long].enumerated() {
+            for host in ["h10.bench.example", "h11.bench.example"] {
+                var record = ExchangeRecord(
+                    id: ExchangeID(Int64(number + 1)),
+                    kind: .http,
+                    startedAt: 1_795_000_000_000_000,
+                    method: "GET",
+                    url: RequestURL(scheme: "https", host: host, port: 443, path: path),
+                    clientConnection: ConnectionID(1)
+                )
+                (record.state, record.status) = (.complete, 200)
+                statistics.add(.init(record))
+            }
+        }
+        let screen = StatisticsReport.Screen(width: 80, isUnicode: true)
+        let lines = StatisticsReport(statistics, by: .endpoint).text(on: screen).split(separator: "\n").map(String.init)
+        for host in ["h10", "h11"] {
+            #expect(lines.contains("    GET \(host).bench.example/v1/users/{id}"), "\(lines)")
+            #expect(lines.contains("    GET \(host).bench.example/v1/users/{id}/orders/{id}"), "\(lines)")
+        }
+        let cut = lines.filter { $0.hasPrefix("    GET ") && $0.contains("…") && $0.hasSuffix(long) }
+        #expect(cut.count == 2, "\(lines)")
+        #expect(lines.dropFirst().allSatisfy { TextWidth.columns($0) <= 80 && !$0.hasSuffix(" ") }, "\(lines)")
+    }
+
+    @Test(
+        "its last sentences fit the screen, and no number is parted from its unit",
+        arguments: [30, 62, 80, 81, 82, 83, 120]
+    )
+    func closing(width: Int) {
+        let screen = StatisticsReport.Screen(width: width, isUnicode: true)
+        let lines = StatisticsReport(Self.statistics(), by: .host).text(on: screen).split(separator: "\n")
+        let closing = lines.drop { !$0.hasPrefix("An error") }
+        #expect(closing.allSatisfy { $0.count <= min(width, 110) } && closing.contains { $0.contains("3.2 %") })
+        #expect(closing.joined(separator: " ").hasSuffix("as received by Sluice."), "\(closing)")
+    }
+
     @Test("shows the first of many where both tables are, and all of one")
     func many() {
         let statistics = Self.statistics(30)
