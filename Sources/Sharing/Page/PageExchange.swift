@@ -72,6 +72,7 @@ struct PageExchange {
         if !sentences.isEmpty { try writer.strings("remarks", sentences) }
         try writer.connection("client", exchange.client)
         try writer.connection("upstream", exchange.upstream)
+        if exchange.upstream == nil { writer.member("withoutServer", record.wordsWithoutServer) }
         try writer.object("request") { try request(into: &$0) }
         try writer.object("response") { try response(into: &$0) }
         try stream?.write(into: &writer)

@@ -98,10 +98,9 @@ extension PageScript {
         }
         function connections(row, data) {
           const isReused = row.flags.includes('upstream-reused');
-          const isUnreached = row.state === 'failed' && (row.timings.dns != null || row.timings.connect != null);
           return section('connections', 'Connections', connection('Client', data.client, ''),
             connection('Server', data.upstream, isReused ? ', reused' : ', made for this exchange', row),
-            data.upstream ? null : make('p', { class: 'faint' }, isUnreached ? 'No connection came about.' : 'No server was asked.'));
+            data.upstream ? null : make('p', { class: 'faint' }, data.withoutServer));
         }
 
         function environment() {

@@ -87,6 +87,32 @@ struct OverviewTests {
         #expect(recorded.contains { $0.contains("cut: the recording ended before the exchange did") })
     }
 
+    @Test func `of a server that an archive does not name it is told that it is not known`() {
+        func words(_ change: (inout ExchangeRecord) -> Void) -> String? {
+            let exchange = Example.exchange { exchange in
+                exchange.upstream = nil
+                exchange.record.state = .complete
+                change(&exchange.record)
+            }
+            let lines = Example.lines(.overview, exchange)
+            return lines.firstIndex { $0.hasPrefix("Server") }.map { String(lines[$0 + 1].drop { $0 == " " }) }
+        }
+        let unknown = "Not known: the exchange was imported, and the archive does not say."
+        #expect(words { $0.extras.origin = "HAR a.har" } == unknown)
+        let asked = "No server was asked."
+        #expect(words { _ in } == asked)
+        let changes: [(inout ExchangeRecord) -> Void] = [
+            { $0.status = 0 }, { $0.flags = [.answeredLocally] }, { $0.state = .blocked },
+        ]
+        for change in changes {
+            let told = words { record in
+                record.extras.origin = "session a.sluice"
+                change(&record)
+            }
+            #expect(told == asked)
+        }
+    }
+
     @Test func `the client's program is told, or that it was not found, where it was one of this machine`() {
         func words(_ change: (inout ExchangeRecord) -> Void) -> String? {
             let exchange = Example.exchange { exchange in

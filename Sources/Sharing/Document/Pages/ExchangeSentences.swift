@@ -25,6 +25,20 @@ extension RecordedExchange {
     }
 }
 
+extension ExchangeRecord {
+    /// What is to be said of the server of an exchange that has no connection to one.
+    var wordsWithoutServer: String {
+        if state == .inFlight { return "Nothing is known of it yet: there is no answer." }
+        // Its name was looked up, or the way to it was tried.
+        if state == .failed, timings.dns != nil || timings.connect != nil { return "No connection came about." }
+        let isAnsweredHere = state == .blocked || flags.contains(.answeredLocally)
+        // A request that was read of a command, and that nobody has sent.
+        let isUnsent = kind == .http && state == .complete && status == 0
+        if extras.origin == nil || isAnsweredHere || isUnsent { return "No server was asked." }
+        return "Not known: the exchange was imported, and the archive does not say."
+    }
+}
+
 extension ExchangeRecord.Flags {
     private static let meanings: [(ExchangeRecord.Flags, String)] = [
         (.requestChanged, "the request was changed before it was sent"),

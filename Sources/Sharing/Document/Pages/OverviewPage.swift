@@ -23,18 +23,11 @@ struct OverviewPage {
         writer.section("Server") { writer in
             if let upstream = exchange.upstream {
                 connection(upstream, version: record.upstreamVersion, &writer)
-            } else if record.state == .inFlight {
-                writer.add("Nothing is known of it yet: there is no answer.", .faint)
             } else {
-                writer.add(isUnreached ? "No connection came about." : "No server was asked.", .faint)
+                writer.add(record.wordsWithoutServer, .faint)
             }
         }
         writer.section("Rules and remarks") { $0.trace(exchange.messages.trace) }
-    }
-
-    /// Whether a server was to be asked, and its name or the way to it was not found.
-    private var isUnreached: Bool {
-        record.state == .failed && (record.timings.dns != nil || record.timings.connect != nil)
     }
 
     // MARK: Outcome
