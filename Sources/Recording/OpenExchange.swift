@@ -80,6 +80,8 @@ struct BodyTails {
 
     /// Bytes in all four that are not in the file.
     var waiting: Int { tails.reduce(0) { $0 + $1.waiting } }
+    /// Bytes of all four that are in the file.
+    var stored: Int64 { tails.reduce(0) { $0 + $1.stored } }
 }
 
 /// The end of one body, as far as it may still have to be written; shorter than a chunk between two events.
@@ -96,6 +98,8 @@ struct BodyTail {
     private var count: Int { bytes?.readableBytes ?? 0 }
     /// How many bytes are not in the file.
     var waiting: Int { count - written }
+    /// How many bytes of the body are in the file.
+    var stored: Int64 { start + Int64(written) }
     /// The whole body, if it is short and nothing of it is in chunk rows.
     var isShort: Bool { start == 0 && written == 0 && count <= Schema.inlineBody }
 

@@ -4,10 +4,12 @@ import HTTPModel
 import NIOCore
 
 /// Keeps a session below a size while it is recorded: drops the bodies of the oldest exchanges, and once there are none
-/// left the oldest exchanges themselves. The pages that become free are used for what comes next.
+/// left the oldest exchanges themselves. A body that is still coming and takes most of the room goes before the others do.
+/// The pages that become free are used for what comes next.
 struct SessionLimit {
-    /// What is to be dropped where all that has ended is not enough: a body that is still coming.
-    typealias DropOpenBody = () throws -> Bool
+    /// Drops the bodies of the oldest exchange in flight that have more than so many bytes in the file; returns whether there
+    /// was one.
+    typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
     /// How many exchanges are looked at in one go.
     private static let slice = 64
@@ -38,25 +40,41 @@ struct SessionLimit {
 
     /// How much room there is for a transaction: what is in use stays so far below the size.
     private var room: Int64 { min(largest / 4, 32 << 20) }
+    /// What is in use when a transaction ends, at most.
+    private var target: Int64 { largest - room }
+
+    /// How many bytes the bodies of an exchange in flight have before they go at once: they fit in no case.
+    var largestOpenBodies: Int64 { target }
+
+    /// Counts an exchange in flight whose bodies were dropped.
+    mutating func countOpen() {
+        hasDropped = true
+        dropped += 1
+    }
 
     /// Drops what has to go, within a transaction.
     ///
     /// - Parameters:
     ///   - isOpen: whether something of an exchange is still to come.
     ///   - totals: the session's counters, from which what goes is taken off.
-    ///   - dropOpenBody: drops the body of an exchange in flight; returns whether there was one.
     mutating func keep(
         _ database: Database,
         isOpen: (Int64) -> Bool,
         _ totals: inout SessionSummary,
-        _ dropOpenBody: DropOpenBody
+        _ dropOpenBodies: DropOpenBodies
     ) throws {
-        let target = largest - room
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            if try dropBodies(database, isOpen, target) { continue }
-            if try removeOldest(database, isOpen, &totals) { continue }
-            guard try dropOpenBody() else { break }
+            // What takes half of the size and goes on coming would push out everything, and then not fit itself.
+            if try dropOpenBodies(largest / 2) {
+                countOpen()
+            } else if try dropBodies(database, isOpen, target) {
+                continue
+            } else if try dropOpenBodies(0) {
+                countOpen()
+            } else if try !removeOldest(database, isOpen, &totals) {
+                break
+            }
         }
         let pages = largest / Int64(Schema.pageSize)
         let count = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0

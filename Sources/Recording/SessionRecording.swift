@@ -88,18 +88,33 @@ final class SessionRecording {
             var totals = writer.totals
             defer { writer.totals = totals }
             try limit?.keep(database, isOpen: { open[ExchangeID($0)] != nil }, &totals) {
-                try dropOldestOpenBody(database)
+                try dropOldestOpenBodies(of: $0, database)
             }
         }
     }
 
-    /// Drops what is there of the oldest body that is still coming, and what comes of it; returns whether there was one.
-    private func dropOldestOpenBody(_ database: Database) throws -> Bool {
-        guard let exchange = open.values.filter(\.hasChunks).min(by: { $0.id < $1.id }) else { return false }
+    /// Drops the bodies of the oldest exchange in flight that have more than so many bytes in the file; returns whether there
+    /// was one.
+    private func dropOldestOpenBodies(of bytes: Int64, _ database: Database) throws -> Bool {
+        let large = open.values.filter { $0.hasChunks && $0.tails.stored > bytes }
+        guard let exchange = large.min(by: { $0.id < $1.id }) else { return false }
+        try dropBodies(of: exchange, database)
+        return true
+    }
+
+    /// Drops what is there of the bodies of an exchange in flight, and what comes of them.
+    private func dropBodies(of exchange: OpenExchange, _ database: Database) throws {
         release(exchange)
         exchange.dropBodies()
         try SessionLimit.deleteParts(of: exchange.id.number, database)
-        return true
+    }
+
+    /// Drops bodies as they come that are larger than there is room for, whatever else there is.
+    private func dropIfTooLarge(_ exchange: OpenExchange) throws {
+        guard let largest = limit?.largestOpenBodies, exchange.tails.stored > largest else { return }
+        try writer.beginTransaction()
+        try writer.perform { try dropBodies(of: exchange, $0) }
+        limit?.countOpen()
     }
 
     /// Ends the run within a transaction, with what still waits.
@@ -138,6 +153,7 @@ final class SessionRecording {
         let after = exchange.tails[side].waiting
         tailBytes += after - before
         if after > 0 { hold(exchange, at: time) }
+        if limit != nil { try dropIfTooLarge(exchange) }
     }
 
     func add(_ arrival: Arrival, _ side: BodySide, of id: ExchangeID, at time: UInt64) throws {

@@ -135,6 +135,58 @@ struct SessionLimitTests {
         #expect(try sqlite(scratch.session, "PRAGMA integrity_check") == "ok")
     }
 
+    @Test(
+        "A body that never fits goes alone: what came before it keeps heads and bodies",
+        arguments: [(3_600_000, true), (3_600_000, false), (9_000_000, true), (9_000_000, false)]
+    )
+    func neverFits(length: Int, isSlow: Bool) throws {
+        let feed = try feed(4_000_000)
+        let count: Int64 = 200
+        for id in 1...count {
+            let body = Samples.bytes(1_000, seed: UInt64(id))
+            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, body)], messages: Samples.realisticMessages))
+        }
+        let large = Samples.exchange(count + 1, bodies: [(.responseReceived, Samples.bytes(length, seed: 1))])
+        for start in stride(from: 0, to: large.count, by: 20) {
+            feed.submit(Array(large[start..<min(start + 20, large.count)]))
+            if isSlow { feed.recorder.flush() }
+        }
+        let summary = feed.recorder.close()
+        #expect(summary.error == nil && summary.droppedBodies == 1 && summary.removedExchanges == 0, "\(summary)")
+        #expect(try size() <= 4_000_000)
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.numbers(matching: .everything) == Array(1...count + 1))
+        for id in 1...count {
+            let body = try reader.body(of: ExchangeID(id), side: .responseReceived, limit: 1 << 20)
+            #expect(body == Samples.bytes(1_000, seed: UInt64(id)))
+        }
+        let last = try #require(try reader.exchange(ExchangeID(count + 1)))
+        #expect(last.record.flags == [.bodiesDropped, .responseBodyIncomplete])
+        #expect(last.record.sizes.responseBody == Int64(length))
+    }
+
+    @Test("A body that is too large pushes out the oldest bodies only until it takes half, and no exchange")
+    func pushesOutFew() throws {
+        let feed = try feed(4_000_000)
+        for id in 1...10 as ClosedRange<Int64> {
+            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(200_000, seed: UInt64(id)))]))
+        }
+        let large = Samples.exchange(11, bodies: [(.responseReceived, Samples.bytes(9_000_000, seed: 1))])
+        for start in stride(from: 0, to: large.count, by: 10) {
+            feed.submit(Array(large[start..<min(start + 10, large.count)]))
+            feed.recorder.flush()
+        }
+        let summary = feed.recorder.close()
+        #expect(summary.removedExchanges == 0)
+        let reader = try SessionReader(path: scratch.session)
+        let dropped = try (1...11).filter { id in
+            try reader.exchange(ExchangeID(id))?.record.flags.contains(.bodiesDropped) == true
+        }
+        #expect(dropped.count == summary.droppedBodies && dropped.last == 11, "\(dropped)")
+        let oldest = Int64(dropped.count) - 1
+        #expect(dropped.dropLast() == Array(1...max(1, oldest)).prefix(Int(oldest)) && oldest <= 8, "\(dropped)")
+    }
+
     @Test("The body of one that was in flight when its turn came goes before those that came after it")
     func late() throws {
         let feed = try feed(2_000_000)
