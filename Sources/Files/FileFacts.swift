@@ -53,7 +53,9 @@ package struct FileFacts {
         #else
         let written = status.st_mtim
         #endif
-        writtenAt = Int64(written.tv_sec) * 1_000_000 + Int64(written.tv_nsec) / 1_000
+        // Some file systems keep any number, which a user may set.
+        let seconds = min(max(Int64(written.tv_sec), -(1 << 40)), 1 << 40)
+        writtenAt = seconds * 1_000_000 + Int64(written.tv_nsec) / 1_000
         hasName = status.st_nlink > 0
     }
 }

@@ -56,7 +56,7 @@ final class RecorderLoop {
     func run(_ session: WritableSession?) {
         summary.path = session?.path
         if let session {
-            rotating = configuration.rotation.map { RotatingSessions($0, following: session.start.nextExchangeID - 1) }
+            rotating = configuration.rotation.map { RotatingSessions($0, first: session) }
             sessions = [session]
             attempt { recordings = [try recording(of: session)] }
             prune()

@@ -330,6 +330,46 @@ struct RotationTests {
         #expect(try sessions() == ["t-0003.sluice"])
     }
 
+    @Test("What a recorder made last is newest, though the clock was set back; what was there before goes by its time")
+    func clockSetBack() throws {
+        let configuration = try rotation("s.sluice", keep: .files(2))
+        let series = SessionSeries(rotation: try #require(configuration.rotation))
+        func made(_ by: SessionSeries, begunAt: Int64) throws {
+            let session = try by.next(configuration, following: 0)
+            try session.close()
+            _ = try sqlite(session.path, "UPDATE run SET started_at = \(begunAt)")
+        }
+        let earlier = SessionSeries(rotation: series.rotation)
+        for time in [7_000, 5_000, 6_000] as [Int64] { try made(earlier, begunAt: time) }
+        // The first file of the run, and those after the clock was set back.
+        try made(series, begunAt: 8_000)
+        #expect(series.prune(current: 0) == ["s-2.sluice", "s-3.sluice"].map(scratch.path))
+        for (index, time) in ([3_000, 2_000, 1_000] as [Int64]).enumerated() {
+            try made(series, begunAt: time)
+            let removed = [["s.sluice"], ["s-4.sluice"], ["s-5.sluice"]][index]
+            #expect(series.prune(current: 0) == removed.map(scratch.path), "\(index)")
+        }
+        #expect(try sessions() == ["s-6.sluice", "s-7.sluice"])
+        // What another recorder made meanwhile came after those.
+        try made(earlier, begunAt: 500)
+        #expect(series.prune(current: 0) == [scratch.path("s-6.sluice")])
+    }
+
+    @Test("By age, a file whose time is in the future stays")
+    func future() throws {
+        for _ in 0..<2 { try Feed(try rotation()).recorder.close() }
+        for (name, seconds) in [("t-0001.sluice", 10_800), ("t-0002.sluice", 1e15)] {
+            let time = Date(timeIntervalSinceNow: seconds)
+            try? FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: scratch.path(name))
+        }
+        let series = SessionSeries(rotation: try #require(try rotation(keep: .age(3_600_000_000)).rotation))
+        #expect(series.prune(current: 0) == [])
+        let later = WallClock.now() + 3 * 3_600_000_000
+        #expect(series.prune(current: 0, now: later) == [])
+        let removed = series.prune(current: 0, now: later + 3_700_000_000)
+        #expect(removed.contains(scratch.path("t-0001.sluice")))
+    }
+
     @Test("--keep with an age goes by when a file was written last; a file that another recorder has stays")
     func age() throws {
         for _ in 0..<3 {

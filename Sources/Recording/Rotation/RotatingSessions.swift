@@ -17,8 +17,10 @@ struct RotatingSessions {
     private var delayedUntil: UInt64 = 0
     private var failures = 0
 
-    init(_ rotation: SessionRotation, following highest: Int64) {
-        (series, self.highest) = (SessionSeries(rotation: rotation), highest)
+    /// - Parameter first: the file that is recorded first.
+    init(_ rotation: SessionRotation, first: WritableSession) {
+        (series, highest) = (SessionSeries(rotation: rotation), first.start.nextExchangeID - 1)
+        series.noteMade(first.path)
     }
 
     mutating func note(_ id: ExchangeID) { highest = max(highest, id.number) }

@@ -12,6 +12,10 @@ struct SessionSeries: Sendable {
     private static let mostNames = 10_000
 
     let rotation: SessionRotation
+    private let order = SeriesOrder()
+
+    init(rotation: SessionRotation) { self.rotation = rotation }
+
     /// The label's value: the name's pattern, wherever the folder is.
     var name: String { (rotation.pattern.text as NSString).lastPathComponent }
 
@@ -23,7 +27,9 @@ struct SessionSeries: Sendable {
     func next(_ configuration: RecorderConfiguration, following: Int64) throws -> WritableSession {
         let path = try claim(labels: configuration.labels)
         do {
-            return try WritableSession(path: path, configuration: configuration, following: following)
+            let session = try WritableSession(path: path, configuration: configuration, following: following)
+            noteMade(path)
+            return session
         } catch {
             // It was made just now, and nothing is in it.
             unlink(path)
@@ -90,8 +96,14 @@ struct SessionSeries: Sendable {
 
     // MARK: - Removing
 
+    /// Notes that this recorder has made a file: it is newer than all others.
+    func noteMade(_ path: String) {
+        if rotation.keep != nil { order.note((path as NSString).lastPathComponent) }
+    }
+
     /// A file of the series that nobody records.
     private struct Finished {
+        var name: String
         var path: String
         var identity: FileFacts.Identity
         /// Its running number, 0 where the names have none: a clock that is set back does not change it.
@@ -106,9 +118,14 @@ struct SessionSeries: Sendable {
     /// - Parameter current: how many files of the series are being recorded by this process.
     func prune(current: Int, now: Int64 = WallClock.now()) -> [String] {
         guard let keep = rotation.keep else { return [] }
-        var finished = names().compactMap { old($0.name, $0.number, keep, now) }.sorted {
-            ($0.number, $0.begunAt, $0.path) < ($1.number, $1.begunAt, $1.path)
+        let newest = order.newest
+        let names = names()
+        var finished = names.compactMap { old($0.name, $0.number, keep, now) }
+        let ranks = order.ranks(of: finished.map(\.name), present: names.map(\.name), upTo: newest)
+        func place(_ file: Finished) -> (Int, Int64, Int64, String) {
+            (file.number, ranks[file.name] ?? 0, file.begunAt, file.path)
         }
+        finished.sort { place($0) < place($1) }
         if case .files(let count) = keep { finished = Array(finished.prefix(max(0, finished.count + current - count))) }
         return finished.filter(Self.remove).map(\.path)
     }
@@ -126,6 +143,7 @@ struct SessionSeries: Sendable {
         else { return nil }
         let isNumbered = rotation.pattern.isNumbered
         return Finished(
+            name: name,
             path: path,
             identity: facts.identity,
             number: isNumbered ? number : 0,
