@@ -8,10 +8,8 @@ package import NIOCore
 /// Call ``collect(_:)`` for each exchange of the export, then ``TextMask/endCollecting()`` of ``mask``, then read. Use it on one
 /// thread.
 package final class MaskedSource: ExchangeSource {
-    /// More of a body with content coding is not decoded, against decompression bombs.
-    private static let decodedLimit = 256 << 20
-    /// Beyond 16 MiB no more than 128 times a body's size is decoded, since masking takes much longer than decoding.
-    package static let growth = DecodedGrowth(times: 128, always: 16 << 20)
+    /// How much of a body with content coding is decoded: masking takes much longer than decoding.
+    package static let growth = DecodedGrowth.bounded
     /// A body up to this size stays in memory until another one is read.
     private static let longestKept = 1 << 20
 
@@ -273,7 +271,7 @@ package final class MaskedSource: ExchangeSource {
         ) {
             fields = StoredFields.of(exchange.messages, side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
-            limit = codings.isEmpty ? .max : MaskedSource.decodedLimit
+            limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
             self.growth = growth
             (id, self.side, self.source) = (exchange.record.id, side, source)
             decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)

@@ -167,6 +167,46 @@ struct MirrorTests {
         #expect(saved.record.flags.isEmpty)
     }
 
+    @Test(
+        "A body that grows too much without its coding is saved as it was received, and plays back so",
+        arguments: [[ContentCoding.gzip], [.gzip, .zstd]]
+    )
+    func bomb(codings: [ContentCoding]) throws {
+        let folder = TestFolder()
+        let coded = try ContentEncoder.encode(ByteBuffer(repeating: 0, count: 40 << 20), codings: codings)
+        var rest = coded
+        var parts: [ByteBuffer] = []
+        while let part = rest.readSlice(length: min(9_999, rest.readableBytes)), part.readableBytes > 0 {
+            parts.append(part)
+        }
+        let names = codings.map(\.description).joined(separator: ", ")
+        let saved = try get(
+            folder,
+            "http://a.example/t.html",
+            parts,
+            [("Content-Type", "text/x-large"), ("Content-Encoding", names)]
+        )
+        #expect(saved.responseBody == coded)
+        #expect(saved.trace.count == 2)
+        let words = "mirror: m: saved with its content coding, as it was received: "
+        #expect(saved.trace.last?.hasPrefix(words) == true, "\(saved.trace)")
+        #expect(saved.trace.last?.contains("the limit of 16777216 bytes") == true, "\(saved.trace)")
+        #expect(folder.files == ["m/a.example/t.html", "m/a.example/t.html.headers"])
+        let file = FileManager.default.contents(atPath: folder.path + "/m/a.example/t.html")
+        #expect(file == Data(coded.readableBytesView))
+        #expect(
+            folder.text("m/a.example/t.html.headers") == "Content-Type: text/x-large\nContent-Encoding: \(names)\n"
+        )
+        let profile = try RuleProfile(
+            "version: 1\nmap-local: { from: 'a.example', to: m/a.example }",
+            file: "\(folder.path)/p.yaml"
+        )
+        var dryRun = DryRun(profile)
+        let answered = dryRun.play(try #require(DryRunRequest("http://a.example/t.html"))).answered
+        #expect(answered?.head.fields.value(of: .contentEncoding) == names)
+        #expect(answered?.body == coded)
+    }
+
     @Test("A coding that is damaged, or not known: not saved, or saved as it is; the traffic goes on")
     func badCodings() throws {
         let folder = TestFolder()

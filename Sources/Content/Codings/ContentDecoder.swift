@@ -21,6 +21,9 @@ package struct DecodedGrowth: Sendable, Hashable {
     package var times: Int
     package var always: Int
 
+    /// For bodies of which nobody knows why they grow so much.
+    package static let bounded = DecodedGrowth(times: 128, always: 16 << 20)
+
     package init(times: Int, always: Int) { (self.times, self.always) = (times, always) }
 
     /// How many bytes may come of so many.
@@ -36,6 +39,8 @@ package struct DecodedGrowth: Sendable, Hashable {
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
+    /// More of a body is not decoded where all of it is to be kept or looked at, against decompression bombs.
+    package static let mostDecoded = 256 << 20
 
     private let links: [DecodingLink]
     private let limit: Int

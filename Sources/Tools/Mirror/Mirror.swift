@@ -9,7 +9,8 @@ package import Rules
 /// Saved are the responses to GET with a status from 200 to 299, but not parts (206): an error page or a redirect does
 /// not replace a file. What map-local answers is not saved. Names go by the URL as the client sent it, even where another
 /// one was requested; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written
-/// before the client gets it, so the body is never gathered in memory. The content coding is removed in the file only.
+/// before the client gets it, so the body is never gathered in memory. The content coding is removed in the file only, unless the
+/// body grows too much.
 struct Mirror: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -81,8 +82,9 @@ struct Mirror: RuleTool {
             return .perform(
                 Work {
                     do throws(MirrorFile.InterruptionError) {
-                        try file.write(part)
-                        return WorkOutcome(.forward)
+                        guard let excess = try file.write(part) else { return WorkOutcome(.forward) }
+                        let text = "saved with its content coding, as it was received: \(excess)"
+                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, text)])
                     } catch {
                         return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved after all: \(error)")])
                     }
@@ -117,7 +119,7 @@ struct Mirror: RuleTool {
             let codings = head.fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
             let names = codings.map(\.description).joined(separator: ", ")
             guard codings.allSatisfy({ if case .other = $0 { false } else { true } }) else {
-                lines += "Content-Encoding: \(names)\n"
+                lines += MirrorFile.Description.line(of: codings)
                 let remark = " (with its content coding, \(names), which Sluice cannot remove)"
                 return (MirrorFile.Description(sidecar: lines), remark)
             }

@@ -22,16 +22,50 @@ final class MirrorFile: Sendable {
         var codings: [ContentCoding] = []
         /// The text of the sidecar, which says what map-local cannot see from the name; `nil` where none is needed.
         var sidecar: String?
+
+        /// The line of a sidecar that says which codings the file's bytes have.
+        static func line(of codings: [ContentCoding]) -> String {
+            "Content-Encoding: \(codings.map(\.description).joined(separator: ", "))\n"
+        }
     }
 
     private struct State: ~Copyable {
         let directory: OpenFile
-        let file: OpenFile
-        let temporaryName: String
+        /// What gets the file's name, and its temporary name.
+        var file: OpenFile
+        var temporaryName: String
         var decoder: ContentDecoder?
+        /// The body as it comes, for the case that it is too large without its coding; and that file's temporary name.
+        var received: OpenFile?
+        var receivedName: String?
+        /// Whether the file has the body as it came, with its coding.
+        var isAsReceived = false
         var isPlaced = false
 
-        deinit { if !isPlaced { unlinkat(directory.descriptor, temporaryName, 0) } }
+        deinit {
+            if !isPlaced { unlinkat(directory.descriptor, temporaryName, 0) }
+            if let receivedName { unlinkat(directory.descriptor, receivedName, 0) }
+        }
+
+        /// Writes bytes of the body, and what they stand for where its coding is removed.
+        func write(_ bytes: ByteBuffer) -> InterruptionError? {
+            guard let decoder else { return bytes.withUnsafeReadableBytes { file.write($0).map { .disk($0) } } }
+            if let error = bytes.withUnsafeReadableBytes({ received?.write($0) }) { return .disk(error) }
+            var failure: InterruptionError?
+            decoder.decode(bytes) { piece in
+                if failure == nil { failure = file.write(piece).map { .disk($0) } }
+            }
+            return failure ?? decoder.problem.map { .coding($0) }
+        }
+
+        /// Goes on with the body as it comes, in place of what was decoded; returns whether it is there.
+        mutating func keepReceived() -> Bool {
+            guard let received = received.take(), let name = receivedName.take() else { return false }
+            unlinkat(directory.descriptor, temporaryName, 0)
+            file = received
+            (temporaryName, decoder, isAsReceived) = (name, nil, true)
+            return true
+        }
     }
 
     private let root: String
@@ -40,9 +74,6 @@ final class MirrorFile: Sendable {
     private let state = Mutex<State?>(nil)
     /// Set once nothing more is to be written.
     private let hasEnded = Atomic(false)
-
-    /// The most bytes of a file, decoded.
-    private static let limit = 8 << 30
 
     init(root: String, names: MirrorNames, description: Description) {
         (self.root, self.names, self.description) = (root, names, description)
@@ -58,11 +89,20 @@ final class MirrorFile: Sendable {
         do throws(SystemError) {
             try state.withLock { state throws(SystemError) in
                 let directory = try WritableTree(root: root).makeDirectory(names.directories)
-                let name = ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+                let name = MirrorFile.temporaryName()
                 let file = try OpenFile(creating: name, in: directory)
-                let codings = description.codings
-                let decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: MirrorFile.limit)
-                state = State(directory: directory, file: file, temporaryName: name, decoder: decoder)
+                var started = State(directory: directory, file: file, temporaryName: name)
+                if !description.codings.isEmpty {
+                    let receivedName = MirrorFile.temporaryName()
+                    started.received = try OpenFile(creating: receivedName, in: started.directory)
+                    started.receivedName = receivedName
+                    started.decoder = ContentDecoder(
+                        codings: description.codings,
+                        limit: ContentDecoder.mostDecoded,
+                        growth: .bounded
+                    )
+                }
+                state = consume started
             }
         } catch {
             hasEnded.store(true, ordering: .relaxed)
@@ -70,19 +110,22 @@ final class MirrorFile: Sendable {
         }
     }
 
-    /// Writes some bytes of the body, without their content coding.
-    func write(_ bytes: ByteBuffer) throws(InterruptionError) {
+    private static func temporaryName() -> String {
+        ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+    }
+
+    /// Writes some bytes of the body, without their content coding. Where that makes it too large, the file goes on with
+    /// the body as it was received, and why is returned.
+    func write(_ bytes: ByteBuffer) throws(InterruptionError) -> DecodingProblem? {
+        var excess: DecodingProblem?
         let failure = state.withLock { state -> InterruptionError? in
-            guard let decoder = state?.decoder else {
-                return bytes.withUnsafeReadableBytes { state?.file.write($0).map { .disk($0) } }
-            }
-            var failure: InterruptionError?
-            decoder.decode(bytes) { piece in
-                if failure == nil { failure = state?.file.write(piece).map { .disk($0) } }
-            }
-            return failure ?? decoder.problem.map { .coding($0) }
+            let failure = state?.write(bytes)
+            guard case .coding(let problem)? = failure, problem.kind == .stoppedAtLimit, state?.keepReceived() == true
+            else { return failure }
+            excess = problem
+            return nil
         }
-        guard let failure else { return }
+        guard let failure else { return excess }
         discard()
         throw failure
     }
@@ -113,10 +156,12 @@ final class MirrorFile: Sendable {
         state?.isPlaced = true
         let sidecarName = name + Sidecar.suffix
         unlinkat(directory, sidecarName, 0)
-        guard let sidecar = description.sidecar, let parent = state?.directory.duplicate() else { return }
+        let coding = state?.isAsReceived == true ? Description.line(of: description.codings) : nil
+        let lines = [description.sidecar, coding].compactMap(\.self).joined()
+        guard !lines.isEmpty, let parent = state?.directory.duplicate() else { return }
         do throws(SystemError) {
             let file = try OpenFile(creating: sidecarName, in: parent)
-            if let error = Array(sidecar.utf8).withUnsafeBytes({ file.write($0) }) { throw error }
+            if let error = Array(lines.utf8).withUnsafeBytes({ file.write($0) }) { throw error }
         } catch {
             // Another response to the same URL ended at the same time.
             if error.code != EEXIST { throw error }
