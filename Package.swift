@@ -80,7 +80,7 @@ let package = Package(
         module("Text"),
         module("Guide", ["Text", "CGuide"]),
         module("Expressions", ["CPCRE2"]),
-        module("HTTPModel", ["Expressions", nioCore]),
+        module("HTTPModel", ["Text", "Expressions", nioCore]),
         module("Files", ["CZip", nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),

@@ -60,7 +60,7 @@ let package = Package(
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         module("Text", []),
         module("Expressions", ["CPCRE2"]),
-        module("HTTPModel", ["Expressions", nioCore]),
+        module("HTTPModel", ["Text", "Expressions", nioCore]),
         module("Files", ["CZip", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("Masking", ["Text", "HTTPModel", "Content", nioCore]),

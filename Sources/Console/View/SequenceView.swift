@@ -176,13 +176,17 @@ enum SequenceView {
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
-        let host = HostForms.text(of: url.host)
         let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
-        guard !isUsual else { return TextWidth.cutMiddle(host, to: width) }
         // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
-        let port = ":\(url.port)"
+        let port = isUsual ? "" : ":\(url.port)"
         let room = width - port.count
-        return room < 6 ? TextWidth.cut(host, to: width) : TextWidth.cutMiddle(host, to: room) + port
+        let host = HostForms(url.host).map { forms in
+            // Cut, the form in its letters would be left alone, which may pose as another host.
+            TextWidth.columns(forms.text) <= room ? forms.text : forms.ascii
+        }
+        guard !isUsual else { return TextWidth.cutMiddle(host ?? url.host, to: width) }
+        return room < 6
+            ? TextWidth.cut(host ?? url.host, to: width) : TextWidth.cutMiddle(host ?? url.host, to: room) + port
     }
 
     static func path(_ record: ExchangeRecord) -> String {

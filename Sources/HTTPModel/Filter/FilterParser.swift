@@ -111,7 +111,10 @@ struct FilterParser {
             if value.isEmpty {
                 throw reader.error(value, "there is no value for '\(key.name)'", "for example \(key.example)")
             }
-            tests.append(try reader.test(value, key.reading))
+            let test = try reader.test(value, key.reading)
+            for test in [test, test.otherForm].compactMap(\.self) where key.name != "host" || !tests.contains(test) {
+                tests.append(test)
+            }
         }
         return FilterTerm(key: key.name, tests: tests)
     }

@@ -25,6 +25,10 @@ extension FilterNode: CustomStringConvertible {
 extension FilterTerm: CustomStringConvertible {
     /// The key and its alternatives.
     package var description: String {
+        // The other form of a host is asked by the one that was written.
+        let tests = self.tests.enumerated().filter { index, test in
+            !self.tests[..<index].contains { $0.otherForm == test }
+        }.map(\.element)
         var values = tests.map { $0.value(ofKey: key) }
         if let form = Filter.key(key)?.expressionForm {
             for index in values.indices where values[index].hasPrefix("/") && !tests[index].isExpression {

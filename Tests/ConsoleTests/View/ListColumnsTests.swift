@@ -71,6 +71,19 @@ struct ListColumnsTests {
         #expect(!cut.contains("localhost.example:21110") && cut.contains("…") && cut.contains(":21110"))
     }
 
+    @Test(arguments: [40, 60, 80, 200])
+    func `of a host in other letters the list shows both forms, or that of the name system`(_ width: Int) {
+        for host in ["аррӏе.com", "xn--80ak6aa92e.com"] {
+            let url = "http://a.example:9000/a/path/that/needs/all/of/its/room/and/more"
+            let record = ModelFixture.record(1, "GET", url) { $0.url.host = host }
+            let model = ModelFixture.listing([record], Size(width: width, height: 24))
+            let row = ConsoleView.draw(model).row(Layout(model).list.y + 1)
+            let hasBoth = row.contains("аррӏе.com (xn--80ak6aa92e.com):9000")
+            #expect(width < 200 || hasBoth, "\(row)")
+            #expect(hasBoth || !row.contains("аррӏе") && row.contains("xn--"), "\(row)")
+        }
+    }
+
     @Test func `letters of a name and its title together find no column`() {
         var model = model(80)
         model.press("O")

@@ -29,6 +29,8 @@ struct FilterPrinterTests {
             ("header:/a (b)/ c", "c header:*:/a (b)/"), ("header:/a/b", "header:/a/b"),
             ("body:/a (b)/ or x", "x or body:/a (b)/"), ("body:\"/a/\"", "body:\\/a/"),
             ("process:7,cURL", "process:7,curl"), ("path:/a", "path:/a"),
+            ("host:bücher.test,xn--bcher-kva.test,a", "host:bücher.test,a"), ("host:é,é", "host:é"),
+            ("host:xn--9ca,é", "host:xn--9ca,é"), ("host:*.bü*.é", "host:*.bü*.é"),
         ]
     )
     func canonical(expression: String, expected: String) throws {

@@ -145,6 +145,20 @@ struct FilterTests {
         #expect(try !passes(expression))
     }
 
+    @Test(
+        "find a host in other letters by either form",
+        arguments: [
+            ("bücher.test", true), ("BÜCHER.test", true), ("*.bücher.test", false), ("bücher.*", true),
+            ("www.bücher.test,bücher.test", true), ("xn--bcher-kva.test", true), ("bücher", false), ("bü*.test", false),
+        ]
+    )
+    func hostForms(pattern: String, isFound: Bool) throws {
+        #expect(try passes("host:\(pattern)") { $0.url.host = "xn--bcher-kva.test" } == isFound)
+        #expect(try passes("!host:\(pattern)") { $0.url.host = "xn--bcher-kva.test" } != isFound)
+        #expect(try passes("host:*.bücher.test") { $0.url.host = "www.xn--bcher-kva.test" })
+        #expect(try passes("host:bücher.test,bü*.test") { $0.url.host = "bücher.test" })
+    }
+
     @Test("know every fact and kind of failure")
     func properties() throws {
         for code in ExchangeFailure.Code.allCases {
