@@ -340,7 +340,7 @@ final class Exchange {
 
     private func hold(_ id: HoldID, _ message: HeldMessage, _ limit: HoldLimit?) {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        let eventLoop = loop.eventLoop
+        let entrance = loop.entrance
         let held = HoldBoard.Held(
             id: id,
             message: message,
@@ -349,7 +349,7 @@ final class Exchange {
             since: now,
             limit: limit
         ) { resolution in
-            eventLoop.execute { bound.value.decided(id, resolution) }
+            entrance.execute { bound.value.decided(id, resolution) }
         }
         loop.shared.holds.add(held)
     }

@@ -32,7 +32,10 @@ package final class ProxyServer: Sendable {
     let shared: SharedState
     private let group: MultiThreadedEventLoopGroup
     private let loops: [NIOLoopBound<LoopContext>]
+    private let entrances: [LoopEntrance]
     private let channels: [any Channel]
+    /// The end, once somebody has asked for it.
+    private let ending = Mutex<EventLoopFuture<Void>?>(nil)
 
     /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets what goes wrong
     /// outside any exchange.
@@ -48,9 +51,10 @@ package final class ProxyServer: Sendable {
         let shared = try SharedState(configuration, logger: logger)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loopCount)
         do {
+            let entrances = group.makeIterator().map { LoopEntrance($0) }
             var loops: [NIOLoopBound<LoopContext>] = []
-            for eventLoop in group.makeIterator() {
-                loops.append(try await makeLoop(eventLoop, shared, rules, makeOutlet))
+            for (eventLoop, entrance) in zip(group.makeIterator(), entrances) {
+                loops.append(try await makeLoop(eventLoop, entrance, shared, rules, makeOutlet))
             }
             let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
             var channels: [any Channel] = []
@@ -61,7 +65,13 @@ package final class ProxyServer: Sendable {
                     throw ListeningError(listener: listener, cause: error)
                 }
             }
-            let server = try ProxyServer(shared: shared, group: group, loops: loops, channels: channels)
+            let server = try ProxyServer(
+                shared: shared,
+                group: group,
+                loops: loops,
+                entrances: entrances,
+                channels: channels
+            )
             for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
             return server
         } catch {
@@ -76,6 +86,7 @@ package final class ProxyServer: Sendable {
 
     private static func makeLoop(
         _ eventLoop: any EventLoop,
+        _ entrance: LoopEntrance,
         _ shared: SharedState,
         _ rules: ProxyRules,
         _ makeOutlet: @escaping RecordOutletFactory
@@ -83,8 +94,14 @@ package final class ProxyServer: Sendable {
         try await eventLoop.submit {
             // Weakly, since the context keeps the outlet, which keeps the callback.
             let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
-            let outlet = makeOutlet { eventLoop.execute { box.value.context?.recorder.onFull?(false) } }
-            let context = try LoopContext(eventLoop: eventLoop, shared: shared, rules: rules, outlet: outlet)
+            let outlet = makeOutlet { entrance.execute { box.value.context?.recorder.onFull?(false) } }
+            let context = try LoopContext(
+                eventLoop: eventLoop,
+                entrance: entrance,
+                shared: shared,
+                rules: rules,
+                outlet: outlet
+            )
             box.value.context = context
             let bound = NIOLoopBound(context, eventLoop: eventLoop)
             context.sweep = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
@@ -161,11 +178,13 @@ package final class ProxyServer: Sendable {
         shared: SharedState,
         group: MultiThreadedEventLoopGroup,
         loops: [NIOLoopBound<LoopContext>],
+        entrances: [LoopEntrance],
         channels: [any Channel]
     ) throws {
         self.shared = shared
         self.group = group
         self.loops = loops
+        self.entrances = entrances
         self.channels = channels
         listening = try zip(shared.configuration.listeners, channels).map { listener, channel in
             guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
@@ -191,13 +210,24 @@ package final class ProxyServer: Sendable {
 
     /// Puts other rules in force for exchanges that begin after this returns; those going on keep theirs.
     package func replaceRules(_ rules: ProxyRules) async {
-        for loop in loops { try? await loop.eventLoop.submit { loop.value.rules = rules }.get() }
+        for (loop, entrance) in zip(loops, entrances) { await entrance.perform { loop.value.rules = rules } }
     }
 
     /// Stops: takes no more clients, lets exchanges finish, and cuts what is left after the grace period.
     ///
-    /// All records are in the outlets when this returns.
+    /// All records are in the outlets when this returns. Who asks for it again waits for the same end.
     package func stop(grace: Duration = .seconds(3)) async {
+        let end = ending.withLock { ending in
+            let end =
+                ending
+                ?? MultiThreadedEventLoopGroup.singleton.any().makeFutureWithTask { await self.end(after: grace) }
+            ending = end
+            return end
+        }
+        try? await end.get()
+    }
+
+    private func end(after grace: Duration) async {
         for channel in channels { try? await channel.close().get() }
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
         await settle(within: grace)
@@ -207,6 +237,8 @@ package final class ProxyServer: Sendable {
         }
         // What is still being done for the exchanges that were cut, or was left by them.
         await settle(within: max(grace, .seconds(1)))
+        // The loops end, so from now on no other thread gets onto them: what is still done there is not waited for.
+        for entrance in entrances { entrance.shut() }
         // A process must not end while OpenSSL is at work on another thread.
         for loop in loops {
             try? await loop.eventLoop.flatSubmit {

@@ -263,10 +263,11 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
+    /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session. Later
+    /// calls return the same summary.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
-        await control.withLock { $0 }?.stop()
+        await control.withLock { $0.take() }?.stop()
         await server.stop(grace: settings.grace)
         return recorder.close()
     }

@@ -118,7 +118,9 @@ final class ClientConnection: ChannelDuplexHandler {
         output = ConnectionOutput(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
         loop.add(self)
         loop.recorder.record(.connection(record))
-        if let source = loop.configuration.clientProcesses { identity.ask(source, for: context.channel) }
+        if let source = loop.configuration.clientProcesses {
+            identity.ask(source, for: context.channel, by: loop.entrance)
+        }
         layer = firstLayer(context.channel)
     }
 

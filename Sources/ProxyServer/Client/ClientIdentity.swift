@@ -28,13 +28,12 @@ final class ClientIdentity {
     private var over: [Exchange] = []
 
     /// Asks for the process; the answer comes later, if at all.
-    func ask(_ source: any ClientProcessSource, for channel: any Channel) {
+    func ask(_ source: any ClientProcessSource, for channel: any Channel, by entrance: LoopEntrance) {
         guard let client = channel.remoteAddress, let proxy = channel.localAddress else { return }
         isAwaited = true
-        let eventLoop = channel.eventLoop
-        let identity = NIOLoopBound(self, eventLoop: eventLoop)
+        let identity = NIOLoopBound(self, eventLoop: channel.eventLoop)
         source.find(client: client, proxy: proxy) { process in
-            eventLoop.execute { identity.value.take(process) }
+            entrance.execute { identity.value.take(process) }
         }
     }
 

@@ -10,6 +10,8 @@ import Wire
 /// Everything in it belongs to that loop; nothing is locked.
 final class LoopContext {
     let eventLoop: any EventLoop
+    /// The way for other threads.
+    let entrance: LoopEntrance
     let shared: SharedState
     let recorder: LoopRecorder
     let logger: Logger
@@ -27,8 +29,15 @@ final class LoopContext {
     private(set) var isRecorderFull = false
     private(set) var isStopping = false
 
-    init(eventLoop: any EventLoop, shared: SharedState, rules: ProxyRules, outlet: @escaping RecordOutlet) throws {
+    init(
+        eventLoop: any EventLoop,
+        entrance: LoopEntrance,
+        shared: SharedState,
+        rules: ProxyRules,
+        outlet: @escaping RecordOutlet
+    ) throws {
         self.eventLoop = eventLoop
+        self.entrance = entrance
         self.shared = shared
         self.rules = rules
         logger = shared.logger
@@ -82,17 +91,27 @@ final class LoopContext {
     /// How much work is being done on other threads.
     private var works = 0
 
-    /// Does what may block on a thread of its own, and delivers the result on this loop; a server that stops waits for it.
+    /// Does what may block on a thread of its own, and delivers the result on this loop; a server that stops waits for it,
+    /// for a time.
     func offload<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         then deliver: @escaping (Result<Value, any Error>) -> Void
     ) {
         works += 1
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop, work)
-            .assumeIsolated().whenComplete { [self] result in
+        let delivery = NIOLoopBound(
+            { [self] (result: Result<Value, any Error>) in
                 works -= 1
                 deliver(result)
+            },
+            eventLoop: eventLoop
+        )
+        NIOThreadPool.singleton.submit { [entrance] state in
+            let result = Result<Value, any Error> {
+                guard case .active = state else { throw CancellationError() }
+                return try work()
             }
+            entrance.execute { delivery.value(result) }
+        }
     }
 
     /// Does what an exchange that is over has left to do.

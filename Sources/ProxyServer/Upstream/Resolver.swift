@@ -72,7 +72,8 @@ final class Resolver: Sendable {
         while let question = names.withLock({ $0.next() }) {
             Thread.detachNewThread { [self] in
                 let result = Result { try lookUp(HostName.inASCII(question.host), question.family) }
-                for waiter in names.withLock({ $0.finished(question) }) { waiter.completeWith(result) }
+                // In one, so that nobody who has taken a question back, as before an event loop ends, is told later.
+                names.withLock { for waiter in $0.finished(question) { waiter.completeWith(result) } }
                 startNext()
             }
         }

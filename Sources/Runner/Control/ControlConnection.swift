@@ -1,5 +1,7 @@
 import Foundation
 import NIOCore
+import NIOPosix
+import ProxyServer
 import Synchronization
 
 /// One client of the control socket: takes lines and answers them in order, one at a time.
@@ -10,6 +12,7 @@ final class ControlConnection: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let dispatcher: ControlDispatcher
+    private let entrance: LoopEntrance
     private var received = ByteBuffer()
     /// How many of the received bytes were searched, and have no line feed.
     private var searched = 0
@@ -19,7 +22,9 @@ final class ControlConnection: ChannelInboundHandler {
     /// The client sends nothing more, but may still wait for replies.
     private var hasInputEnded = false
 
-    init(_ dispatcher: ControlDispatcher) { self.dispatcher = dispatcher }
+    init(_ dispatcher: ControlDispatcher, _ entrance: LoopEntrance) {
+        (self.dispatcher, self.entrance) = (dispatcher, entrance)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasEnded else { return }
@@ -61,19 +66,22 @@ final class ControlConnection: ChannelInboundHandler {
         isAnswering = true
         setReading(false, context)
         let bytes = line.withUnsafeReadableBytes { Data($0) }
-        let dispatcher = dispatcher
+        let (dispatcher, entrance) = (dispatcher, entrance)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         dispatcher.inProgress.add(1, ordering: .relaxed)
-        // The task ends with its reply, also where the client has gone away.
-        let reply = context.eventLoop.makeFutureWithTask { await dispatcher.reply(to: bytes) }
+        // The task ends with its reply, also where the client has gone away, or the server has stopped; so it is on a loop
+        // that does not end.
+        let reply = MultiThreadedEventLoopGroup.singleton.any().makeFutureWithTask { await dispatcher.reply(to: bytes) }
         reply.whenSuccess { reply in
-            let (connection, context) = bound.value
-            dispatcher.inProgress.subtract(1, ordering: .relaxed)
-            connection.isAnswering = false
-            guard context.channel.isActive else { return }
-            context.writeAndFlush(connection.wrapOutboundOut(ByteBuffer(bytes: reply)), promise: nil)
-            connection.setReading(true, context)
-            connection.takeLine(context)
+            entrance.execute {
+                let (connection, context) = bound.value
+                dispatcher.inProgress.subtract(1, ordering: .relaxed)
+                connection.isAnswering = false
+                guard context.channel.isActive else { return }
+                context.writeAndFlush(connection.wrapOutboundOut(ByteBuffer(bytes: reply)), promise: nil)
+                connection.setReading(true, context)
+                connection.takeLine(context)
+            }
         }
     }
 

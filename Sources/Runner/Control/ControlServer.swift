@@ -2,6 +2,7 @@ import Files
 import Foundation
 import NIOCore
 import NIOPosix
+import ProxyServer
 import Synchronization
 
 /// The control socket of a running Sluice: local, of mode 0600 in a directory of mode 0700, for its own user only.
@@ -26,6 +27,7 @@ final class ControlServer: Sendable {
     }
 
     private let group: MultiThreadedEventLoopGroup
+    private let entrance: LoopEntrance
     private let dispatcher: ControlDispatcher
     private let directories: [String]
     private let process: Int32
@@ -48,15 +50,16 @@ final class ControlServer: Sendable {
         onRestored: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> ControlServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let entrance = LoopEntrance(group.any())
         let dispatcher = ControlDispatcher(target)
         let place: Place
         do {
-            place = try await listen(in: directories, process, group, dispatcher)
+            place = try await listen(in: directories, process, group, entrance, dispatcher)
         } catch {
             try? await group.shutdownGracefully()
             throw error
         }
-        let server = ControlServer(group, dispatcher, directories, process, place)
+        let server = ControlServer(group, entrance, dispatcher, directories, process, place)
         let loop = group.any()
         let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak server] _ in
             server?.look(on: loop, onRestored) ?? loop.makeSucceededVoidFuture()
@@ -67,12 +70,13 @@ final class ControlServer: Sendable {
 
     private init(
         _ group: MultiThreadedEventLoopGroup,
+        _ entrance: LoopEntrance,
         _ dispatcher: ControlDispatcher,
         _ directories: [String],
         _ process: Int32,
         _ place: Place
     ) {
-        (self.group, self.dispatcher) = (group, dispatcher)
+        (self.group, self.entrance, self.dispatcher) = (group, entrance, dispatcher)
         (self.directories, self.process) = (directories, process)
         self.place = Mutex(place)
     }
@@ -81,6 +85,7 @@ final class ControlServer: Sendable {
         in directories: [String],
         _ process: Int32,
         _ group: MultiThreadedEventLoopGroup,
+        _ entrance: LoopEntrance,
         _ dispatcher: ControlDispatcher
     ) async throws -> Place {
         let path = try ControlPaths.prepare(in: directories, process: process)
@@ -91,7 +96,7 @@ final class ControlServer: Sendable {
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
                     ControlServer.checkPeer(of: channel).flatMapThrowing {
-                        try channel.pipeline.syncOperations.addHandler(ControlConnection(dispatcher))
+                        try channel.pipeline.syncOperations.addHandler(ControlConnection(dispatcher, entrance))
                     }
                 }
                 .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
@@ -128,7 +133,9 @@ final class ControlServer: Sendable {
         guard FileFacts(link: old.path)?.identity != old.identity else { return nil }
         // Closing removes what is at the path, so it comes first.
         try? await old.listener.close().get()
-        guard let new = try? await ControlServer.listen(in: directories, process, group, dispatcher) else { return nil }
+        guard let new = try? await ControlServer.listen(in: directories, process, group, entrance, dispatcher) else {
+            return nil
+        }
         place.withLock { $0 = new }
         return new.path
     }
@@ -149,6 +156,7 @@ final class ControlServer: Sendable {
         while dispatcher.inProgress.load(ordering: .relaxed) > 0, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))
         }
+        entrance.shut()
         try? await group.shutdownGracefully()
     }
 

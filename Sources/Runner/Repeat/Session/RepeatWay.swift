@@ -116,7 +116,7 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// Stops the proxy, if it is ours; everything is recorded then.
+    /// Stops the proxy, if it is ours and still runs; everything is recorded then.
     package func close() async {
         guard let summary = await running?.stop() else { return }
         problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
