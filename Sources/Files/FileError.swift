@@ -7,6 +7,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// There is something else than a file: a directory, a device, a pipe, a socket.
         case noFile
+        /// Nobody reads the pipe any more.
+        case unread
         /// The system, for a reason of its own.
         case system
     }
@@ -26,7 +28,13 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Explains what the system's call that has just failed says.
     init(_ path: String, _ what: String, errno code: CInt) {
-        self.init(path, "\(what): \(String(cString: strerror(code)))", code == ENOENT ? .missing : .system)
+        let cause: Cause =
+            switch code {
+            case ENOENT: .missing
+            case EPIPE: .unread
+            default: .system
+            }
+        self.init(path, "\(what): \(String(cString: strerror(code)))", cause)
     }
 
     package var description: String { "\(path) \(reason)." }

@@ -7,6 +7,9 @@ package import NIOCore
 package final class OutputFile {
     package private(set) var count = 0
 
+    /// What errors call standard output.
+    package static let standardOutput = "Standard output"
+
     /// What errors call it.
     private let name: String
     private let descriptor: CInt
@@ -22,7 +25,7 @@ package final class OutputFile {
     package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileError) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
-            name = "Standard output"
+            name = OutputFile.standardOutput
             (descriptor, ownsDescriptor) = (STDOUT_FILENO, false)
             return
         }

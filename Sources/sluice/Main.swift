@@ -1,4 +1,6 @@
 import ArgumentParser
+import Files
+import Foundation
 import Recording
 import Rules
 import Runner
@@ -8,6 +10,9 @@ import Runner
 enum Main {
     static func main() async {
         if Completion.writeScript(CommandLine.arguments) { return }
+        // A pipe that nobody reads any more, as after `| head`, is an error like others: nobody is cut off in mid-work by
+        // a line for standard error, and nothing temporary stays.
+        signal(SIGPIPE, SIG_IGN)
         // The command that the arguments name, once they are read.
         var parsed: (any ParsableCommand.Type)?
         do {
@@ -41,6 +46,10 @@ enum Main {
         if let interrupted = error as? Interrupted {
             StandardStreams.error("sluice: \(interrupted)\n")
             Sluice.exit(withError: ExitCode(interrupted.exitCode))
+        }
+        // Who has read enough need not be told; this is how the signal would have ended us.
+        if let error = error as? FileError, error.cause == .unread, error.path == OutputFile.standardOutput {
+            Sluice.exit(withError: ExitCode(128 + SIGPIPE))
         }
         let failure = error as? StartError
         // Errors of profiles have the form that editors jump to.

@@ -395,6 +395,46 @@ extension UserStories {
             #expect(grown.status == 0 && state.withLock { $0.most } <= 3, "\(grown.errors)")
         }
 
+        @Test("Where its output cannot be written it says so and ends, and nothing is left behind")
+        func unwritableOutput() async throws {
+            let origin = try Origin { origin, socket in
+                while true {
+                    _ = try origin.head(socket)
+                    try socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let sluice = try await SluiceProcess()
+            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
+            _ = try await sluice.exchange(path: "/a")
+            #expect(try await sluice.stop().status == 0)
+            try sluice.scratch.makeDirectory("tmp")
+            let environment = SluiceProcess.environment(sluice.scratch).merging(["TMPDIR": sluice.scratch.path("tmp")])
+            { $1 }
+            func run(_ script: String) async throws -> Program.Outcome {
+                try await Program.run(
+                    "/bin/sh",
+                    ["-c", script, try SluiceProcess.executable(), sluice.session, sluice.scratch.path("pipe")],
+                    environment: environment,
+                    within: 60
+                )
+            }
+            for options in ["", "--json"] {
+                let full = try await run("\"$0\" repeat \"$1\" 1 \(options) >/dev/full")
+                #expect(full.status == 1)
+                #expect(full.errors.contains("sluice: Standard output cannot be written: "), "\(full.errors)")
+                // The reader has ended before anything is written.
+                let opening = "rm -f \"$2\"; mkfifo \"$2\"; true <\"$2\" & exec 3>\"$2\"; wait;"
+                let unread = try await run("\(opening) \"$0\" repeat \"$1\" 1 \(options) >&3")
+                #expect(unread.status == 141 && !unread.errors.contains("cannot be written"), "\(unread.errors)")
+                let deaf = try await run("\(opening) \"$0\" repeat \"$1\" 1 \(options) >&3 2>&3")
+                #expect(deaf.status == 141)
+                let mute = try await run("\(opening) \"$0\" repeat \"$1\" 1 \(options) 2>&3")
+                #expect(mute.status == 0 && !mute.output.isEmpty)
+            }
+            #expect(origin.heads.count == 9)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: sluice.scratch.path("tmp")).isEmpty)
+        }
+
         @Test("Ctrl-C stops: what there is until then is told, with exit code 130, and nothing is left behind")
         func stopped() async throws {
             let origin = try Origin { origin, socket in

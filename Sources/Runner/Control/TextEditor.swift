@@ -67,8 +67,23 @@ package struct TextEditor: Sendable {
         #else
         let environment = environ
         #endif
-        let code = ChildProcess.withCStrings(arguments) {
-            posix_spawn(&process, arguments[0], nil, nil, $0, environment)
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        var code = posix_spawnattr_init(&attributes)
+        if code == 0 {
+            defer { posix_spawnattr_destroy(&attributes) }
+            // We ignore SIGPIPE, which a program does not expect.
+            var defaults = sigset_t()
+            sigemptyset(&defaults)
+            sigaddset(&defaults, SIGPIPE)
+            posix_spawnattr_setsigdefault(&attributes, &defaults)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+            code = ChildProcess.withCStrings(arguments) {
+                posix_spawn(&process, arguments[0], nil, &attributes, $0, environment)
+            }
         }
         guard code == 0 else {
             throw StartError("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).")

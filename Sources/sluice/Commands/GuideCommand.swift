@@ -114,8 +114,11 @@ struct GuideCommand: ParsableCommand {
         guard isTerminal, environment["TERM"] != "dumb" else { return StandardStreams.out(text) }
         let pager = environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
         // -F ends at once where all fits on the screen, -R passes styles on, -X leaves the text there.
-        guard let pipe = popen(pager ?? "less -FRX 2>/dev/null || cat", "w") else { return StandardStreams.out(text) }
+        // The pager begins as from a shell.
+        signal(SIGPIPE, SIG_DFL)
+        let opened = popen(pager ?? "less -FRX 2>/dev/null || cat", "w")
         signal(SIGPIPE, SIG_IGN)
+        guard let pipe = opened else { return StandardStreams.out(text) }
         fputs(text, pipe)
         // The shell ends so where the command is not there, or is no program.
         if [126, 127].contains(pclose(pipe) >> 8 & 0xFF) { StandardStreams.out(text) }
