@@ -17,6 +17,8 @@ struct ProbeHandshakes: Sendable {
     let trust: TLSTrust
     /// How long one handshake may take, its connection included.
     let limit: Duration
+    /// How long all may take together.
+    let timeLimit: Duration
     /// When no further handshake begins, and those that are on their way end.
     let end: ContinuousClock.Instant
     /// Called at the end of each.
@@ -33,7 +35,10 @@ struct ProbeHandshakes: Sendable {
     ) async throws -> ProbeOutcome {
         try Task.checkCancellation()
         var outcome = ProbeOutcome()
-        let limit = min(limit, ContinuousClock.now.duration(to: end))
+        let left = ContinuousClock.now.duration(to: end)
+        // What was given, where that is what ends it: some of it has passed by now.
+        let given = left < limit ? timeLimit : limit
+        let limit = min(limit, left)
         guard limit > .zero else {
             outcome.failure = .outOfTime
             return outcome
@@ -57,13 +62,13 @@ struct ProbeHandshakes: Sendable {
         }
         // Beyond a proxy it is not known.
         if route.proxy == nil { outcome.address = stream.channel.remoteAddress?.ipAddress }
-        let left = limit - begun.duration(to: .now)
-        let isLate = try await shake(session, on: stream, within: max(left, .milliseconds(1)), resumes: resumes)
+        let rest = limit - begun.duration(to: .now)
+        let isLate = try await shake(session, on: stream, within: max(rest, .milliseconds(1)), resumes: resumes)
         outcome.findings = session.findings
         if case .failed(let error) = session.state {
             outcome.failure = ProbeFailure(error)
         } else if session.state == .handshaking {
-            outcome.failure = isLate ? .silent(seconds: limit / .seconds(1)) : .closed
+            outcome.failure = isLate ? .silent(seconds: given / .seconds(1)) : .closed
         }
         try counted()
         return outcome
@@ -112,12 +117,29 @@ struct ProbeHandshakes: Sendable {
         return notes.hasTicket || !resumes && !notes.isCertificateRequested
     }
 
-    /// Whether the server answers a request without TLS.
-    func answersPlainHTTP() async throws -> Bool {
-        let limit = min(limit, ContinuousClock.now.duration(to: end), .seconds(5))
+    /// Makes the first handshake, and says whether a server that is silent in it answers a request without TLS: that is
+    /// asked in the second half of its time, so that the two take no longer than the one.
+    func runFirst(_ offer: TLSProbeOffer, in context: TLSProbeContext) async throws -> (ProbeOutcome, Bool) {
+        let time = min(limit, ContinuousClock.now.duration(to: end))
+        async let answers = answersPlainHTTP(after: time / 2, within: time / 2)
+        let outcome = try await run(offer, in: context, resumes: true)
+        guard case .silent = outcome.failure else { return (outcome, false) }
+        return (outcome, try await answers)
+    }
+
+    private func answersPlainHTTP(after pause: Duration, within limit: Duration) async throws -> Bool {
+        if pause > .zero { try await Task.sleep(for: pause) }
+        return try await answersPlainHTTP(within: limit)
+    }
+
+    /// Whether the server answers a request without TLS, within a time.
+    func answersPlainHTTP(within longest: Duration? = nil) async throws -> Bool {
+        let limit = min(longest ?? limit, ContinuousClock.now.duration(to: end), .seconds(5))
+        let deadline = ContinuousClock.now + limit
         guard limit > .zero, let stream = try? await route.connect(within: limit) else { return false }
         let channel = stream.channel
-        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
+        let rest = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
+        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(rest)) { channel.close(promise: nil) }
         defer { expiry.cancel() }
         let request = "HEAD / HTTP/1.1\r\nHost: \(target.authority)\r\nConnection: close\r\n\r\n"
         let answers = try? await stream.executeThenClose { inbound, outbound in

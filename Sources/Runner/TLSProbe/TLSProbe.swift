@@ -41,6 +41,7 @@ package struct TLSProbe: Sendable {
             route: route ?? DirectRoute(to: target),
             trust: trust,
             limit: connectTimeout,
+            timeLimit: timeLimit,
             end: .now + timeLimit,
             counted: counted
         )
@@ -56,17 +57,19 @@ package struct TLSProbe: Sendable {
             applicationProtocols: ["h2", "http/1.1"],
             isLenient: false
         )
-        let first = try await handshakes.run(usualOffer, in: context, resumes: true)
+        let (first, answersWhileSilent) = try await handshakes.runFirst(usualOffer, in: context)
         report.address = first.address
         report.proxy = handshakes.route.proxy?.description
         report.findings = first.findings
         if let failure = first.failure, failure.isFinal || failure.mayBePlainHTTP {
-            report.speaksPlainHTTP = failure == .plainHTTP
+            report.speaksPlainHTTP = failure == .plainHTTP || answersWhileSilent
             if case .unreachable = failure {
                 report.problems = [problem(failure)]
                 return report
             }
-            if !report.speaksPlainHTTP { report.speaksPlainHTTP = try await handshakes.answersPlainHTTP() }
+            if !report.speaksPlainHTTP, failure.mayBePlainHTTP {
+                report.speaksPlainHTTP = try await handshakes.answersPlainHTTP()
+            }
             if report.speaksPlainHTTP {
                 report.problems = [problem(.plainHTTP)]
                 report.transportSecurity = TransportSecurity.rows([:], speaksPlainHTTP: true)

@@ -60,8 +60,8 @@ struct TLS: AsyncParsableCommand {
                 target,
                 route: proxy.option?.route(to: target, trust: trust),
                 trust: trust,
-                connectTimeout: .milliseconds(Int64(connectTimeout * 1_000)),
-                timeLimit: .milliseconds(Int64(timeLimit * 1_000))
+                connectTimeout: .milliseconds(Int64((connectTimeout * 1_000).rounded())),
+                timeLimit: .milliseconds(Int64((timeLimit * 1_000).rounded()))
             ) { try work.add(1) }
             return try await probe.report()
         }

@@ -36,6 +36,8 @@ final class BluntServer: ChannelInboundHandler, Sendable {
         case hangs
         /// Answers a hello with a page that has no status line, and a request as it should.
         case isOldHTTP
+        /// Says nothing to a hello, and answers a request.
+        case waitsForRequest
     }
 
     private let conduct: Conduct
@@ -45,6 +47,10 @@ final class BluntServer: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch conduct {
         case .hangs: break
+        case .waitsForRequest:
+            guard unwrapInboundIn(data).readableBytesView.first != 0x16 else { return }
+            context.channel.writeAndFlush(ByteBuffer(string: "HTTP/1.0 200 OK\r\n\r\n"), promise: nil)
+            context.close(promise: nil)
         case .closes: context.close(promise: nil)
         case .isOldHTTP:
             let isHello = unwrapInboundIn(data).readableBytesView.first == 0x16
