@@ -62,7 +62,7 @@ extension ClientCertificateRules {
         GrammarKey("host", .list(.text), example: "\"*.api.example.com\"")
             .means("The servers that may have it: a host, which may have * and a port, or a list of them."),
         GrammarKey("port", .number(1...65_535, unit: ""), example: "443", fallback: "every port")
-            .means("The port of these servers."),
+            .means("The port of these servers, where none is in 'host'."),
         GrammarKey("file", .path, example: "client.p12")
             .means("The certificate with its key: PKCS #12, or PEM with both. Instead: 'certificate' and 'key'."),
         GrammarKey("certificate", .path, example: "client.pem", fallback: "what 'file' has")
@@ -93,6 +93,9 @@ extension ClientCertificateRules {
         let isEnabled = reader.flag(fields, "enabled") ?? true
         let hosts = reader.required(fields, "host", what).map { reader.hosts($0, "client-certificate") }
         let port = reader.integer(fields, "port")
+        if let node = fields["port"], let host = hosts?.first(where: { !$0.pattern.port.isEmpty }) {
+            reader.error("'\(host)' has a port; leave this one out, or the one in 'host'", at: node)
+        }
         func path(_ key: String) -> String? { fields[key].flatMap { reader.path($0, key) } }
         let (file, certificate, key) = (path("file"), path("certificate"), path("key"))
         let passwordFile = path("password-file")

@@ -140,6 +140,8 @@ struct UpstreamRulesTests {
             ("client-certificate: { host: a, file: c, key: k }", "2:46 'file' has both"),
             ("client-certificate: { host: a/x, file: c }", "2:29 client-certificate takes a host and a port"),
             ("client-certificate: { host: a, file: c, port: 0 }", "port must be from 1 to 65535"),
+            ("client-certificate: { host: \"a.test:9\", port: 10, file: c }", "2:47 'a.test:9' has a port"),
+            ("client-certificate: { host: [ b, \"c:9\" ], port: 9, file: c }", "2:49 'c:9' has a port"),
             (
                 "client-certificate: [{ host: \"*.a\", file: c }, { name: n, host: x.a, file: d, port: 1 }]",
                 "2:48 lint 'n' never decides"
