@@ -92,7 +92,6 @@ extension UpstreamProxy {
 
     private func refused(_ answer: ProxyRefusal.HTTPAnswer, _ authority: String) -> ExchangeFailure {
         let reason = answer.reason.isEmpty ? "" : " \(answer.reason)"
-        let text = answer.firstLine.isEmpty ? "" : " It says: \(answer.firstLine)"
         let hint: String =
             switch answer.status {
             case 400, 405, 501: "Is it a proxy? It may be a web server, or not know CONNECT."
@@ -100,7 +99,21 @@ extension UpstreamProxy {
             case 502, 503, 504: "The proxy could not reach the server; is the server running, and is its name right?"
             default: ""
             }
-        return failed("refused to connect to \(authority): \(answer.status)\(reason).\(text)", hint: hint)
+        let what = Self.sentence("refused to connect to \(authority): \(answer.status)\(reason)")
+        return failed(what + (Self.words(beside: answer).map { " It says: \(Self.sentence($0))" } ?? ""), hint: hint)
+    }
+
+    /// What a proxy's text says that its status line has not said; `nil` where that is nothing.
+    private static func words(beside answer: ProxyRefusal.HTTPAnswer) -> String? {
+        func words(_ text: String) -> [String] {
+            text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        }
+        let said = words(answer.firstLine).filter { !["http", "error", "\(answer.status)"].contains($0) }
+        return said.isEmpty || said == words(answer.reason) ? nil : answer.firstLine
+    }
+
+    private static func sentence(_ text: String) -> String {
+        text.last.map { ".!?…".contains($0) } == true ? text : text + "."
     }
 
     private func refused(_ code: UInt8, _ authority: String) -> ExchangeFailure {
