@@ -53,4 +53,21 @@ struct ClientCountTests {
         #expect(ConnectionLimits(perClient: 7).perClient(try SocketAddress(ipAddress: "::1", port: 1)) == 7)
         #expect(ConnectionLimits.half >= 16)
     }
+
+    @Test("What bounds them is what is said: the option where it was given, else the descriptors")
+    func words() {
+        for (descriptors, number) in [(100, 18), (1_024, 480), (20, 16)] {
+            #expect(ConnectionLimits.half(of: descriptors) == number)
+        }
+        let usual = ConnectionLimits()
+        #expect(usual.reason.contains("'ulimit -n'") && !usual.reason.contains("--max-connections"))
+        #expect(usual.hint.hasPrefix("A higher 'ulimit -n' allows more"))
+        var given = usual
+        given.inAll = 7
+        for limits in [given, ConnectionLimits(inAll: 7)] {
+            #expect(limits.reason == "--max-connections allows no more")
+            #expect(limits.hint.hasPrefix("--max-connections allows more"))
+        }
+        #expect(ClientCounts(given).bound == "there are 7, and --max-connections allows no more")
+    }
 }

@@ -304,8 +304,7 @@ final class ClientConnection: ChannelDuplexHandler {
         let text =
             "All connections that clients may have were taken, and nothing had come through this tunnel for \(whole.inWords), "
             + "so Sluice closed it for another client."
-        let hint = "--max-connections allows more, as far as 'ulimit -n' does."
-        layer?.failed(ExchangeFailure(.timeout, text, hint: hint))
+        layer?.failed(ExchangeFailure(.timeout, text, hint: loop.configuration.connections.hint))
         close()
     }
 

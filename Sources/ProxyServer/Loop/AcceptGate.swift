@@ -35,7 +35,7 @@ final class AcceptGate: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         context.fireChannelRead(data)
-        if counts.isFull { rest(context.channel, "there are \(counts.most), and --max-connections allows no more") }
+        if counts.isFull { rest(context.channel, counts.bound) }
     }
 
     private func rest(_ channel: any Channel, _ reason: String) {

@@ -5,7 +5,9 @@ import Synchronization
 /// How many connections clients may have open.
 package struct ConnectionLimits: Sendable, Hashable {
     /// Of all clients; beyond it new ones wait until others end.
-    package var inAll: Int
+    package var inAll: Int { didSet { isGiven = true } }
+    /// Whether somebody has said how many; else the process's descriptors are the bound.
+    private var isGiven: Bool
     /// Of one client, by its address; beyond it new ones are closed at once. 0 for any number.
     package var perClient: Int
 
@@ -14,16 +16,36 @@ package struct ConnectionLimits: Sendable, Hashable {
 
     /// By default half of the descriptors that the process may have, as each client may need a server; and any number for one
     /// client of this machine, else 1,000, but never more than half of all, so that others have room beside it.
-    package init(inAll: Int = ConnectionLimits.half, perClient: Int = 0) {
-        self.inAll = inAll
+    package init(inAll: Int? = nil, perClient: Int = 0) {
+        self.inAll = inAll ?? ConnectionLimits.half
+        isGiven = inAll != nil
         self.perClient = perClient
     }
+
+    /// How many descriptors are left for files, and the least that there is for clients.
+    package static let (files, least) = (64, 16)
 
     /// Half of the descriptors that the process may have open, without those for files.
     package static var half: Int {
         var limit = rlimit()
         guard getrlimit(ClientCounts.openFiles, &limit) == 0 else { return 512 }
-        return max(16, (Int(clamping: min(limit.rlim_cur, 2_000_000)) - 64) / 2)
+        return half(of: Int(clamping: min(limit.rlim_cur, 2_000_000)))
+    }
+
+    static func half(of descriptors: Int) -> Int { max(least, (descriptors - files) / 2) }
+
+    /// Why there are no more, as the end of a sentence.
+    var reason: String {
+        isGiven
+            ? "--max-connections allows no more"
+            : "'ulimit -n' has room for no more, with as many servers and \(ConnectionLimits.files) files"
+    }
+
+    /// How there can be more.
+    var hint: String {
+        isGiven
+            ? "--max-connections allows more, as far as 'ulimit -n' does."
+            : "A higher 'ulimit -n' allows more, or --max-connections where not every client needs a server."
     }
 
     /// The most that one client of another machine may have where the user says nothing.
@@ -90,8 +112,8 @@ final class ClientCounts: Sendable {
         }
     }
 
-    /// How many connections all clients together may have.
-    var most: Int { limits.inAll }
+    /// How many connections all clients together may have, and why.
+    var bound: String { "there are \(limits.inAll), and \(limits.reason)" }
 
     /// Whether further clients have to wait.
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }

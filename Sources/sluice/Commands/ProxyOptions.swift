@@ -211,7 +211,7 @@ struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "number",
-            "How many connections clients may have open in all; further ones wait. (default: half of 'ulimit -n')"
+            "How many connections clients may have open in all; further ones wait. (default: half of what 'ulimit -n' leaves beside 64)"
         )
     )
     var maxConnections: Int?

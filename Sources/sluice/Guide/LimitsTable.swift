@@ -52,7 +52,8 @@ enum LimitsTable {
         [
             row(
                 "connections of all clients",
-                "half of the descriptors that the process may have (`ulimit -n`), `--max-connections`",
+                "half of what `ulimit -n` leaves beside \(text(ConnectionLimits.files)) descriptors for files, at least "
+                    + "\(text(ConnectionLimits.least)); `--max-connections`",
                 "idle ones are closed, else the tunnel that was silent the longest, over a minute; then new ones wait, at no cost"
             ),
             row(
