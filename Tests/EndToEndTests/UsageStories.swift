@@ -39,6 +39,13 @@ extension UserStories {
             #expect(said.contains("--\(name)-timeout takes seconds from 0.001 to 1000000."), "\(said)")
         }
 
+        @Test("A number that no exchange has is wrong usage", arguments: ["show", "why", "repeat"])
+        func numbers(command: String) async throws {
+            let outcome = try await SluiceProcess.run([command, "last", "0"], scratch: scratch)
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("Exchanges are counted from 1"), "\(outcome.errors)")
+        }
+
         @Test("What a command refuses after its arguments are read comes with that command's usage")
         func usage() async throws {
             let outcome = try await SluiceProcess.run(

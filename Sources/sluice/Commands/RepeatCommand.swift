@@ -38,7 +38,10 @@ struct Repeat: AsyncParsableCommand {
 
     @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
     var session: String
-    @Argument(help: .value("filter", "Which exchanges: a filter, or numbers such as 12 or 3-7,9."), completion: .filter)
+    @Argument(
+        help: .value("filter", "Which exchanges: numbers such as 12 or 3-7,9, or a filter (url:12 for 12 in URLs)."),
+        completion: .filter
+    )
     var filter: [String]
 
     @Option(help: .value("n", "How often each is sent.")) var times = 1

@@ -52,6 +52,7 @@ struct Show: ParsableCommand {
     @Flag(help: "Replace passwords, tokens, cookies and keys.") var mask = false
 
     func validate() throws {
+        if id < 1 { throw ValidationError("Exchanges are counted from 1.") }
         if body != nil, message != nil { throw ValidationError("--body and --message exclude each other.") }
         if follow, message != nil { throw ValidationError("--follow and --message exclude each other.") }
         if mask, body != nil || message != nil || follow {

@@ -23,6 +23,10 @@ struct Why: ParsableCommand {
 
     @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
 
+    func validate() throws {
+        if id < 1 { throw ValidationError("Exchanges are counted from 1.") }
+    }
+
     func run() throws {
         StandardStreams.out(try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all))
     }

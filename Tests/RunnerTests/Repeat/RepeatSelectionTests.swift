@@ -96,4 +96,27 @@ struct RepeatSelectionTests {
         #expect(try SessionQuery.exchanges(parts) == SessionQuery.filter(filter))
         #expect(throws: StartError.self) { try SessionQuery.exchanges(["nokey:1"]) }
     }
+
+    @Test(
+        "are not chosen by what looks like numbers and is none; it says what to write",
+        arguments: [
+            ("0", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:0"),
+            ("1-", "From 1 on is id:1.. To look for it in URLs, write url:1-"),
+            ("-3", "Up to 3 is 1-3. To look for it in URLs, write url:-3"),
+            ("1 5-2", "Write 2-5. To look for it in URLs, write url:5-2"),
+            ("#0-3", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:#0-3"),
+            ("1-2-3", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:1-2-3"),
+        ]
+    )
+    func noNumbers(words: String, hint: String) throws {
+        let error = #expect(throws: StartError.self) {
+            try SessionQuery.exchanges(words.split(separator: " ").map(String.init))
+        }
+        #expect(error?.isUsage == true && error?.hint == hint, "\(String(describing: error))")
+        let word = try #require(hint.split(separator: " ").last).description
+        #expect(try SessionQuery.exchanges([word]) == SessionQuery.filter(word))
+    }
+
+    @Test("are chosen by a filter whose words have digits", arguments: ["v1", "2/3", "url:0", "0 host:a.example"])
+    func digits(words: String) throws { #expect(try SessionQuery.exchanges([words]) == SessionQuery.filter(words)) }
 }

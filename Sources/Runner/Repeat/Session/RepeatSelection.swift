@@ -66,11 +66,41 @@ package struct RepeatSelection: Sendable {
 }
 
 extension SessionQuery {
-    /// The exchanges that words choose: numbers as `list` prints them, such as `12`, `3-7,9`, or a filter.
+    /// The exchanges that words choose: numbers as `list` prints them, such as `12`, `3-7,9`, or a filter. What looks
+    /// like numbers and is none, such as `0` or `5-2`, is refused.
     package static func exchanges(_ words: [String]) throws -> Filter {
         let text = words.joined(separator: " ")
-        guard let numbers = ExchangeNumbers(text) else { return try filter(text) }
+        guard let numbers = ExchangeNumbers(text) else {
+            if let refusal = numberRefusal(text) { throw refusal }
+            return try filter(text)
+        }
         let terms = numbers.ranges.map { "id:\($0.lowerBound)..\($0.upperBound)" }
         return try filter(terms.joined(separator: " or "))
+    }
+
+    /// Why words of nothing but digits and dashes are no numbers of exchanges; `nil` for other words.
+    private static func numberRefusal(_ text: String) -> StartError? {
+        let parts = text.split { $0 == "," || $0 == " " }
+        func isNumeric(_ part: Substring) -> Bool {
+            part.contains { "0"..."9" ~= $0 } && part.allSatisfy { "0"..."9" ~= $0 || $0 == "-" || $0 == "#" }
+        }
+        guard parts.allSatisfy(isNumeric), let wrong = parts.first(where: { ExchangeNumbers($0) == nil }) else {
+            return nil
+        }
+        let ends = wrong.split(separator: "-", omittingEmptySubsequences: false).map { $0.drop { $0 == "#" } }
+        let (first, last) = (ends.first ?? "", ends.last ?? "")
+        func isNumber(_ end: Substring) -> Bool { ExchangeNumbers(end) != nil }
+        let hint =
+            switch ends.count {
+            case 2 where isNumber(first) && isNumber(last): "Write \(last)-\(first)."
+            case 2 where isNumber(first) && last.isEmpty: "From \(first) on is id:\(first).."
+            case 2 where first.isEmpty && isNumber(last): "Up to \(last) is 1-\(last)."
+            default: "Exchanges are counted from 1: 12, or 3-7,9."
+            }
+        return StartError(
+            "'\(wrong)' is no number of an exchange, and no range of them.",
+            hint: "\(hint) To look for it in URLs, write url:\(wrong)",
+            isUsage: true
+        )
     }
 }
