@@ -75,6 +75,12 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("the absolute form with a query only", "GET", "http://HOST?q").with {
             $0.expectedTarget = Array("/?q".utf8)
         },
+        CurlCase("the absolute form of the whole server", "OPTIONS", "http://HOST").with {
+            $0.expectedTarget = Array("*".utf8)
+        },
+        CurlCase("the absolute form with a hash", "GET", "http://HOST/a%23x?b#c").with {
+            $0.expectedTarget = Array("/a%23x?b#c".utf8)
+        },
         CurlCase("a URL in the query", "GET", "/p?u=http://a/b/../c#frag"),
         CurlCase("a long path", "GET", "/" + String(repeating: "x", count: 20_000)),
     ]

@@ -106,6 +106,19 @@ struct RepeatedFormTests {
         #expect(try comments(Array("GET / HTTP/1.1\r\nHost: h\r\nX-N: caf\u{E9}\r\n\r\n".utf8)).isEmpty)
     }
 
+    @Test func `a target that only cURL can send is said in a comment`() throws {
+        let source = MemorySource()
+        let whole = try source.add("http://h/", request: "OPTIONS http://h HTTP/1.1\r\nHost: h\r\n\r\n")
+        let marked = try source.add("http://h/a", request: "GET http://h/a#b HTTP/1.1\r\nHost: h\r\n\r\n")
+        for (form, sign) in [(CopyForm.httpie, "#"), (.fetch, "//"), (.python, "#")] {
+            let ofWhole = try #require(try form.text(whole, source: source, files: nil))
+            let words = "\(sign) the target * (the whole server) cannot be sent, so / is\n"
+            #expect(ofWhole.hasPrefix(words), "\(ofWhole)")
+            let ofMarked = try #require(try form.text(marked, source: source, files: nil))
+            #expect(ofMarked.hasPrefix("\(sign) # and what follows it in the target is left out\n"), "\(ofMarked)")
+        }
+    }
+
     @Test func `placeholders of an earlier export are said to stand for secrets`() throws {
         let source = MemorySource()
         let head = "GET /?a=sluice-key-2 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer sluice-token-1\r\n\r\n"

@@ -45,6 +45,20 @@ package struct RequestHead: MessageHead {
     /// The request target's bytes.
     package var targetBytes: ByteBufferView { fields.view(targetRun) }
 
+    /// The target as a server gets it (RFC 9112 §3.2): that in absolute form without scheme and authority, byte for byte.
+    package var originTarget: [UInt8] {
+        let target = Array(targetBytes)
+        guard target.first != UInt8(ascii: "/"), let colon = target.firstIndex(of: UInt8(ascii: ":")),
+            target[colon...].starts(with: "://".utf8)
+        else { return target }
+        let rest = target[(colon + 3)...]
+        guard let end = rest.firstIndex(where: { "/?#".utf8.contains($0) }) else {
+            // OPTIONS of a whole server has the asterisk form.
+            return Array((method == "OPTIONS" ? "*" : "/").utf8)
+        }
+        return (target[end] == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + target[end...]
+    }
+
     /// Replaces the request target.
     package mutating func setTarget(_ bytes: some Collection<UInt8>) {
         targetRun = fields.store(Array(bytes))

@@ -87,7 +87,13 @@ package struct ComposedRequest: Sendable {
         // An extended CONNECT (RFC 8441) is recorded as a GET.
         if stored == nil, head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
-            head.target = url.pathAndQuery
+            // A fragment, too, since it was sent.
+            let target = head.originTarget
+            if target.first == UInt8(ascii: "/") || target == Array("*".utf8) {
+                head.setTarget(target)
+            } else {
+                head.target = url.pathAndQuery
+            }
         }
         head.version = .http11
         let destination = Destination(scheme: scheme, host: url.host, port: url.port)

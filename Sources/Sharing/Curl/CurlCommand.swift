@@ -259,7 +259,7 @@ struct CurlCommand {
 
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
-        let target = originTarget
+        let target = head.originTarget
         let isUpload = bodySize > CurlCommand.longestInMemory
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)
@@ -278,21 +278,8 @@ struct CurlCommand {
         return url.authority
     }
 
-    /// The target in origin form (RFC 9112 §3.2.1): the bytes as received, without scheme and authority.
-    private var originTarget: ArraySlice<UInt8> {
-        let target = Array(head.targetBytes)
-        guard target.first != UInt8(ascii: "/"), let colon = target.firstIndex(of: UInt8(ascii: ":")),
-            target[colon...].starts(with: "://".utf8)
-        else { return target[...] }
-        let rest = target[(colon + 3)...]
-        guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }) else {
-            return Array("/".utf8)[...]
-        }
-        return target[end] == UInt8(ascii: "/") ? target[end...] : ([UInt8(ascii: "/")] + target[end...])[...]
-    }
-
     /// Whether curl sends this path and query as they stand in a URL.
-    private static func isPlainTarget(_ target: ArraySlice<UInt8>) -> Bool {
+    private static func isPlainTarget(_ target: [UInt8]) -> Bool {
         target.first == UInt8(ascii: "/") && target.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
     }
 }

@@ -51,6 +51,9 @@ struct RequestToRepeat {
         body = Array(bytes.readableBytesView)
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
         if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
+        let target = head.originTarget
+        if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
+        if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }
         if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
         if record.flags.contains(.requestBodyIncomplete) {
             let isDropped = record.flags.contains(.bodiesDropped)

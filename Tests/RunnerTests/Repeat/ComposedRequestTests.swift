@@ -1,8 +1,9 @@
 import Foundation
 import HTTPModel
 import NIOCore
-import Runner
 import Testing
+
+@testable import Runner
 
 @Suite("A request that is sent again")
 struct ComposedRequestTests {
@@ -27,6 +28,21 @@ struct ComposedRequestTests {
     }
 
     private func names(_ request: ComposedRequest) -> [String] { request.fields.map { "\($0.name): \($0.value)" } }
+
+    @Test(
+        "goes to the target that was sent, in whatever form it came",
+        arguments: [
+            ("OPTIONS http://h", "*"), ("OPTIONS *", "*"), ("OPTIONS http://h/", "/"), ("GET http://h", "/"),
+            ("GET http://h?q", "/?q"), ("GET http://h/hash%23x#frag", "/hash%23x#frag"), ("GET /a#b", "/a#b"),
+        ]
+    )
+    func targets(line: String, target: String) throws {
+        let method = String(line.prefix { $0 != " " })
+        let recorded = try exchange("\(line) HTTP/1.1\nHost: h\n\n", url: "http://h/", method: method)
+        let request = try ComposedRequest(recorded, body: ByteBuffer())
+        #expect(request.head.target == target)
+        #expect(request.outgoing.head.target == "http://h\(target == "*" ? "" : target)")
+    }
 
     @Test("has what the client sent, without what was for the client's connection only")
     func received() throws {
