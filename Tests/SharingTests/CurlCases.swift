@@ -97,6 +97,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("PUT with length 0", "PUT", "/", plain + ["Content-Length: 0"]),
         CurlCase("GET with length 0", "GET", "/", plain + ["Content-Length: 0", "X: y"]),
         CurlCase("GET with a body", "GET", "/", json, body: "{}"),
+        CurlCase("HEAD with a body", "HEAD", "/", json, body: "xyz"),
         CurlCase("DELETE with a body", "DELETE", "/", json, body: "[1]"),
         CurlCase("PATCH with a body", "PATCH", "/", json, body: "{\"a\":1}"),
         CurlCase("HTTP/1.0", "GET", "/old").with { $0.version = "HTTP/1.0" },

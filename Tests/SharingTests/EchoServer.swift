@@ -44,8 +44,9 @@ final class EchoServer {
 
     deinit { close(listener) }
 
-    /// Accepts a connection, reads its request and answers `204`; fails where nothing comes for two minutes.
-    func receive() throws -> ReceivedRequest {
+    /// Accepts a connection, reads its request and answers; fails where nothing comes for two minutes. Where it `stays`,
+    /// the connection is open until the client closes it.
+    func receive(answer: String = "204 No Content", stays: Bool = false) throws -> ReceivedRequest {
         var poller = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, 120_000) == 1 else { throw EchoError(description: "no connection came") }
         let connection = accept(listener, nil, nil)
@@ -72,9 +73,16 @@ final class EchoServer {
             let count = Int(length.dropFirst(15).filter(\.isNumber)) ?? 0
             while body.count < count { try read(connection, into: &body) }
         }
-        let answer = Array("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".utf8)
+        let answer = Array("HTTP/1.1 \(answer)\r\n\(stays ? "" : "Connection: close\r\n")\r\n".utf8)
         guard send(connection, answer, answer.count, 0) == answer.count else {
             throw EchoError(description: "cannot answer")
+        }
+        if stays {
+            var poller = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            var byte: UInt8 = 0
+            guard poll(&poller, 1, 120_000) == 1, recv(connection, &byte, 1, 0) <= 0 else {
+                throw EchoError(description: "the client does not close")
+            }
         }
         return ReceivedRequest(requestLine: requestLine, fields: lines, body: body)
     }

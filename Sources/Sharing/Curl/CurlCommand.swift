@@ -17,6 +17,8 @@ struct CurlCommand {
     static let longestBody = 64 * 1024
     /// How long to wait, in seconds, where a server that agrees to another protocol keeps the connection open.
     private static let upgradeWait = 5
+    /// How long a line may wait, in seconds, for the body that curl expects of an answer to HEAD with a body.
+    private static let headWait = 5
     /// Bodies above this are uploaded as they are read, for curl keeps what `--data-binary` names in memory.
     static let longestInMemory = 64 << 20
     /// curl asks `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
@@ -128,6 +130,13 @@ struct CurlCommand {
         switch (head.method, hasBody) {
         case ("GET", false), ("POST", true): break
         case ("HEAD", false): option("--head")
+        case ("HEAD", true):
+            // With --head, after which curl expects no body, it refuses to send one.
+            try option("-X", "HEAD".utf8)
+            try option("--max-filesize", "1".utf8)
+            try option("--speed-time", "\(CurlCommand.headWait)".utf8)
+            let wait = "curl waits for a body after HEAD with a body, so it ends with an error: at once where the"
+            remarks.append("\(wait) answer has a Content-Length, else after \(CurlCommand.headWait) seconds")
         default: try option("-X", head.method.utf8)
         }
     }
