@@ -99,11 +99,56 @@ struct RepeatedFormTests {
             let text = try #require(try CopyForm.httpie.text(exchange, source: source, files: nil))
             return text.split(separator: "\n").filter { $0.hasPrefix("# ") }
         }
-        let search = try comments(Array("M-SEARCH / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
-        #expect(search == ["# HTTPie cannot send this method: it takes letters only"])
         let latin1 = try comments(Array("GET / HTTP/1.1\r\nHost: h\r\nX-N: caf".utf8) + [0xE9, 13, 10, 13, 10])
         #expect(latin1 == ["# HTTPie cannot send the value of X-N, which is not UTF-8"])
         #expect(try comments(Array("GET / HTTP/1.1\r\nHost: h\r\nX-N: caf\u{E9}\r\n\r\n".utf8)).isEmpty)
+    }
+
+    @Test func `a request that a form cannot send is a comment in the program, without a call`() throws {
+        let source = MemorySource()
+        func program(_ language: ProgramExport.Language, _ lines: [String]) throws -> (text: String, skipped: [String])
+        {
+            var text = ByteBuffer()
+            var export = ProgramExport(language, source: source, files: NamedBodies()) { text.writeImmutableBuffer($0) }
+            for line in lines + ["GET /last HTTP/1.1"] {
+                try export.add(source.add("http://h/", request: "\(line)\r\nHost: h\r\n\r\n"))
+            }
+            try export.finish()
+            return (String(buffer: text), export.skipped.map(\.reason))
+        }
+        let trace = try program(
+            .fetch,
+            ["TRACE / HTTP/1.1", "track / HTTP/1.1", "GET / HTTP/1.1\r\nA(b): 1", "GET / HTTP/1.1\r\nA: 1\u{1}"]
+        )
+        let reasons = [
+            "the method TRACE", "the method track", "the header 'A(b)', whose name is no token",
+            "the value of A, which has a control character",
+        ].map { "fetch cannot send \($0)" }
+        #expect(trace.skipped == reasons)
+        #expect(reasons.allSatisfy { trace.text.contains(" left out: \($0)\n") }, "\(trace.text)")
+        #expect(trace.text.components(separatedBy: "await fetch(").count == 2)
+
+        let odd = try program(.httpie, ["M-SEARCH / HTTP/1.1", "FOO.BAR! / HTTP/1.1"])
+        let methods = ["M-SEARCH", "FOO.BAR!"]
+        #expect(odd.skipped == methods.map { "HTTPie cannot send the method \($0): it takes letters only" })
+        #expect(odd.text.components(separatedBy: "\nhttp ").count == 2, "\(odd.text)")
+        #expect(try program(.python, ["TRACE / HTTP/1.1", "M-SEARCH / HTTP/1.1"]).skipped.isEmpty)
+    }
+
+    @Test func `a URL that a library writes in its own way is told`() throws {
+        let source = MemorySource()
+        func tells(_ form: CopyForm, _ target: String) throws -> Bool {
+            let exchange = try source.add("http://h\(target)", request: "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+            let text = try #require(try form.text(exchange, source: source, files: nil))
+            return text.contains(" writes some characters of this URL in its own way\n")
+        }
+        for target in ["/dots/../a", "/a%20b?e=%zz", "/a?b[]=1", "/%7ea", "/a%2fb", "/a|b", "/a?b=100%", "/a?"] {
+            #expect(try tells(.python, target), "\(target)")
+        }
+        for target in ["/", "/a%20b%2F?c=d&e='f'", "/a:@!$&()*+,;=-._~", "/a/.b?c=/../d", "/a??"] {
+            #expect(try !tells(.python, target), "\(target)")
+        }
+        #expect(try tells(.fetch, "/dots/../a") && !tells(.fetch, "/a%20b?e=%zz"))
     }
 
     @Test func `a target that only cURL can send is said in a comment`() throws {

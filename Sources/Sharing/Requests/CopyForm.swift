@@ -76,7 +76,7 @@ extension CopyForm {
             needed(command.placeholders)
             return String(decoding: command.bytes, as: UTF8.self)
         case .fetch:
-            var call = FetchCall(try RequestToRepeat(exchange, source: source))
+            var call = try FetchCall(try RequestToRepeat(exchange, source: source))
             defer { needed(call.variables?.used ?? []) }
             return call.text()
         case .python:
@@ -84,7 +84,7 @@ extension CopyForm {
             defer { needed(call.variables?.used ?? []) }
             return call.text()
         case .httpie:
-            var command = HTTPieCommand(try RequestToRepeat(exchange, source: source))
+            var command = try HTTPieCommand(try RequestToRepeat(exchange, source: source))
             defer { needed(command.variables?.used ?? []) }
             return try command.text(files)
         case .requestHeaders: return CopyForm.fields(messages.fields(of: .requestReceived))

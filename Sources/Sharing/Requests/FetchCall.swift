@@ -8,9 +8,15 @@ struct FetchCall {
     private(set) var variables: ShellVariables?
     private var remarks: [String] = []
 
-    init(_ request: RequestToRepeat) {
+    /// Throws ``CurlError`` for a request that makes fetch throw, by which a program would end.
+    init(_ request: RequestToRepeat) throws(CurlError) {
+        if let reason = FetchCall.refusal(of: request) { throw CurlError(description: "fetch cannot send \(reason)") }
         self.request = request
         variables = request.variables
+        let upper = request.method.uppercased()
+        if upper != request.method, ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper) {
+            remarks.append("fetch sends the method \(request.method) as \(upper)")
+        }
         if !request.body.isEmpty, isBodyless {
             remarks.append("fetch sends no body with \(request.method), so it is left out")
         }
@@ -18,6 +24,29 @@ struct FetchCall {
         if odd || request.url.contains("/.") {
             remarks.append("fetch writes some characters of this URL in its own way")
         }
+    }
+
+    /// What of a request fetch throws for (Fetch §2.2.1, §2.2.2; Node's undici).
+    private static func refusal(of request: RequestToRepeat) -> String? {
+        if ["CONNECT", "TRACE", "TRACK"].contains(request.method.uppercased()) || !isToken(request.method) {
+            return "the method \(request.method)"
+        }
+        for (name, value) in request.fields {
+            if !isToken(name) { return "the header '\(name)', whose name is no token" }
+            // Blanks around a value are no part of it.
+            if value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+                return "the value of \(name), which has a control character"
+            }
+        }
+        return nil
+    }
+
+    /// Whether a text is a token (RFC 9110 §5.6.2).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
     }
 
     private var isBodyless: Bool { ["GET", "HEAD"].contains(request.method.uppercased()) }

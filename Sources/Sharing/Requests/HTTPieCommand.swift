@@ -8,7 +8,11 @@ struct HTTPieCommand {
     /// The masked secrets, for which the command has variables of the shell.
     private(set) var variables: ShellVariables?
 
-    init(_ request: RequestToRepeat) {
+    /// Throws ``CurlError`` where HTTPie would take the method for a URL.
+    init(_ request: RequestToRepeat) throws(CurlError) {
+        guard !request.method.isEmpty, request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) else {
+            throw CurlError(description: "HTTPie cannot send the method \(request.method): it takes letters only")
+        }
         self.request = request
         variables = request.variables
     }
@@ -46,17 +50,12 @@ struct HTTPieCommand {
         return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
     }
 
-    /// What HTTPie refuses to send, as comment lines: methods that are not letters, and values that are not UTF-8.
+    /// What HTTPie refuses to send, as a comment line: values that are not UTF-8.
     private var comments: String {
-        var lines: [String] = []
-        if !request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) {
-            lines.append("HTTPie cannot send this method: it takes letters only")
-        }
         let names = request.fields.filter { String(validating: $0.value, as: UTF8.self) == nil }.map(\.name)
-        if !names.isEmpty {
-            lines.append("HTTPie cannot send the value of \(names.joined(separator: ", ")), which is not UTF-8")
-        }
-        return lines.map { "# \(VisibleText.of($0))\n" }.joined()
+        guard !names.isEmpty else { return "" }
+        let text = "HTTPie cannot send the value of \(names.joined(separator: ", ")), which is not UTF-8"
+        return "# \(VisibleText.of(text))\n"
     }
 
     /// `Name:value`; an empty value is written with a semicolon. A value that begins like another kind of item is escaped.

@@ -53,12 +53,12 @@ package struct ProgramExport: ScriptExport {
     private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID) throws -> String {
         switch language {
         case .httpie:
-            var command = HTTPieCommand(request)
+            var command = try HTTPieCommand(request)
             let text = try command.text(files)
             need(command.variables)
             return text
         case .fetch:
-            var call = FetchCall(request)
+            var call = try FetchCall(request)
             let (comments, expression) = call.parts()
             need(call.variables)
             return "\(comments)console.log(\"\(id)\", (await \(expression)).status);"
