@@ -7,6 +7,17 @@ import Testing
 
 @Suite("JSON export, list lines, reports")
 struct ListingTests {
+    @Test(
+        "lengths of time that grow have the digits that tell them apart",
+        arguments: [
+            ([500_000, 500_500, 501_000], ["500.0 ms", "500.5 ms", "501.0 ms"]),
+            ([99_900, 100_000, 100_100], ["99.9 ms", "100.0 ms", "100.1 ms"]),
+            ([1_200_000, 1_205_000], ["1.200 s", "1.205 s"]), ([0, 50_000, 100_000], ["0.0 ms", "50.0 ms", "100 ms"]),
+            ([990_000, 1_000_000, 1_010_000, 1_020_000], ["0.99 s", "1.00 s", "1.01 s", "1.02 s"]), ([], []),
+        ] as [([Int64], [String])]
+    )
+    func durations(times: [Int64], texts: [String]) { #expect(Measures.durations(times) == texts) }
+
     private func sample(_ source: MemorySource) throws -> RecordedExchange {
         try source.add(
             "https://example.com/items?page=1",

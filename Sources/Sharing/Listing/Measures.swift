@@ -12,6 +12,26 @@ package enum Measures {
         return tenths(microseconds, 1_000_000) + " s"
     }
 
+    /// Growing lengths of time in microseconds, as ``duration(_:)`` writes them; with further digits where two in turn would
+    /// be the same text, for example `500.5 ms`, `501.0 ms`.
+    package static func durations(_ growing: [Int64]) -> [String] {
+        let short = growing.map { duration($0) }
+        guard zip(short, short.dropFirst()).contains(where: { $0 == $1 }) else { return short }
+        let (digits, unit) = growing.last ?? 0 < 1_000_000 ? (3, "ms") : (6, "s")
+        var decimals = digits
+        var power: Int64 = 10
+        while decimals > 0, growing.allSatisfy({ $0 % power == 0 }) {
+            decimals -= 1
+            power *= 10
+        }
+        let divisor: Int64 = digits == 3 ? 1_000 : 1_000_000
+        return growing.map { time in
+            let fraction = String(time % divisor)
+            let all = String(repeating: "0", count: max(0, digits - fraction.utf8.count)) + fraction
+            return "\(time / divisor)\(decimals > 0 ? "." : "")\(all.prefix(decimals)) \(unit)"
+        }
+    }
+
     /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
     package static func elapsed(from start: Int64, to moment: Int64) -> String {
         let milliseconds = max(moment - start, 0) / 1000

@@ -203,11 +203,10 @@ package struct RepeatReport: Sendable {
         guard all.times.count > 1, let most = buckets.map(\.count).max(), most > 0 else { return "" }
         let isUnicode = screen?.isUnicode ?? false
         let width = min(screen?.width ?? Self.usualWidth, Self.usualWidth)
-        let last = buckets.count - 1
-        let labels = buckets.enumerated().map { index, bucket in
-            let isOpen = index == last && index > 0 && bucket.to - bucket.from > buckets[0].to - buckets[0].from
-            return "\(Measures.duration(bucket.from)) - " + (isOpen ? "more" : Measures.duration(bucket.to))
-        }
+        let step = buckets[0].to - buckets[0].from
+        let isOpen = buckets.count > 1 && buckets.last.map { $0.to - $0.from > step } ?? false
+        let bounds = Measures.durations(buckets.map(\.from) + (isOpen ? [] : buckets.suffix(1).map(\.to)))
+        let labels = zip(bounds, bounds.dropFirst() + (isOpen ? ["more"] : [])).map { "\($0) - \($1)" }
         let label = labels.map(\.count).max() ?? 0
         let room = max(8, width - label - 18)
         var text = "Times of \(all.times.count.of("whole answer")):\n"
