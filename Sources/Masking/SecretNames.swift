@@ -68,9 +68,10 @@ package struct SecretNames: Sendable {
     ]
     private static let ordinaryBeginnings =
         """
-        forgot forgotten reset change show hide has is no needs require requires enable disable allow remember minimum \
-        maximum invalid wrong missing
+        show hide has is no needs require requires enable disable allow minimum maximum invalid wrong missing
         """.split(separator: " ")
+    /// What is done to a password; of a token the name says what it is for.
+    private static let passwordBeginnings = "forgot forgotten reset change remember".split(separator: " ")
 
     private let table: [String: SecretKind]
     /// Of the names in `table` that begin with a byte, the lengths, as bits: most other names are seen by it alone.
@@ -144,7 +145,9 @@ package struct SecretNames: Sendable {
         if isWhole, let kind = table[text] { return kind }
         guard let ending, !SecretNames.ordinary.contains(text) else { return nil }
         let rest = text.dropLast(ending.ending.count)
-        if SecretNames.ordinaryBeginnings.contains(where: { rest == $0 || rest.hasPrefix($0 + "my") }) { return nil }
+        func begins(with words: [Substring]) -> Bool { words.contains { rest == $0 || rest.hasPrefix($0 + "my") } }
+        if begins(with: SecretNames.ordinaryBeginnings) { return nil }
+        if ending.kind == .password, begins(with: SecretNames.passwordBeginnings) { return nil }
         return ending.kind
     }
 

@@ -274,7 +274,8 @@ package final class TextMask {
     }
 
     func note(_ found: FoundSecret) {
-        let isSought = (isCollecting || isAtOnce) && found.isSought
+        let isSought =
+            (isCollecting || isAtOnce) && found.isSought && !found.secret.withUnsafeBytes(ValueShape.isCommonWord)
         guard !isAtOthers || isSought && found.secret.count >= SecretBook.shortestSought else { return }
         guard findings != nil else {
             if isAtOthers, !mayStand(found) { return }

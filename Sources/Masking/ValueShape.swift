@@ -44,6 +44,22 @@ enum ValueShape {
         value.count <= 20 && ordinary.contains(String(decoding: value, as: UTF8.self).lowercased())
     }
 
+    /// Words that many take for a password or a name where one is asked for, and that stand in other places as themselves.
+    private static let common: Set<String> = [
+        "username", "userpass", "user_name", "mypassword", "my-password", "yourpassword", "your-password", "changeme",
+        "changeit", "change-me", "change_me", "letmein1", "xxxxxxxx", "password1", "postgres", "postgresql",
+        "mysql", "mongodb", "rabbitmq", "elastic", "elasticsearch", "keycloak", "minioadmin", "superuser", "superadmin",
+        "administrator", "sysadmin", "anonymous", "localhost", "testtest", "testuser", "testpass", "testpassword",
+        "example", "developer", "development", "production", "access_token", "refresh_token", "client_secret",
+        "api_key", "authorization", "credentials", "passphrase", "api-token", "your-token", "yourtoken",
+        "your_token", "x-oauth-basic", "x-token-auth", "oauth2accesstoken", "placeholder",
+    ]
+
+    /// Whether a value is a word that means something else wherever else it stands: it is masked in its place alone.
+    static func isCommonWord(_ value: UnsafeRawBufferPointer) -> Bool {
+        isOrdinaryWord(value) || value.count <= 20 && common.contains(String(decoding: value, as: UTF8.self).lowercased())
+    }
+
     /// How a list of what is wrong with a value says it, where it has no full stop.
     private static let messageBeginnings = [
         "is ", "are ", "can't ", "cannot ", "can not ", "must ", "has ", "does ", "doesn't ", "do ", "should ",

@@ -14,7 +14,8 @@ struct SecretNamesTests {
             "X-Amz-Security-Token", "sid", "connect.sid", "PHPSESSID", "X-Amz-Signature", "sig", "private_key",
             "Ocp-Apim-Subscription-Key", "card_number", "password_confirmation", "passwordConfirm", "password2",
             "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "csrf", "_csrf", "XSRF",
-            "auth_token_v2", "password_hash",
+            "auth_token_v2", "password_hash", "reset_token", "resetToken", "remember_token", "change_token",
+            "reset_secret", "reset_password_token",
         ]
     )
     func secret(name: String) { #expect(SecretNames().kind(of: name.utf8) != nil) }
@@ -26,7 +27,8 @@ struct SecretNamesTests {
             "isPasswordSet", "hasToken", "secretary", "keyboard", "monkey", "author", "passport", "primary_key", "id",
             "signature_algorithm", "password_hint", "tokens_used", "x", "", "stop_token", "reset_my_password",
             "next_page_token", "pinned", "authority", "passenger", "bypass", "compass", "boarding_pass",
-            "password_length",
+            "password_length", "remember_me", "reset_password", "change_password", "remember_password", "invalid_token",
+            "missing_token", "require_secret",
             "passwordStrength", "token_count", "token_limit", "csrf_enabled", "keyword", "key", "sort_key", "cache_key",
             "public_key", "authored_by", "d", "tokenizer", "secretariat", "opinion", "spin", "cookie_policy",
             String(repeating: "a", count: 200) + "passage",
