@@ -52,7 +52,11 @@ extension FieldScanner {
             return nil
         }
         // Of \n in a JSON string the letter stands before the word.
-        let isWord = start == 0 || !ValueShape.isLetterOrDigit(bytes[start - 1])
+        // `csrf_token` is a name, before another attribute.
+        let isWord =
+            start == 0
+            || !ValueShape.isLetterOrDigit(bytes[start - 1])
+                && (scheme != .token || !"_-".utf8.contains(bytes[start - 1]))
         return isWord || has("\\n", endingAt: start) || has("%20", endingAt: start) || has("%3A", endingAt: start)
             ? scheme : nil
     }

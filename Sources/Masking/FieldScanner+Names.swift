@@ -15,10 +15,27 @@ extension FieldScanner {
         return names.kind(of: bytes[name]) ?? (isOfCookies(bytes[name]) ? .cookie : nil)
     }
 
-    /// `password` of `user[password]` and `user%5Bpassword%5D`.
+    /// Where `[]`, `[0]`, `%5B%5D` or `%5B0%5D` begins at the end of a name; `nil` where there is none.
+    private static func beforeIndex(_ name: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Int? {
+        let isPlain = bytes[name].last == UInt8(ascii: "]")
+        guard isPlain || bytes[name].suffix(3).elementsEqual("%5D".utf8, by: isSameLetter) else { return nil }
+        var place = name.upperBound - (isPlain ? 1 : 3)
+        while place > name.lowerBound, bytes[place - 1] &- 0x30 < 10 { place -= 1 }
+        let start = place - (isPlain ? 1 : 3)
+        guard start > name.lowerBound else { return nil }
+        let isOpen =
+            isPlain
+            ? bytes[start] == UInt8(ascii: "[")
+            : bytes[start..<place].elementsEqual("%5B".utf8, by: isSameLetter)
+        return isOpen ? start : nil
+    }
+
+    /// `password` of `user[password]` and `user%5Bpassword%5D`, of `password[]` and `password[0]`.
     func innermost(_ name: Range<Int>) -> Range<Int> { FieldScanner.innermost(name, in: bytes) }
 
     private static func innermost(_ name: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int> {
+        var name = name
+        while let place = beforeIndex(name, in: bytes) { name = name.lowerBound..<place }
         guard let last = bytes[name].last else { return name }
         if last == UInt8(ascii: "]") {
             let open = bytes[name].lastIndex(of: UInt8(ascii: "[")).map { $0 + 1 } ?? name.lowerBound

@@ -1,5 +1,8 @@
 /// Where quoted values begin and end.
 extension FieldScanner {
+    /// A quotation mark as HTML and XML write it (XML 1.0 §4.1, §4.6).
+    static let quoteEntities: [StaticString] = ["&quot;", "&#34;", "&#x22;", "&#X22;", "&#034;", "&#x0022;"]
+
     func openingQuote(at place: Int) -> (content: Int, Quote)? {
         var place = place
         var backslashes = 0
@@ -10,7 +13,9 @@ extension FieldScanner {
         switch bytes[place] {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return (place + 1, .plain(bytes[place], backslashes: backslashes))
         case UInt8(ascii: "%") where has("%22", endingAt: place + 3): return (place + 3, .percent)
-        case UInt8(ascii: "&") where has("&quot;", endingAt: place + 6): return (place + 6, .entity)
+        case UInt8(ascii: "&"):
+            let entity = FieldScanner.quoteEntities.first { has($0, endingAt: place + $0.utf8CodeUnitCount) }
+            return entity.map { (place + $0.utf8CodeUnitCount, .entity($0)) }
         default: return nil
         }
     }
@@ -30,8 +35,8 @@ extension FieldScanner {
                     run += 1
                 }
                 if run % 2 == 0 { return place }
-            case .entity:
-                guard has("&quot;", endingAt: place + 6) else { break }
+            case .entity(let entity):
+                guard has(entity, endingAt: place + entity.utf8CodeUnitCount) else { break }
                 if backslashes(before: place, from: start) % 2 == 0 { return place }
             case .plain(let sign, let depth):
                 guard bytes[place] == sign else { break }

@@ -49,7 +49,7 @@ extension FieldScanner {
         switch quote {
         case .none: break
         case .percent: place += 3
-        case .entity: place += 6
+        case .entity(let entity): place += entity.utf8CodeUnitCount
         case .plain:
             while place < bytes.count, bytes[place] == UInt8(ascii: "\\") { place += 1 }
             place += 1
@@ -87,8 +87,9 @@ extension FieldScanner {
         }
         guard let (body, ending) = partBody(after: end) else { return nil }
         let bodyEnd = find(Array(ending.utf8), from: body, within: 1 << 20) ?? bytes.count
+        let count = found.count
         take(body..<bodyEnd, kind, content..<end, needsShape: false)
-        return bodyEnd
+        return found.count > count ? bodyEnd : after(body..<bodyEnd) ?? end
     }
 
     /// Where the body of a form's part begins, and what ends it; the lines of some programs end with a line feed alone.
@@ -112,7 +113,7 @@ extension FieldScanner {
     }
 
     /// The value of a pair whose name comes last: `"value": "…", "name": "password"`.
-    private func valueBefore(_ name: Int, _ kind: SecretKind) -> Value? {
+    private mutating func valueBefore(_ name: Int, _ kind: SecretKind) -> Value? {
         guard let before = valueSeparator, name - before.place < 400,
             let value = value(after: before.place, 1, before.quote, before.name, kind), value.range.upperBound < name,
             !bytes[value.range.upperBound..<name].contains(where: { "{}<>".utf8.contains($0) })
@@ -142,7 +143,9 @@ extension FieldScanner {
             }
             return nil
         }
-        return content(from: place + 1, kind, label)
+        let count = found.count
+        let contentEnd = content(from: place + 1, kind, label)
+        return found.count > count ? contentEnd : after(place + 1..<max(place + 1, contentEnd))
     }
 
     /// Takes the text of an element, in sections too; returns where it ends. Comments and instructions within are left out.
@@ -216,6 +219,45 @@ extension FieldScanner {
         }
         add(FoundSecret(range: colon + 1..<at, kind: .password, name: "password of a URL", secret: secret))
         return at
+    }
+
+    /// The password of a URL that is percent-encoded once or twice, as in a query, from the colon behind its scheme on.
+    mutating func encodedUserInformation(after scheme: Int, isTwice: Bool) -> Int? {
+        var place = scheme
+        for sign in "://".utf8 {
+            guard let next = encoded(at: place, isTwice), next.byte == sign else { return nil }
+            place = next.end
+        }
+        var (colon, at): (Range<Int>?, Int?) = (nil, nil)
+        let limit = min(bytes.count, place + 1_024)
+        while place < limit {
+            guard let next = encoded(at: place, isTwice), next.byte > 0x20, !"/?#\"'<>\\,&".utf8.contains(next.byte)
+            else {
+                break
+            }
+            if next.byte == UInt8(ascii: ":"), colon == nil { colon = place..<next.end }
+            if next.byte == UInt8(ascii: "@") { at = place }
+            place = next.end
+        }
+        guard let colon, let at, colon.upperBound < at else { return nil }
+        let value = colon.upperBound..<at
+        guard !Placeholder.isOne(UnsafeRawBufferPointer(rebasing: bytes[value])),
+            let once = PlainValue.percentDecoded(bytes[value]),
+            let plain = isTwice ? PlainValue.percentDecoded(once) : once
+        else { return nil }
+        let secret = plain.withUnsafeBytes { PlainValue.of($0, escapes: 0) }
+        add(FoundSecret(range: value, kind: .password, name: "password of a URL", secret: secret))
+        return at
+    }
+
+    /// The byte that stands at a place, percent-encoded or as it is, and where it ends.
+    private func encoded(at place: Int, _ isTwice: Bool) -> (byte: UInt8, end: Int)? {
+        guard place < bytes.count else { return nil }
+        let digits = place + (isTwice ? 3 : 1)
+        guard bytes[place] == UInt8(ascii: "%"), digits + 2 <= bytes.count, !isTwice || has("%25", endingAt: digits),
+            let byte = PlainValue.percentDecoded([UInt8(ascii: "%"), bytes[digits], bytes[digits + 1]])?.first
+        else { return (bytes[place], place + 1) }
+        return (byte, digits + 2)
     }
 
     func isName(_ name: Range<Int>, among words: [StaticString]) -> Bool {

@@ -14,7 +14,29 @@ extension FieldScanner {
     /// What a number of JSON may have beside digits (RFC 8259 §6).
     static let numberSigns = Array("+-.eE".utf8)
 
-    func value(
+    /// Where a value without quotes ends, and where it does as a sentence has it.
+    struct BareEnd {
+        let start: Int
+        let end: Int
+        let sentenceEnd: Int
+    }
+
+    /// A value that begins within the last one ends with it: each byte is read once, however many names stand in a value.
+    private mutating func bareEnd(from start: Int, isEncoded: Bool, most: Int) -> BareEnd {
+        if let last = bareEnds[isEncoded], last.start <= start, start <= last.end {
+            guard last.end - start > most else { return last }
+            return BareEnd(start: start, end: start + most, sentenceEnd: start + most)
+        }
+        var end = start
+        while end < bytes.count, end - start < most, !endsBareValue(end, isEncoded: isEncoded) { end += 1 }
+        var sentenceEnd = end
+        while sentenceEnd > start, ".,!".utf8.contains(bytes[sentenceEnd - 1]) { sentenceEnd -= 1 }
+        let bare = BareEnd(start: start, end: end, sentenceEnd: sentenceEnd)
+        if end - start < most { bareEnds[isEncoded] = bare }
+        return bare
+    }
+
+    mutating func value(
         after separator: Int,
         _ length: Int,
         _ nameQuote: Quote,
@@ -64,8 +86,8 @@ extension FieldScanner {
             return Value(range: start..<end, quote: line.quote)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
-        var end = start
-        while end < bytes.count, end - start < most, !endsBareValue(end, isEncoded: length > 1) { end += 1 }
+        let bare = bareEnd(from: start, isEncoded: length > 1, most: most)
+        var end = bare.end
         // Authorization=Bearer …
         if kind == .credential, end + 1 < bytes.count, bytes[end] == 0x20, CredentialScheme.isOne(bytes[start..<end]) {
             end += 1
@@ -73,7 +95,7 @@ extension FieldScanner {
         }
         // A sentence ends behind a URL, and so may a part of one.
         if syntax == .text, kind != .password, kind != .named, isParameter(name), end < bytes.count {
-            while end > start, ".,!".utf8.contains(bytes[end - 1]) { end -= 1 }
+            end = max(start, min(end, bare.sentenceEnd))
         }
         // In a script a query is in a string.
         if syntax == .script, end == bytes.count || !"\"'`&#\\ ".utf8.contains(bytes[end]) { return nil }

@@ -56,6 +56,13 @@ struct FieldScanner {
     /// The object whose members were looked at last, and whether it is a JSON Web Key.
     var webKey: (range: Range<Int>, isOne: Bool)?
 
+    /// Where the values without quotes end that were read last, by whether they are encoded.
+    var bareEnds: [Bool: BareEnd] = [:]
+
+    /// How many bytes of values that are no secrets were looked into.
+    private var lookedInto = 0
+    private static let mostLookedInto = 8
+
     private static let keyBeginning = 256
 
     struct Pair {
@@ -109,8 +116,8 @@ struct FieldScanner {
         case plain(UInt8, backslashes: Int)
         /// `%22`
         case percent
-        /// `&quot;`
-        case entity
+        /// `&quot;` or `&#34;`
+        case entity(StaticString)
 
         /// How many JSON strings are inside one another here: `"` one, `\"` two, `\\\"` three.
         var escapes: Int {
@@ -133,8 +140,10 @@ struct FieldScanner {
             quote = .plain(sign, backslashes: backslashes)
         } else if has("%22", endingAt: end) {
             (end, quote) = (end - 3, .percent)
-        } else if has("&quot;", endingAt: end) {
-            (end, quote) = (end - 6, .entity)
+        } else if end > 0, bytes[end - 1] == UInt8(ascii: ";"),
+            let entity = FieldScanner.quoteEntities.first(where: { has($0, endingAt: end) })
+        {
+            (end, quote) = (end - entity.utf8CodeUnitCount, .entity(entity))
         }
         var start = end
         while start > 0, end - start <= SecretNames.longest, isOfName(bytes[start - 1], quote) { start -= 1 }
@@ -170,6 +179,7 @@ struct FieldScanner {
     /// Looks at a name, a separator and a value; returns where the value ends, if it is a secret.
     private mutating func separator(at place: Int, length: Int) -> Int? {
         if length == 1, has("://", endingAt: place + 3) { return userInformation(after: place + 3) }
+        if length > 1, let end = encodedUserInformation(after: place, isTwice: length > 3) { return end }
         guard let (name, quote) = name(before: place) else { return nil }
         var kind = kind(name)
         var label = name
@@ -228,20 +238,27 @@ struct FieldScanner {
             }
             return nil
         }
-        if value.isArray { return array(from: value.range.lowerBound, kind, label) }
+        if value.isArray {
+            let count = found.count
+            let end = array(from: value.range.lowerBound, kind, label)
+            return found.count > count ? end : after(value.range.lowerBound..<end)
+        }
         if isKey, !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range])) { return nil }
         let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote)
         let count = found.count
         take(value.range, kind, label, value.quote, needsShape: needsShape)
-        if found.count == count, isQuoted(value.quote), kind == .cookie || isJSON(value.range) { return nil }
+        if found.count == count, !value.isBare { return after(value.range) }
         if value.isBare, found.count > count { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
         return value.range.upperBound
     }
 
-    /// Whether a value that is none itself may have some.
-    private func isJSON(_ range: Range<Int>) -> Bool {
-        range.count > 1 && "{[".utf8.contains(bytes[range.lowerBound])
+    /// Where a value ends that is no secret itself; `nil` where it is looked into, as it may have some. Values in one another are
+    /// read so many times the text and no more.
+    mutating func after(_ range: Range<Int>) -> Int? {
+        guard lookedInto < FieldScanner.mostLookedInto * bytes.count else { return range.upperBound }
+        lookedInto += range.count
+        return nil
     }
 
     /// Takes a number of JSON.
@@ -323,21 +340,28 @@ struct FieldScanner {
         if kind == .cookie { return takeCookies(range, quote, needsShape: needsShape) }
         let range = withoutScheme(range, kind)
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
-        guard !ValueShape.isOrdinary(value, kind) else { return }
-        // A ticket may be one of a list of faults.
-        let isTicket = kind == .token && isName(innermost(name), among: ["ticket"])
+        let word = innermost(name)
+        let isCalledSecret = kind == .token && isName(word.suffix(6), among: ["secret"])
+        guard !ValueShape.isOrdinary(value, kind, isCalledSecret: isCalledSecret) else { return }
+        // The shell's directory.
+        if kind == .password, isName(word, among: ["pwd", "oldpwd"]), ValueShape.isDirectory(value) { return }
+        // A ticket may be one of a list of faults, a key of SSH the name of one.
+        let isTicket =
+            kind == .token && isName(word, among: ["ticket"])
+            || kind == .privateKey && SecretNames.normalised(String(decoding: bytes[word], as: UTF8.self)) == "sshkey"
         if needsShape || isTicket, !ValueShape.isMadeByChance(value, least: 12) { return }
         switch kind {
         case .signature: guard ValueShape.isRandom(value) else { return }
-        case .card: guard ValueShape.isCard(value) else { return }
-        case .session, .token: guard value.count >= 4 else { return }
+        case .card: guard PlainValue.spaced(value).withUnsafeBytes(ValueShape.isCard) else { return }
+        // `accesskey` of HTML is a letter.
+        case .session, .token, .apiKey: guard value.count >= 4 else { return }
         default: break
         }
         found.append(
             FoundSecret(
                 range: range,
                 kind: kind,
-                name: String(decoding: bytes[innermost(name)], as: UTF8.self),
+                name: String(decoding: bytes[word], as: UTF8.self),
                 secret: PlainValue.of(value, in: quote, isMarkup: syntax == .markup)
             )
         )

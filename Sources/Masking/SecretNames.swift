@@ -12,7 +12,9 @@ package struct SecretNames: Sendable {
             "passwordconfirm", "passwordconfirmed", "passwordrepeat", "passwordagain", "passwordverify", "passwordold",
             "passwordnew", "passwordhash", "pass1", "pass2", "pwd1", "pwd2", "userpass", "userpwd", "dbpass", "dbpwd",
             "adminpass", "rootpass", "smtppass", "mailpass", "ftppass", "proxypass", "authpass", "loginpass", "keypass",
-            "storepass", "newpwd", "confirmpwd",
+            "storepass", "newpwd", "confirmpwd", "oldpwd", "currentpwd", "mysqlpwd", "pgpwd", "rootpw", "rootpwd",
+            "adminpw",
+            "dbpw", "userpw", "userpin", "cvvcode", "cvccode",
         ],
         .token: [
             "jwt", "bearer", "assertion", "clientassertion", "samlresponse", "ticket", "sas", "oauthverifier",
@@ -30,10 +32,10 @@ package struct SecretNames: Sendable {
         .signature: ["sig", "signature", "hmac", "sharedaccesssignature"],
         .code: [
             "otp", "totp", "mfacode", "smscode", "otpcode", "authcode", "authorizationcode", "verificationcode",
-            "passcode", "recoverycode", "backupcode",
+            "passcode", "recoverycode", "backupcode", "totpcode", "confirmationcode",
         ],
         .credential: ["authorization", "proxyauthorization", "credential", "credentials", "authentication"],
-        .privateKey: ["privatekey", "privatekeypem"],
+        .privateKey: ["privatekey", "privatekeypem", "recoverykey", "sshkey"],
         .card: ["cardnumber", "creditcard", "creditcardnumber", "ccnumber", "pan"],
     ]
     /// Names of keys and tokens, and what may follow them: `apikey_prod`, `token1`.
@@ -51,6 +53,9 @@ package struct SecretNames: Sendable {
         "honeycombteam": .apiKey, "serversideencryptioncustomerkey": .apiKey,
         "amzserversideencryptioncustomerkey": .apiKey, "usercredentials": .credential,
         "originalauthorization": .credential, "forwardedauthorization": .credential,
+        "httpauthorization": .credential, "googiapjwtassertion": .token, "amznoidcdata": .token,
+        "firebaseappcheck": .token, "shopifyhmacsha256": .signature, "fastlykey": .apiKey, "ddapplicationkey": .apiKey,
+        "parsemasterkey": .apiKey,
     ]
     private static let suffixes: [(ending: String, kind: SecretKind)] = [
         ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),

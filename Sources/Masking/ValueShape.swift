@@ -11,8 +11,12 @@ enum ValueShape {
         "include", "omit", "same-origin",
     ]
 
-    /// Whether a value under a secret's name is no secret.
-    static func isOrdinary(_ value: UnsafeRawBufferPointer, _ kind: SecretKind) -> Bool {
+    /// Whether a value under a secret's name is no secret; `isCalledSecret` where the name ends in that word.
+    static func isOrdinary(
+        _ value: UnsafeRawBufferPointer,
+        _ kind: SecretKind,
+        isCalledSecret: Bool = false
+    ) -> Bool {
         guard let first = value.first else { return true }
         if Placeholder.isOne(value) { return true }
         if kind == .named { return ["true", "false", "null"].contains { value.elementsEqual($0.utf8) } }
@@ -34,9 +38,42 @@ enum ValueShape {
         guard value.count <= 200 else { return false }
         if isOrdinaryWord(value) { return true }
         let text = String(decoding: value, as: UTF8.self).lowercased()
-        // Sentences about a password, as translations have them; a token has no spaces at all.
         guard text.utf8.contains(0x20) else { return false }
-        return kind != .password || ["password", "passwort", "passphrase", "…", "?"].contains { text.contains($0) }
+        // Sentences about a password or a secret, as translations have them; a token has no spaces at all.
+        return switch kind {
+        case .password:
+            ["password", "passwort", "passphrase", "…", "?"].contains { text.contains($0) } || isComplaint(value, text)
+        case .card, .code: !isDigitsInGroups(value)
+        case .token where isCalledSecret:
+            ["secret", "password", "token", "…", "?"].contains { text.contains($0) } || isComplaint(value, text)
+                || first &- 0x41 < 26 && value.last.map { ".!".utf8.contains($0) } ?? false
+        default: true
+        }
+    }
+
+    /// Whether a value is digits with spaces or hyphens between, as cards and codes are written: `481 516`.
+    private static func isDigitsInGroups(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count { $0 &- 0x30 < 10 } >= 4
+            && value.allSatisfy { $0 &- 0x30 < 10 || $0 == 0x20 || $0 == UInt8(ascii: "-") }
+    }
+
+    private static let complaintWords = [
+        "required", "characters", "too short", "too long", "too weak", "blank", "empty", "match", "valid", "incorrect",
+        "missing", "at least", "not allowed",
+    ]
+
+    /// Whether a value says what is wrong with a password, as the answer to a form does: `Minimum 8 characters`.
+    private static func isComplaint(_ value: UnsafeRawBufferPointer, _ text: String) -> Bool {
+        guard complaintWords.contains(where: { text.contains($0) }) else { return false }
+        return isMessage(value) || text.contains(" characters") && text.utf8.contains { $0 &- 0x30 < 10 }
+    }
+
+    /// Whether a value is the path of a directory, as the environment has one under `PWD`.
+    static func isDirectory(_ value: UnsafeRawBufferPointer) -> Bool {
+        let path = value.drop { $0 == UInt8(ascii: "\\") }
+        if path.first == UInt8(ascii: "/") || path.starts(with: "%2F".utf8) { return true }
+        guard value.count > 2, (value[0] | 0x20) &- 0x61 < 26 else { return false }
+        return value[1] == UInt8(ascii: ":") && "\\/".utf8.contains(value[2])
     }
 
     /// Whether a value is a word that stands for no secret.
@@ -57,7 +94,8 @@ enum ValueShape {
 
     /// Whether a value is a word that means something else wherever else it stands: it is masked in its place alone.
     static func isCommonWord(_ value: UnsafeRawBufferPointer) -> Bool {
-        isOrdinaryWord(value) || value.count <= 20 && common.contains(String(decoding: value, as: UTF8.self).lowercased())
+        isOrdinaryWord(value)
+            || value.count <= 20 && common.contains(String(decoding: value, as: UTF8.self).lowercased())
     }
 
     /// How a list of what is wrong with a value says it, where it has no full stop.
@@ -121,7 +159,7 @@ enum ValueShape {
 
     /// Whether letters and digits change as often as chance has it: a word, with a large letter before it, and a number are one
     /// piece each, of three bytes or fewer on average.
-    private static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
+    static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
         enum Class { case large, small, digit, sign }
         var (pieces, last) = (0, Class.sign)
         for (place, byte) in value.enumerated() {

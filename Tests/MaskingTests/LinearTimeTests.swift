@@ -16,6 +16,26 @@ struct LinearTimeTests {
         masked("{\"a\":\"", "?key=", .text)
     }
 
+    @Test(
+        "Parameters in a query, each with all that follow as its value",
+        arguments: [ScanSyntax.script, .text, .form]
+    )
+    func parameters(syntax: ScanSyntax) {
+        for piece in ["?sig=", "?token=", "/?token=", "?code=", "?sig=a/", "?token=%", "?a?token="] {
+            masked("", piece, syntax, length: 256 << 10)
+        }
+        masked("", "?sig=" + String(repeating: "!", count: 3), syntax, length: 256 << 10)
+    }
+
+    @Test("Values that are no secrets, one in another")
+    func valuesInValues() {
+        masked("", #""token":"a b "#, .text)
+        masked("", #""token":'a b "token":"#, .text)
+        masked("", "<token><![CDATA[a b ", .markup)
+        masked("", #""tokens":[""#, .text)
+        masked("", #""tokens":["#, .text)
+    }
+
     @Test("Members with the names of a web key's")
     func webKeys() { masked("", "\"d\":\"a\",", .text) }
 

@@ -15,7 +15,9 @@ struct SecretNamesTests {
             "Ocp-Apim-Subscription-Key", "card_number", "password_confirmation", "passwordConfirm", "password2",
             "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "csrf", "_csrf", "XSRF",
             "auth_token_v2", "password_hash", "reset_token", "resetToken", "remember_token", "change_token",
-            "reset_secret", "reset_password_token",
+            "reset_secret", "reset_password_token", "totp_code", "cvvCode", "userPin", "oldPwd", "currentPwd",
+            "MYSQL_PWD", "rootpw",
+            "confirmationCode", "recoveryKey", "ssh_key",
         ]
     )
     func secret(name: String) { #expect(SecretNames().kind(of: name.utf8) != nil) }
@@ -35,6 +37,24 @@ struct SecretNamesTests {
         ]
     )
     func ordinary(name: String) { #expect(SecretNames().kind(of: name.utf8) == nil) }
+
+    @Test(
+        "of fields that services have",
+        arguments: [
+            "X-Goog-IAP-JWT-Assertion", "X-Amzn-Oidc-Data", "X-Firebase-AppCheck", "X-Shopify-Hmac-Sha256",
+            "Fastly-Key", "DD-APPLICATION-KEY", "X-Parse-Master-Key", "X-HTTP-Authorization",
+        ]
+    )
+    func fields(name: String) {
+        #expect(SecretNames().kind(ofField: name) != nil)
+        #expect(!Masked.head("GET / HTTP/1.1\r\n\(name): \(chance)\r\n\r\n").contains(chance))
+    }
+
+    @Test("A key of SSH is one where it looks made by chance")
+    func keyOfSSH() {
+        #expect(Masked.text(#"{"ssh_key":"my-laptop"}"#) == #"{"ssh_key":"my-laptop"}"#)
+        #expect(Masked.text(#"{"ssh_key":"\#(chance)"}"#) == #"{"ssh_key":"sluice-private-key-1"}"#)
+    }
 
     @Test("are added and taken away by the profile")
     func rules() {
