@@ -125,8 +125,7 @@ struct HeadMask {
         case "cookie", "cookie2", "x-cookie": return cookies(bytes, value)
         case "sec-websocket-protocol": return protocols(bytes, value, label)
         case "set-cookie", "set-cookie2", "x-set-cookie":
-            let pair = value.lowerBound..<(bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound)
-            return cookies(bytes, pair) + marks(bytes, pair.upperBound..<value.upperBound, nil)
+            return setCookies(bytes, value)
         case "path" where isPseudo: return target(bytes, value)
         case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
         default: break
@@ -154,6 +153,37 @@ struct HeadMask {
         _ separator: UInt8
     ) -> [Slice<UnsafeRawBufferPointer>] {
         bytes[range].split(separator: separator)
+    }
+
+    /// The pair of each cookie in `Set-Cookie`, of which there may be more, folded into one field with commas between.
+    private func setCookies(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Mark] {
+        var marks: [Mark] = []
+        var start = value.lowerBound
+        while start < value.upperBound {
+            let pairEnd = bytes[start..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
+            let next = nextCookie(in: bytes, pairEnd..<value.upperBound) ?? value.upperBound
+            marks += cookies(bytes, start..<pairEnd) + self.marks(bytes, pairEnd..<next, nil)
+            start = next
+        }
+        return marks
+    }
+
+    /// Where a cookie begins behind a comma among attributes; a date has no equals sign behind its comma.
+    private func nextCookie(in bytes: UnsafeRawBufferPointer, _ attributes: Range<Int>) -> Int? {
+        var comma: Int?
+        for place in attributes {
+            switch bytes[place] {
+            case UInt8(ascii: ","): comma = place
+            case UInt8(ascii: ";"), UInt8(ascii: "\""): comma = nil
+            case UInt8(ascii: "="):
+                guard let start = comma else { continue }
+                let name = bytes[(start + 1)..<place].drop(while: HeadMask.isSpace)
+                if !name.isEmpty, !name.contains(where: HeadMask.isSpace) { return name.startIndex }
+                comma = nil
+            default: break
+            }
+        }
+        return nil
     }
 
     private func cookies(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Mark] {

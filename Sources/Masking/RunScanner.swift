@@ -142,6 +142,10 @@ struct RunScanner {
     private mutating func word(_ range: Range<Int>) {
         let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
         guard !isTaken else { return }
+        // A slash is a digit of base64, too: what stands in a path does not begin before its segment.
+        if let coded = codedSegment(range), let content = content(coded), holdsSecret(content.bytes, content.isText) {
+            return take(coded.lowerBound..<padded(coded.upperBound), .token, "text in base64", isSought: false)
+        }
         if range.count <= RunScanner.longestBase64, let content = content(range) {
             if holdsSecret(content.bytes, content.isText)
                 || isContinued && range.lowerBound == 0 && holdsSecretFurther(range)
@@ -158,6 +162,28 @@ struct RunScanner {
             isSuspicious(value, range), ValueShape.entropy(value) > 3.6
         else { return }
         suspect(range)
+    }
+
+    /// The first segment of a path that is no word, where words stand before it; with what follows where that is no word either,
+    /// as of a text in base64 that has slashes in it. `nil` where no such path stands there.
+    private func codedSegment(_ range: Range<Int>) -> Range<Int>? {
+        guard range.count <= RunScanner.longestPath, let slash = bytes[range].firstIndex(of: UInt8(ascii: "/")),
+            slash == range.lowerBound || range.lowerBound > 0 && ":/.".utf8.contains(bytes[range.lowerBound - 1])
+        else { return nil }
+        let segments = bytes[range].split(separator: UInt8(ascii: "/"))
+        guard let first = segments.firstIndex(where: { !isWord($0) }), first > 0,
+            segments[..<first].contains(where: { $0.count > 3 })
+                || !segments[..<first].joined().contains(where: { $0 &- 0x41 < 26 })
+        else { return nil }
+        let coded = segments[first]
+        let isAlone = segments[(first + 1)...].allSatisfy(isWord)
+        let end = isAlone ? coded.endIndex : range.upperBound
+        return end - coded.startIndex >= RunScanner.least ? coded.startIndex..<end : nil
+    }
+
+    /// Whether a segment of a path is short, or is words rather than what looks made by chance.
+    private func isWord(_ segment: Slice<UnsafeRawBufferPointer>) -> Bool {
+        segment.count <= 3 || !ValueShape.isInPieces(UnsafeRawBufferPointer(rebasing: segment))
     }
 
     private func isSuspicious(_ value: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
