@@ -67,6 +67,12 @@ extension EffectRunner {
             let exchange = try reader.recorded(id)
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
+            // The name that is proposed has the folders of the URL, as map-local looks for them.
+            let place = HomeDirectory.expanding(path)
+            let folder = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+            if !folder.isEmpty {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
             let file = try output(path)
             let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
             try file.finish()
