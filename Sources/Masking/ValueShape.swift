@@ -58,14 +58,16 @@ enum ValueShape {
     }
 
     private static let complaintWords = [
-        "required", "characters", "too short", "too long", "too weak", "blank", "empty", "match", "valid", "incorrect",
+        "required", "characters", "digits", "letters", "too short", "too long", "too weak", "blank", "empty", "match",
+        "valid", "incorrect",
         "missing", "at least", "not allowed",
     ]
 
     /// Whether a value says what is wrong with a password, as the answer to a form does: `Minimum 8 characters`.
     private static func isComplaint(_ value: UnsafeRawBufferPointer, _ text: String) -> Bool {
         guard complaintWords.contains(where: { text.contains($0) }) else { return false }
-        return isMessage(value) || text.contains(" characters") && text.utf8.contains { $0 &- 0x30 < 10 }
+        let hasLength = [" characters", " digits"].contains { text.contains($0) }
+        return isMessage(value) || hasLength && text.utf8.contains { $0 &- 0x30 < 10 }
     }
 
     /// Whether a value is the path of a directory, as the environment has one under `PWD`.

@@ -49,12 +49,14 @@ struct SpacedValueTests {
     func complaints() {
         for value in [
             "Minimum 8 characters", "This field is required.", "must be at least 8 characters", "is too short",
-            "can't be blank", "is invalid",
+            "can't be blank", "is invalid", "must be 4 digits", "4 to 6 digits",
         ] {
             let text = #"{"errors":{"password":"\#(value)","username":"\#(value)"}}"#
             #expect(Masked.text(text) == text)
         }
-        for value in ["correct horse battery", "Maple Otter 42.", "this is mine 77", "my characters"] {
+        for value in [
+            "correct horse battery", "Maple Otter 42.", "this is mine 77", "my characters", "digits of maple",
+        ] {
             #expect(Masked.text(#"{"password":"\#(value)"}"#) == #"{"password":"sluice-password-1"}"#)
         }
     }
