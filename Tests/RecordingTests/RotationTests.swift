@@ -332,8 +332,9 @@ struct RotationTests {
 
     @Test("What a recorder made last is newest, though the clock was set back; what was there before goes by its time")
     func clockSetBack() throws {
-        let configuration = try rotation("s.sluice", keep: .files(2))
+        var configuration = try rotation("s.sluice", keep: .files(2))
         let series = SessionSeries(rotation: try #require(configuration.rotation))
+        configuration.labels[SessionSeries.label] = series.name
         func made(_ by: SessionSeries, begunAt: Int64) throws {
             let session = try by.next(configuration, following: 0)
             try session.close()

@@ -48,7 +48,7 @@ package struct FilterKey: Sendable {
     private static let url = "the URL has the text, as for a bare word; with *, is like it"
 
     fileprivate static let all = [
-        FilterKey("host", "GLOB", "the host, in its letters or with xn--", "host:*.example.com", .text(.host)),
+        FilterKey("host", "GLOB", "the host, in its letters or in punycode", "host:*.example.com", .text(.host)),
         FilterKey("path", "GLOB", "the path, without the query", "path:/v1/*", .text(.path, ignoringCase: false)),
         FilterKey("query", "TEXT", "the query has the text; with *, is like it", "query:page=2", .query),
         FilterKey("url", "TEXT", url, "url:https://*/login*", .url),
