@@ -13,6 +13,10 @@ enum Main {
         // A pipe that nobody reads any more, as after `| head`, is an error like others: nobody is cut off in mid-work by
         // a line for standard error, and nothing temporary stays.
         signal(SIGPIPE, SIG_IGN)
+        if let unknown = UnknownCommand(CommandLine.arguments) {
+            StandardStreams.error(unknown.text)
+            Sluice.exit(withError: ExitCode(2))
+        }
         // The command that the arguments name, once they are read.
         var parsed: (any ParsableCommand.Type)?
         do {

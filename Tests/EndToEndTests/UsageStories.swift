@@ -1,3 +1,4 @@
+import Foundation
 import Support
 import Testing
 
@@ -37,6 +38,30 @@ extension UserStories {
             #expect(outcome.status == 2)
             let said = outcome.errors
             #expect(said.contains("--\(name)-timeout takes seconds from 0.001 to 1000000."), "\(said)")
+        }
+
+        @Test(
+            "A command that is not there is wrong usage, and the nearest one is named",
+            arguments: [
+                ("exprot", "There is no command 'exprot'; did you mean 'export'?"),
+                ("exprot a.sluice --format har", "There is no command 'exprot'; did you mean 'export'?"),
+                ("help nosuch", "There is no command 'nosuch'."), ("help statz", "did you mean 'stats'?"),
+                ("profile chekc a.yaml", "There is no command 'profile chekc'; did you mean 'profile check'?"),
+                ("import x.har", "To bring in exchanges: sluice import session x.har -o SESSION"),
+                ("import x.har", "To make a rule profile of Charles' settings: sluice import charles x.har"),
+                ("hold qqqqqq", "The commands are 'hold list', "),
+            ]
+        )
+        func unknownCommands(arguments: String, words: String) async throws {
+            let outcome = try await SluiceProcess.run(arguments.components(separatedBy: " "), scratch: scratch)
+            #expect(outcome.status == 2 && outcome.text.isEmpty)
+            #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        }
+
+        @Test("Help of commands that are there is shown", arguments: ["help", "help export", "help import session"])
+        func help(arguments: String) async throws {
+            let outcome = try await SluiceProcess.run(arguments.components(separatedBy: " "), scratch: scratch)
+            #expect(outcome.status == 0 && outcome.text.hasPrefix("OVERVIEW: "), "\(outcome.errors)")
         }
 
         @Test("A number that no exchange has is wrong usage", arguments: ["show", "why", "repeat"])

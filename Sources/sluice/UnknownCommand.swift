@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import Runner
+
+/// A word in the place of a command that names none. ArgumentParser would take it for an argument of the console.
+struct UnknownCommand {
+    /// The command before it that has commands below it.
+    private let group: any ParsableCommand.Type
+    /// The words before it, without `sluice` and `help`.
+    private let path: [String]
+    private let word: String
+
+    /// `nil` where the arguments name a command, or an option comes first.
+    init?(_ arguments: [String]) {
+        var rest = arguments.dropFirst()
+        let isHelp = rest.first == "help"
+        if isHelp { rest = rest.dropFirst() }
+        var group: any ParsableCommand.Type = Sluice.self
+        var path: [String] = []
+        while let word = rest.popFirst(), !word.hasPrefix("-"), !word.isEmpty {
+            let commands = group.configuration.subcommands
+            guard !commands.isEmpty else { return nil }
+            guard let command = commands.first(where: { $0._commandName == word }) else {
+                if path.isEmpty, word == "help" { return nil }
+                (self.group, self.path, self.word) = (group, path, word)
+                return
+            }
+            group = command
+            path.append(word)
+        }
+        return nil
+    }
+
+    /// What is wrong, and what may have been meant.
+    var text: String {
+        let commands = group.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+        let name = (path + [word]).joined(separator: " ")
+        var text = "Error: There is no command '\(name)'"
+        let nearest = Spelling.nearest(to: word, among: commands)
+        if let nearest { text += "; did you mean '\((path + [nearest]).joined(separator: " "))'?" } else { text += "." }
+        text += "\n"
+        if nearest == nil {
+            if group == Import.self {
+                text += "To bring in exchanges: sluice import session \(word) -o SESSION\n"
+                text += "To make a rule profile of Charles' settings: sluice import charles \(word)\n"
+            } else if path.isEmpty, FileManager.default.fileExists(atPath: word) {
+                text += "To open the file: sluice open \(word)\n"
+            } else if !path.isEmpty {
+                let names = commands.map { "'\((path + [$0]).joined(separator: " "))'" }
+                text += "The commands are \(names.joined(separator: ", ")).\n"
+            }
+        }
+        return text + "  See '\((["sluice"] + path).joined(separator: " ")) --help' for more information.\n"
+    }
+}
