@@ -29,6 +29,7 @@ package final class OutputFile {
             (descriptor, ownsDescriptor) = (STDOUT_FILENO, false)
             return
         }
+        guard !path.isEmpty else { throw FileError("The name of the file to write", "is empty", .missing) }
         name = path
         ownsDescriptor = true
         switch try Target(path) {

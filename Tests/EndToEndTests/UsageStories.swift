@@ -1,4 +1,5 @@
 import Foundation
+import Recording
 import Support
 import Testing
 
@@ -62,6 +63,20 @@ extension UserStories {
         func help(arguments: String) async throws {
             let outcome = try await SluiceProcess.run(arguments.components(separatedBy: " "), scratch: scratch)
             #expect(outcome.status == 0 && outcome.text.hasPrefix("OVERVIEW: "), "\(outcome.errors)")
+        }
+
+        @Test("To write over the session that is read, or to a file without a name, is wrong usage")
+        func outputNames() async throws {
+            let session = scratch.path("a.sluice")
+            try Recorder(RecorderConfiguration(path: session)).close()
+            for command in [["trim", session, "--keep", "id:1"], ["export", session, "--format", "har"]] {
+                let itself = try await SluiceProcess.run(command + ["-o", session], scratch: scratch)
+                #expect(itself.status == 2 && itself.errors.contains(" is the session itself."), "\(itself.errors)")
+                let nameless = try await SluiceProcess.run(command + ["-o", ""], scratch: scratch)
+                #expect(nameless.status == 2 && nameless.errors.contains(" is empty."), "\(nameless.errors)")
+            }
+            let nameless = try await SluiceProcess.run(["import", "session", session, "-o", ""], scratch: scratch)
+            #expect(nameless.status == 2 && nameless.errors.contains(" is empty."), "\(nameless.errors)")
         }
 
         @Test("A number that no exchange has is wrong usage", arguments: ["show", "why", "repeat"])

@@ -13,8 +13,9 @@ package enum OutputPlace {
         }
     }
 
-    /// Refuses to write into a file that is read; `what` it is follows its name: `the profile`.
+    /// Refuses to write into a file that is read, and an empty name; `what` it is follows its name: `the profile`.
     package static func check(_ path: String?, reading source: String, calling what: String) throws(StartError) {
+        if path?.isEmpty == true { throw refusal("The name of the file to write is empty.") }
         if SessionFiles.isSame(path, as: source) {
             throw refusal("\(path.flatMap { $0 == "-" ? nil : $0 } ?? "Standard output") is \(what) itself.")
         }

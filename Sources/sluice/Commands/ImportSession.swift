@@ -30,6 +30,10 @@ extension Import {
         )
         var output: String?
 
+        func validate() throws {
+            if output?.isEmpty == true { throw ValidationError("The name of the session to write is empty.") }
+        }
+
         func run() async throws {
             let path = try output ?? newSession()
             if OutputFile.isThere(path), try ArchiveFile.isArchive(path) {

@@ -46,6 +46,7 @@ struct Trim: ParsableCommand {
         guard try !ArchiveFile.isArchive(path) else {
             throw StartError("\(path) is an archive, which is only read.", isUsage: true)
         }
+        if let output { try OutputPlace.check(output, reading: path, calling: "the session") }
         if dryRun {
             let outcome = try trim.rehearsal(try SessionReader(path: path))
             let about = outcome.isEstimate ? "About " : ""

@@ -54,5 +54,6 @@ struct OutputPlaceTests {
             #expect(refusal(path, reading: source) == nil)
         }
         #expect(throws: StartError.self) { try OutputPlace.check(file, reading: file, calling: "the profile") }
+        #expect(refusal("", reading: source) == "The name of the file to write is empty.")
     }
 }
