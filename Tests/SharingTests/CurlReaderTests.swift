@@ -202,7 +202,10 @@ struct CurlReaderTests {
         #expect { try CurlCommandReader.read(command) } throws: { "\($0)".contains(reason) }
     }
 
-    @Test("our own commands come back as they were", arguments: CurlCase.all.filter { $0.target != [0x2A] })
+    @Test(
+        "our own commands come back as they were",
+        arguments: CurlCase.all.filter { ($0.expectedTarget ?? $0.target) != [0x2A] }
+    )
     func returns(_ one: CurlCase) throws {
         let folder = try TemporaryFolder()
         let source = MemorySource()

@@ -170,6 +170,8 @@ package struct HARReader {
             case ("content", .objectBegin): try reader.content(&entry.response, encoding: "encoding")
             case ("_transferSize", .number), ("_transferSize", .string):
                 entry.response.wireSize = reader.number(name, first, HARReader.amounts).map { Int64($0) }
+            // The content has its own.
+            case ("bodySize", _): try reader.json.skip(first)
             // Of Chrome and Sluice, and of Playwright.
             case ("_error", .string), ("_failureText", .string): entry.error = reader.json.string(first)
             default: try reader.pass(name, first)

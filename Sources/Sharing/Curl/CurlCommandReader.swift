@@ -217,7 +217,9 @@ package struct CurlCommandReader {
         } else {
             add(name, value)
             if String(validating: rest, as: UTF8.self) == nil {
-                request.fields[request.fields.count - 1].valueBytes = Array(rest)
+                let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+                let end = rest.lastIndex { !blanks.contains($0) } ?? rest.startIndex
+                request.fields[request.fields.count - 1].valueBytes = Array(rest[...end].drop(while: blanks.contains))
             }
         }
     }
