@@ -157,7 +157,7 @@ package struct HARReader {
             }
         }
         // Recorders over the DevTools protocol do not get bodies that are no text.
-        if size > 0, entry.request.text.isEmpty { losses.add(.missingBody) }
+        if size > 0, entry.request.text.isEmpty, entry.request.bytes == nil { losses.add(.missingBody) }
     }
 
     private mutating func response(_ entry: inout ArchiveEntry) throws {
