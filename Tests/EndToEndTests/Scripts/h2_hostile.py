@@ -6,6 +6,8 @@ Prints one line of JSON: how many frames were sent, and how the connection ended
 while it still answers. The one that only waits prints "ready", and stays until it is killed.
 """
 
+import select
+import ssl
 import threading
 import time
 
@@ -14,11 +16,44 @@ from h2_wire import *
 PATIENCE = 60  # seconds
 
 
+class Turns:
+    """A socket that one thread reads while another writes: both use one TLS session, so they take turns."""
+
+    def __init__(self, socket, patience):
+        self.socket, self.patience, self.lock = socket, patience, threading.Lock()
+        socket.setblocking(False)
+
+    def settimeout(self, seconds):
+        self.patience = seconds
+
+    def recv(self, count):
+        return self.turn(lambda: self.socket.recv(count), reads=True)
+
+    def sendall(self, data):
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self.turn(lambda: self.socket.send(rest), reads=False):]
+
+    def turn(self, act, reads):
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                with self.lock:
+                    return act()
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
+                pass
+            left = deadline - time.monotonic()
+            waits = ([self.socket], []) if reads else ([], [self.socket])
+            if left <= 0 or not any(select.select(*waits, [], left)):
+                raise TimeoutError("the server was silent")
+
+
 class Abuse:
     """A connection that is abused; what the server says is read meanwhile, unless it is not to be."""
 
     def __init__(self, way, reads=True, settings=None):
         self.connection = Connection(way, settings, timeout=PATIENCE)
+        self.connection.socket = Turns(self.connection.socket, PATIENCE)
         self.sent, self.said, self.closed = 0, None, threading.Event()
         self.answered = threading.Event()
         self.reader = threading.Thread(target=self.read, daemon=True)
