@@ -157,7 +157,7 @@ extension UserStories {
         @Test(
             "Wrong usage ends with 2",
             arguments: [
-                ["run", "--listen", "nowhere"], ["run", "--listen", "127.0.0.1:70000"], ["run", "--port", "1"], ["rin"],
+                ["run", "--listen", "nowhere"], ["run", "--listen", "127.0.0.1:70000"], ["run", "--port", "1"],
                 ["run", "--quiet", "--json"], ["run", "--allow", "10.0.0.0/33"], ["run", "--connect-timeout", "0"],
                 ["run", "--connect-timeout", "nan"], ["run", "--ca-key", "x"], ["show"], ["show", "x", "one"],
                 ["export", "x"], ["export", "x", "--format", "pdf"], ["run", "--recorder", "maybe"], ["ca", "export"],
