@@ -395,6 +395,17 @@ extension UserStories {
             #expect(grown.status == 0 && state.withLock { $0.most } <= 3, "\(grown.errors)")
         }
 
+        /// A session with one exchange, its Sluice stopped, and an environment whose temporary files are in `tmp` beside it.
+        private func recorded(_ origin: Origin) async throws -> (SluiceProcess, [String: String]) {
+            let sluice = try await SluiceProcess()
+            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
+            _ = try await sluice.exchange(path: "/a")
+            #expect(try await sluice.stop().status == 0)
+            try sluice.scratch.makeDirectory("tmp")
+            let environment = SluiceProcess.environment(sluice.scratch)
+            return (sluice, environment.merging(["TMPDIR": sluice.scratch.path("tmp")]) { $1 })
+        }
+
         @Test("Where its output cannot be written it says so and ends, and nothing is left behind")
         func unwritableOutput() async throws {
             let origin = try Origin { origin, socket in
@@ -403,13 +414,7 @@ extension UserStories {
                     try socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 }
             }
-            let sluice = try await SluiceProcess()
-            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
-            _ = try await sluice.exchange(path: "/a")
-            #expect(try await sluice.stop().status == 0)
-            try sluice.scratch.makeDirectory("tmp")
-            let environment = SluiceProcess.environment(sluice.scratch).merging(["TMPDIR": sluice.scratch.path("tmp")])
-            { $1 }
+            let (sluice, environment) = try await recorded(origin)
             func run(_ script: String) async throws -> Program.Outcome {
                 try await Program.run(
                     "/bin/sh",
@@ -444,13 +449,7 @@ extension UserStories {
                     try socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 }
             }
-            let sluice = try await SluiceProcess()
-            _ = try await sluice.get("http://127.0.0.1:\(origin.port)/a")
-            _ = try await sluice.exchange(path: "/a")
-            #expect(try await sluice.stop().status == 0)
-            try sluice.scratch.makeDirectory("tmp")
-            let environment = SluiceProcess.environment(sluice.scratch).merging(["TMPDIR": sluice.scratch.path("tmp")])
-            { $1 }
+            let (sluice, environment) = try await recorded(origin)
             let program = try Program(
                 try SluiceProcess.executable(),
                 ["repeat", sluice.session, "1", "--times", "50"],

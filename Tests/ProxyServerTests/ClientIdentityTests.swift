@@ -3,24 +3,10 @@ import HTTPModel
 import NIOCore
 import ProxyServer
 import Support
-import Synchronization
 import Testing
 
 @Suite("The process of a client")
 struct ClientIdentityTests {
-    /// Knows the process when the test says so.
-    private final class LateSource: ClientProcessSource {
-        private let waiting = Mutex<[@Sendable (ClientProcess?) -> Void]>([])
-
-        func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess?) -> Void) {
-            waiting.withLock { $0.append(deliver) }
-        }
-
-        func deliver(_ process: ClientProcess?) {
-            for deliver in waiting.withLock({ $0 }) { deliver(process) }
-        }
-    }
-
     private let origin: LoopbackOrigin
     private let source = LateSource()
     private let process = ClientProcess(id: 77, name: "curl")

@@ -10,19 +10,6 @@ import Testing
 
 @Suite("The end of a proxy", .timeLimit(.minutes(1)))
 struct StoppingTests {
-    /// Knows the process when the test says so.
-    private final class LateSource: ClientProcessSource {
-        private let waiting = Mutex<[@Sendable (ClientProcess?) -> Void]>([])
-
-        func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess?) -> Void) {
-            waiting.withLock { $0.append(deliver) }
-        }
-
-        func deliver(_ process: ClientProcess?) {
-            for deliver in waiting.withLock({ $0 }) { deliver(process) }
-        }
-    }
-
     @Test("Whoever asks for it, at once or later, waits for the same end; what other threads bring later is not let in")
     func twice() async throws {
         let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }

@@ -140,6 +140,16 @@ struct MirrorTests {
         #expect(folder.text("m/a.example/s.html") == "before")
     }
 
+    /// The body as it comes, so many bytes at a time.
+    private static func pieces(of body: ByteBuffer, _ length: Int) -> [ByteBuffer] {
+        var rest = body
+        var pieces: [ByteBuffer] = []
+        while let piece = rest.readSlice(length: min(length, rest.readableBytes)), piece.readableBytes > 0 {
+            pieces.append(piece)
+        }
+        return pieces
+    }
+
     @Test(
         "The content coding is removed in the file; the client gets what the server sent",
         arguments: [[ContentCoding.gzip], [.brotli], [.zstd], [.deflate], [.gzip, .brotli]]
@@ -148,11 +158,7 @@ struct MirrorTests {
         let folder = TestFolder()
         let text = (0..<20_000).map { "line \($0)\n" }.joined()
         let coded = try ContentEncoder.encode(ByteBuffer(string: text), codings: codings)
-        var rest = coded
-        var parts: [ByteBuffer] = []
-        while let part = rest.readSlice(length: min(999, rest.readableBytes)), part.readableBytes > 0 {
-            parts.append(part)
-        }
+        let parts = MirrorTests.pieces(of: coded, 999)
         let names = codings.map(\.description).joined(separator: ", ")
         let saved = try get(
             folder,
@@ -174,11 +180,7 @@ struct MirrorTests {
     func bomb(codings: [ContentCoding]) throws {
         let folder = TestFolder()
         let coded = try ContentEncoder.encode(ByteBuffer(repeating: 0, count: 40 << 20), codings: codings)
-        var rest = coded
-        var parts: [ByteBuffer] = []
-        while let part = rest.readSlice(length: min(9_999, rest.readableBytes)), part.readableBytes > 0 {
-            parts.append(part)
-        }
+        let parts = MirrorTests.pieces(of: coded, 9_999)
         let names = codings.map(\.description).joined(separator: ", ")
         let saved = try get(
             folder,
