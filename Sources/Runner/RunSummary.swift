@@ -17,7 +17,8 @@ package enum RunSummary {
             text += "sluice: \(size) of bodies were dropped, as --recorder lossy allows\n"
         }
         if summary.droppedBodies > 0 || summary.removedExchanges > 0 {
-            let bodies = "\(summary.droppedBodies) exchange\(summary.droppedBodies == 1 ? "" : "s") lost their bodies"
+            let count = summary.droppedBodies
+            let bodies = count == 1 ? "1 exchange lost its bodies" : "\(count) exchanges lost their bodies"
             let removed = summary.removedExchanges > 0 ? ", \(summary.removedExchanges) of the oldest were removed" : ""
             text += "sluice: \(bodies)\(removed), as --max-session says\n"
         }

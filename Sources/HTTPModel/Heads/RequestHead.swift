@@ -47,16 +47,31 @@ package struct RequestHead: MessageHead {
 
     /// The target as a server gets it (RFC 9112 §3.2): that in absolute form without scheme and authority, byte for byte.
     package var originTarget: [UInt8] {
-        let target = Array(targetBytes)
-        guard target.first != UInt8(ascii: "/"), let colon = target.firstIndex(of: UInt8(ascii: ":")),
-            target[colon...].starts(with: "://".utf8)
-        else { return target }
-        let rest = target[(colon + 3)...]
-        guard let end = rest.firstIndex(where: { "/?#".utf8.contains($0) }) else {
-            // OPTIONS of a whole server has the asterisk form.
-            return Array((method == "OPTIONS" ? "*" : "/").utf8)
+        var head = self
+        head.makeOriginForm()
+        return Array(head.targetBytes)
+    }
+
+    /// Makes a target in absolute form the origin form (RFC 9112 §3.2.1), byte for byte; another one stays as it is.
+    ///
+    /// - Returns: the bytes of the authority that were cut off; none where there was none.
+    @discardableResult
+    package mutating func makeOriginForm() -> ByteBufferView {
+        let bytes = targetBytes
+        guard bytes.first != UInt8(ascii: "/"), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return bytes.prefix(0) }
+        let start = colon + 3
+        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        if end == bytes.endIndex {
+            // RFC 9112 §3.2.4: OPTIONS of a whole server has the asterisk form.
+            target = method == "OPTIONS" ? "*" : "/"
+        } else if bytes[end] == UInt8(ascii: "/") {
+            dropTargetPrefix(end - bytes.startIndex)
+        } else {
+            setTarget([UInt8(ascii: "/")] + bytes[end...])
         }
-        return (target[end] == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + target[end...]
+        return bytes[start..<end]
     }
 
     /// Replaces the request target.
@@ -65,8 +80,8 @@ package struct RequestHead: MessageHead {
         fields.revision &+= 1
     }
 
-    /// Narrows the target to a part of itself: absolute form to origin form (RFC 9112 §3.2.1) without a copy.
-    package mutating func dropTargetPrefix(_ count: Int) {
+    /// Narrows the target to a part of itself, without a copy.
+    private mutating func dropTargetPrefix(_ count: Int) {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
         targetRun.count -= count

@@ -100,7 +100,7 @@ struct RequestRouter {
         case .reverse(let target): return reverse(&head, target, isConnect: isConnect)
         case .nowhere(let reason):
             if !isConnect, let url = RequestURL(head.target) ?? ownURL(head), isOwn(url), ProxyPages.isPage(url.path) {
-                _ = head.target.hasPrefix("/") ? nil : makeOriginForm(&head)
+                head.makeOriginForm()
                 return .own(url)
             }
             return .invalid(reason)
@@ -159,7 +159,7 @@ struct RequestRouter {
             guard let absolute = RequestURL(head.target),
                 absolute.host == target.host && absolute.port == target.port || isOwn(absolute)
             else { return .invalid(misuse) }
-            _ = makeOriginForm(&head)
+            head.makeOriginForm()
         }
         url.setPathAndQuery(head.target)
         return .forward(url, Destination(scheme: target.scheme, host: target.host, port: target.port))
@@ -183,7 +183,7 @@ struct RequestRouter {
         guard let url = RequestURL(target) else {
             return .invalid("The request target \(target.prefix(200)) is neither a path nor an http or https URL.")
         }
-        let authority = makeOriginForm(&head)
+        let authority = head.makeOriginForm()
         let rootedName = RequestURL.rootedName(of: authority)
         // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
         if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {
@@ -200,23 +200,5 @@ struct RequestRouter {
             let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
             return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
         }
-    }
-
-    /// Cuts scheme and authority off an absolute-form target; what follows is sent to the server byte for byte as it came.
-    /// Returns the authority's bytes.
-    private func makeOriginForm(_ head: inout RequestHead) -> ByteBufferView {
-        let bytes = head.targetBytes
-        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.startIndex
-        let start = min(colon + 3, bytes.endIndex)
-        let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
-        if end == bytes.endIndex {
-            // RFC 9112 §3.2.4: OPTIONS of a whole server has the asterisk form.
-            head.target = head.method == "OPTIONS" ? "*" : "/"
-        } else if bytes[end] == UInt8(ascii: "/") {
-            head.dropTargetPrefix(end - bytes.startIndex)
-        } else {
-            head.setTarget([UInt8(ascii: "/")] + bytes[end...])
-        }
-        return bytes[start..<end]
     }
 }

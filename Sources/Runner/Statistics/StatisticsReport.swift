@@ -92,7 +92,7 @@ package struct StatisticsReport {
     // MARK: - For people
 
     /// Tables, the rows with the most exchanges first; with bars where there is a screen, and with names that have no room beside
-    /// them on lines of their own.
+    /// them on lines of their own, above.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
         var text = heading + "\n"
@@ -142,8 +142,8 @@ package struct StatisticsReport {
             }
             // A name that is cut could be that of another row, too.
             let width = max(screen.width, numbers.count + 2 + StatisticsReport.shortestName) - StatisticsReport.indent
-            return numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
-                + String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, ellipsis(screen)) + "\n"
+            return String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, ellipsis(screen)) + "\n"
+                + numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
         }
         var text = line(StatisticsReport.titles, "", Row(name: grouping.rawValue.uppercased(), totals: statistics.all))
         text += line(cells(statistics.all), "", Row(name: "all", totals: statistics.all))

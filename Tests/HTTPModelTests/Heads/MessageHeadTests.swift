@@ -32,14 +32,21 @@ import Testing
         #expect(head.received.map { String(buffer: $0) } == text)
     }
 
-    @Test("absolute form becomes origin form without a copy")
-    func originForm() throws {
-        var head = try head()
-        head.dropTargetPrefix("http://a.example".utf8.count)
-        #expect(head.target == "/x?y")
-        #expect(Array(head.targetBytes) == Array("/x?y".utf8))
-        head.dropTargetPrefix(100)
-        #expect(head.target == "")
+    @Test(
+        "absolute form becomes origin form, byte for byte, and its authority is told",
+        arguments: [
+            ("GET", "http://a.example/x?y", "/x?y", "a.example"), ("GET", "http://a.example", "/", "a.example"),
+            ("GET", "http://a.example:81?q=%2f", "/?q=%2f", "a.example:81"), ("OPTIONS", "http://a", "*", "a"),
+            ("GET", "http://a.example#part", "/#part", "a.example"), ("GET", "/http://b/", "/http://b/", ""),
+            ("CONNECT", "a.example:443", "a.example:443", ""), ("OPTIONS", "*", "*", ""), ("GET", "", "", ""),
+        ]
+    )
+    func originForm(method: String, target: String, origin: String, authority: String) {
+        var head = RequestHead(method: method, target: target, fields: [("Host", "z")])
+        #expect(head.originTarget.elementsEqual(origin.utf8))
+        let named = head.makeOriginForm()
+        #expect(String(decoding: named, as: UTF8.self) == authority)
+        #expect(head.target == origin)
     }
 
     @Test("a composed head has no received bytes")

@@ -116,7 +116,8 @@ struct StatisticsReportTests {
         let screen = StatisticsReport.Screen(width: 80, isUnicode: true)
         let lines = StatisticsReport(statistics, by: .endpoint).text(on: screen).split(separator: "\n").map(String.init)
         for host in ["h10", "h11"] {
-            #expect(lines.contains("    GET \(host).bench.example/v1/users/{id}"), "\(lines)")
+            let name = try #require(lines.firstIndex(of: "    GET \(host).bench.example/v1/users/{id}"), "\(lines)")
+            #expect(lines[name + 1].hasPrefix("       1      -"), "\(lines)")
             #expect(lines.contains("    GET \(host).bench.example/v1/users/{id}/orders/{id}"), "\(lines)")
         }
         let cut = lines.filter { $0.hasPrefix("    GET ") && $0.contains("…") && $0.hasSuffix(long) }
