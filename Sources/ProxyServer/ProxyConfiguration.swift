@@ -92,8 +92,9 @@ package struct ProxyConfiguration: Sendable {
 /// Exchanges keep those they began with.
 package struct ProxyRules: Sendable {
     package var chain: StageChain
-    /// Whether TLS to a host (in lower case) and port is decrypted.
-    package var decrypts: @Sendable (_ host: String, _ port: Int) -> Bool
+    /// Whether TLS to a host (in lower case) and port is decrypted; with the address, where that is what the client asked for.
+    /// The host is `nil` as long as it is not known: then whether it may be decrypted.
+    package var decrypts: @Sendable (_ host: String?, _ port: Int, _ address: String?) -> Bool
     /// Which clients may use the proxy, beside those that its configuration allows; asked when they connect.
     package var access: AccessRules?
     /// How a server is reached, by what is asked of it and where that really goes; asked whenever a connection is needed;
@@ -105,7 +106,7 @@ package struct ProxyRules: Sendable {
     /// By default there are no stages, every host is decrypted, and no further clients are allowed.
     package init(
         chain: StageChain = StageChain(),
-        decrypts: @escaping @Sendable (_ host: String, _ port: Int) -> Bool = { _, _ in true },
+        decrypts: @escaping @Sendable (_ host: String?, _ port: Int, _ address: String?) -> Bool = { _, _, _ in true },
         access: AccessRules? = nil
     ) {
         self.chain = chain

@@ -4,11 +4,12 @@ import HTTPModel
 import NIOCore
 
 /// Keeps a session below a size while it is recorded: drops the bodies of the oldest exchanges, and once there are none
-/// left the oldest exchanges themselves. A body that is still coming and takes most of the room goes before the others do.
+/// left the oldest exchanges themselves. Where bodies that are still coming take most of the room, the largest of them goes before
+/// the others do.
 /// The pages that become free are used for what comes next.
 struct SessionLimit {
-    /// Drops the bodies of the oldest exchange in flight that have more than so many bytes in the file; returns whether there
-    /// was one.
+    /// Drops the bodies of the exchange in flight that has the largest, where those of all in flight have more than so many bytes
+    /// in the file together; returns whether they have.
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
     /// How many exchanges are looked at in one go.
@@ -65,7 +66,8 @@ struct SessionLimit {
     ) throws {
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            // What takes half of the size and goes on coming would push out everything, and then not fit itself.
+            // What takes half of the size and goes on coming would push out everything, and then not fit itself; so would
+            // several together.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
             } else if try dropBodies(database, isOpen, target) {

@@ -88,16 +88,18 @@ final class SessionRecording {
             var totals = writer.totals
             defer { writer.totals = totals }
             try limit?.keep(database, isOpen: { open[ExchangeID($0)] != nil }, &totals) {
-                try dropOldestOpenBodies(of: $0, database)
+                try dropLargestOpenBodies(ofMoreThan: $0, database)
             }
         }
     }
 
-    /// Drops the bodies of the oldest exchange in flight that have more than so many bytes in the file; returns whether there
-    /// was one.
-    private func dropOldestOpenBodies(of bytes: Int64, _ database: Database) throws -> Bool {
-        let large = open.values.filter { $0.hasChunks && $0.tails.stored > bytes }
-        guard let exchange = large.min(by: { $0.id < $1.id }) else { return false }
+    /// Drops the bodies of the exchange in flight that has the largest, where those of all in flight have more than so many bytes
+    /// in the file; returns whether they have.
+    private func dropLargestOpenBodies(ofMoreThan bytes: Int64, _ database: Database) throws -> Bool {
+        let large = open.values.filter { $0.hasChunks }
+        guard large.reduce(0, { $0 + $1.tails.stored }) > bytes,
+            let exchange = large.max(by: { ($0.tails.stored, $1.id) < ($1.tails.stored, $0.id) })
+        else { return false }
         try dropBodies(of: exchange, database)
         return true
     }

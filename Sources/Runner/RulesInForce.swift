@@ -66,7 +66,8 @@ actor RulesInForce {
         guard let profile else { return rules }
         let intercept = profile.intercept
         (rules.chain, rules.decrypts) = (
-            profile.chain(without: off ?? profile.off), { host, port in intercept.decrypts(host: host, port: port) }
+            profile.chain(without: off ?? profile.off),
+            { host, port, address in intercept.decrypts(host: host, port: port, address: address) }
         )
         let networks = try profile.access.map { text in
             if let network = AccessRules.Network(text) { return network }

@@ -24,6 +24,11 @@ package struct StartFiles: Sendable {
     ///
     /// On a terminal a password that is needed, and in no file, is asked for.
     package init(_ settings: RunSettings) throws {
+        // A path that a variable of the shell was to give.
+        let empty = settings.session?.isEmpty == true ? "--session" : settings.profiles.contains("") ? "--profile" : nil
+        if let empty {
+            throw StartError("\(empty) has an empty name.", hint: "Is a variable of the shell not set?", isUsage: true)
+        }
         for listener in settings.listeners {
             try settings.upstreamProxy?.check(listeningOn: listener.host, port: listener.port)
         }

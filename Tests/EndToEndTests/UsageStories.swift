@@ -42,6 +42,24 @@ extension UserStories {
         }
 
         @Test(
+            "An empty name of a file is wrong usage",
+            arguments: [("run", "--session"), ("run", "--profile"), ("demo", "--session")]
+        )
+        func emptyNames(command: String, option: String) async throws {
+            let outcome = try await SluiceProcess.run([command, option, ""], scratch: scratch)
+            #expect(outcome.status == 2 && outcome.text.isEmpty)
+            let words = "\(option) has an empty name.\nIs a variable of the shell not set?"
+            #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        }
+
+        @Test("A number alone deletes nothing, since it would be looked for in URLs")
+        func deleteByNumber() async throws {
+            let outcome = try await SluiceProcess.run(["delete", "last", "1"], scratch: scratch)
+            #expect(outcome.status == 2 && outcome.text.isEmpty)
+            #expect(outcome.errors.contains("For the exchange of that number: id:1"), "\(outcome.errors)")
+        }
+
+        @Test(
             "A command that is not there is wrong usage, and the nearest one is named",
             arguments: [
                 ("exprot", "There is no command 'exprot'; did you mean 'export'?"),

@@ -86,7 +86,7 @@ struct LoopTests {
         try await Self.check(
             { Way.connect.request(to: "0.0.0.0:\($0)") },
             listening: "127.0.0.1",
-            rules: ProxyRules(decrypts: { _, _ in false }),
+            rules: ProxyRules(decrypts: { _, _, _ in false }),
             isAnswered: false
         )
     }

@@ -73,6 +73,61 @@ struct NamedTunnelTests {
         }
     }
 
+    /// Opens a tunnel to the address of `localhost`.
+    private func openByAddress(_ proxy: LoopbackProxy, _ port: Int) async throws -> EndingClient {
+        let client = try await EndingClient(port: proxy.port)
+        if proxy.server.listening.first?.mode == .socks5 {
+            try await client.send("\u{5}\u{1}\u{0}")
+            try await client.send([5, 1, 0, 1, 127, 0, 0, 1, UInt8(port >> 8), UInt8(port & 255)])
+            try await client.receives("\u{5}\u{0}\u{5}\u{0}\u{0}\u{1}")
+        } else {
+            try await client.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\n\r\n")
+            try await client.receives("\r\n\r\n")
+        }
+        return client
+    }
+
+    @Test(
+        "In a tunnel to an address the name in TLS is the host for rules and record",
+        arguments: [ListenerMode.regular, .socks5]
+    )
+    func namedByTLS(mode: ListenerMode) async throws {
+        let authority = try CertificateAuthority.generate(label: "origin")
+        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
+        try await LoopbackProxy.run(rules: Self.blocking, mode: mode) { proxy in
+            let client = try await openByAddress(proxy, origin.port)
+            try await client.beginTLS(["http/1.1"], host: "localhost")
+            try await client.send("GET /x HTTP/1.1\r\nHost: three.test:\(origin.port)\r\n\r\n")
+            try await client.receives("HTTP/1.1 403 ")
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let (record, messages) = try #require(proxy.recorder.finished.first)
+            #expect(record.url.description == "https://localhost:\(origin.port)/x")
+            let remark = "the request names three.test, but its TLS names localhost: the rules and the URL go by that"
+            #expect(messages.trace.contains { $0.text == remark }, "\(messages.trace)")
+        }
+    }
+
+    @Test(
+        "In a tunnel to an address TLS of a host that is not to be decrypted passes unread",
+        arguments: [ListenerMode.regular, .socks5]
+    )
+    func notDecrypted(mode: ListenerMode) async throws {
+        let authority = try CertificateAuthority.generate(label: "origin")
+        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
+        let rules = ProxyRules(decrypts: { host, _, address in
+            #expect(address == "127.0.0.1")
+            return host != "localhost"
+        })
+        try await LoopbackProxy.run(rules: rules, mode: mode) { proxy in
+            let client = try await openByAddress(proxy, origin.port)
+            try await client.beginTLS(["http/1.1"], host: "localhost")
+            try await client.send("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try await client.receives("ok")
+            let record = try #require(proxy.recorder.open.first ?? proxy.recorder.finished.first?.record)
+            #expect(record.kind == .tunnel && record.flags.contains(.notIntercepted), "\(record)")
+        }
+    }
+
     @Test("There is nothing to say where they name the tunnel's host", arguments: [false, true])
     func ordinary(isSecure: Bool) async throws {
         let authority = isSecure ? try CertificateAuthority.generate(label: "origin") : nil

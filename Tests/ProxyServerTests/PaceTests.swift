@@ -34,7 +34,7 @@ struct PaceTests {
                 (direction == .request ? up : down).pace(waiting, exchange.now)
             }
         }
-        return ProxyRules(chain: StageChain([stage]), decrypts: { _, _ in decrypts })
+        return ProxyRules(chain: StageChain([stage]), decrypts: { _, _, _ in decrypts })
     }
 
     private static func text(_ count: Int) -> String {

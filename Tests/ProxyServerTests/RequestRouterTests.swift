@@ -37,6 +37,7 @@ struct RequestRouterTests {
         case .own(let url): return "own \(url.path)"
         case .connect(let tunnel):
             return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.address.map { " at \($0)" } ?? "")
+                + (tunnel.isUnnamed ? " by its address" : "")
         case .invalid: return "invalid"
         }
     }
@@ -50,12 +51,13 @@ struct RequestRouterTests {
             ("GET", "http://a.example?q", "http a.example:80 | http://a.example/?q | /?q | a.example"),
             ("GET", "https://a.example/x", "https a.example:443 | https://a.example/x | /x | a.example"),
             ("GET", "http://[::1]:81/", "http [::1]:81 | http://[::1]:81/ | / | [::1]:81"),
+            ("GET", "http://a.example:/x", "http a.example:80 | http://a.example/x | /x | a.example:"),
             ("OPTIONS", "http://a.example", "http a.example:80 | http://a.example/ | * | a.example"),
             ("GET", "/x", "http h.example:80 | http://h.example/x | /x | h.example"),
             ("GET", "http://sluice.proxy/ca.pem", "own /ca.pem"),
             ("GET", "http://localhost:8080/", "own /"),
             ("CONNECT", "a.example:443", "connect a.example 443"),
-            ("CONNECT", "[::1]:443", "connect ::1 443"),
+            ("CONNECT", "[::1]:443", "connect ::1 443 by its address"),
             ("CONNECT", "a.example", "invalid"),
             ("CONNECT", "..:80", "invalid"),
             ("CONNECT", ".:80", "invalid"),
@@ -148,12 +150,34 @@ struct RequestRouterTests {
             route("GET", "http://two.test:443/x", host: "two.test:443", in: secure)
                 == "https two.test:443 as three.test | https://two.test/x | /x | two.test:443 | the client's TLS names three.test"
         )
-        // The address is what was asked for, and its name came from TLS.
-        let address = RequestScope.tunnel(.init(scheme: "https", host: "a.example", port: 443, address: "10.0.0.1"))
-        #expect(
-            route("GET", "/x", host: "b.example", in: address)
-                == "https a.example:443 at 10.0.0.1 | https://b.example/x | /x | b.example"
-        )
+    }
+
+    @Test("In a tunnel to an address it is the name in TLS, else that in Host; and the scheme is the tunnel's")
+    func addressedTunnel() {
+        let secure = RequestScope.tunnel(.init(scheme: "https", host: "a.example", port: 8_443, address: "10.0.0.1"))
+        let to = "https a.example:8443 at 10.0.0.1 | https://a.example:8443/x | /x |"
+        for host in ["a.example:8443", "a.example"] {
+            #expect(route("GET", "/x", host: host, in: secure) == "\(to) \(host)")
+        }
+        for host in ["b.example:8443", "b.example", "10.0.0.1:8443"] {
+            let name = host.prefix { $0 != ":" }
+            #expect(route("GET", "/x", host: host, in: secure) == "\(to) \(host) | the request names \(name)")
+        }
+        let plain = RequestScope.tunnel(.init(scheme: "http", host: "10.0.0.1", port: 8_000))
+        for host in ["b.example:8000", "b.example"] {
+            let expected = "http 10.0.0.1:8000 | http://b.example:8000/x | /x | \(host)"
+            #expect(route("GET", "/x", host: host, in: plain) == expected)
+        }
+        let unnamed = RequestScope.tunnel(.init(scheme: "https", host: "10.0.0.1", port: 8_443))
+        for (scope, scheme, port) in [(plain, "http", 8_000), (unnamed, "https", 8_443)] {
+            for named in ["http", "https"] {
+                let url = "\(scheme)://b.example:\(port)/x"
+                #expect(
+                    route("GET", "\(named)://b.example:\(port)/x", host: "b.example:\(port)", in: scope)
+                        == "\(scheme) 10.0.0.1:\(port) | \(url) | /x | b.example:\(port)"
+                )
+            }
+        }
     }
 
     @Test("A listener that stands in for a server asks that server, whatever the client calls it")

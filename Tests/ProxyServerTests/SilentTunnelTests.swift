@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Clients that take nothing, and tunnels through which nothing comes", .timeLimit(.minutes(2)))
 struct SilentTunnelTests {
-    private static let unread = ProxyRules(decrypts: { _, _ in false })
+    private static let unread = ProxyRules(decrypts: { _, _, _ in false })
 
     private func tunnel(_ proxy: LoopbackProxy, to origin: LoopbackOrigin) async throws -> LoopbackClient {
         let client = try await proxy.connect()

@@ -165,6 +165,31 @@ struct SessionLimitTests {
         #expect(last.record.sizes.responseBody == Int64(length))
     }
 
+    @Test("Several large bodies at once go before all others, the largest first")
+    func severalAtOnce() throws {
+        let feed = try feed(4_000_000)
+        let count: Int64 = 20
+        for id in 1...count {
+            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(5_000, seed: UInt64(id)))]))
+        }
+        let large = (1...4).map {
+            Samples.exchange(count + $0, bodies: [(.responseReceived, Samples.bytes(3_000_000, seed: 1))])
+        }
+        for start in stride(from: 0, to: large[0].count, by: 4) {
+            for events in large { feed.submit(Array(events[start..<min(start + 4, events.count)])) }
+            feed.recorder.flush()
+        }
+        let summary = feed.recorder.close()
+        #expect(summary.error == nil && summary.removedExchanges == 0)
+        #expect((2...4).contains(summary.droppedBodies), "\(summary)")
+        #expect(try size() <= 4_000_000)
+        let reader = try SessionReader(path: scratch.session)
+        for id in 1...count {
+            let body = try reader.body(of: ExchangeID(id), side: .responseReceived, limit: 1 << 20)
+            #expect(body == Samples.bytes(5_000, seed: UInt64(id)))
+        }
+    }
+
     @Test("A body that is too large pushes out the oldest bodies only until it takes half, and no exchange")
     func pushesOutFew() throws {
         let feed = try feed(4_000_000)

@@ -50,7 +50,8 @@ package struct RequestURL: Sendable, Hashable {
         }
     }
 
-    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for anything else.
+    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for anything else. A colon without a port is none
+    /// (RFC 3986 §6.2.3).
     ///
     /// The host is lowered and stripped of its brackets, or of the root's dot at its end, with which it is the same name
     /// (RFC 1034 §3.1). Characters that cannot stand in a host are refused (RFC 3986 §3.2.2), and empty labels.
@@ -61,10 +62,8 @@ package struct RequestURL: Sendable, Hashable {
             guard let close = host.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
             let rest = host[host.utf8.index(after: close)...]
             if !rest.isEmpty {
-                guard rest.utf8.first == UInt8(ascii: ":"), let number = parsePort(rest.utf8.dropFirst()) else {
-                    return nil
-                }
-                port = number
+                port = parsePort(rest.utf8.dropFirst())
+                guard rest.utf8.first == UInt8(ascii: ":"), port != nil || rest.utf8.count == 1 else { return nil }
             }
             host = host[host.utf8.index(after: host.startIndex)..<close]
             // Without a colon it is no address, and could be but a dot.
@@ -72,8 +71,9 @@ package struct RequestURL: Sendable, Hashable {
                 host.utf8.allSatisfy(isIPv6Byte)
             else { return nil }
         } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
-            guard let number = parsePort(host.utf8[host.utf8.index(after: colon)...]) else { return nil }
-            port = number
+            let digits = host.utf8[host.utf8.index(after: colon)...]
+            port = parsePort(digits)
+            guard port != nil || digits.isEmpty else { return nil }
             host = host[..<colon]
             guard isName(host.utf8) else { return nil }
         } else {

@@ -36,10 +36,13 @@ enum RequestScope {
         /// Whether the client asked for an address and its TLS may still name the host, by which rules are found.
         var isUnnamed = false
 
-        /// Whether the client asked for a name: then no other name that it has for the host takes that one's place.
-        private var isNamed: Bool { !Tunnel.isAddress(host) && address.map(Tunnel.isAddress) != true }
+        /// Whether the host is a name, of the client's CONNECT or TLS: then no other one that a request has takes its place.
+        private var isNamed: Bool { !Tunnel.isAddress(host) }
 
-        private static func isAddress(_ host: String) -> Bool {
+        /// The address that the client asked for, where its TLS then named the host.
+        var askedAddress: String? { address.flatMap { Tunnel.isAddress($0) ? $0 : nil } }
+
+        static func isAddress(_ host: String) -> Bool {
             if host.utf8.contains(UInt8(ascii: ":")) { return true }
             let mayBe = host.utf8.last.map { $0 &- 0x30 < 10 } ?? false
             return mayBe && Resolver.address(host, port: 0) != nil
@@ -47,9 +50,8 @@ enum RequestScope {
 
         /// The URL that a request inside is for, where the client has this one for it.
         func url(for named: RequestURL) -> RequestURL {
-            guard isNamed else { return named }
             var url = named
-            url.host = host
+            if isNamed { url.host = host }
             if ["https", "wss"].contains(named.scheme) != (scheme == "https") { url.scheme = scheme }
             return url
         }
@@ -59,14 +61,17 @@ enum RequestScope {
             guard serverName != nil || name != nil, isNamed else { return [] }
             var remarks: [String] = []
             if let serverName = serverName.map({ RequestURL.splitAuthority($0)?.host ?? $0 }), serverName != host {
-                remarks.append("the client's TLS names \(serverName), but \(Tunnel.decides(host))")
+                remarks.append("the client's TLS names \(serverName), but \(deciding)")
             }
-            if let name, name != host { remarks.append("the request names \(name), but \(Tunnel.decides(host))") }
+            if let name, name != host { remarks.append("the request names \(name), but \(deciding)") }
             return remarks
         }
 
-        private static func decides(_ host: String) -> String {
-            "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"
+        /// What the rules and the URL go by, after "but".
+        private var deciding: String {
+            askedAddress == nil
+                ? "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"
+                : "its TLS names \(host): the rules and the URL go by that"
         }
 
         /// Host and port, as a tunnel is recorded.
@@ -111,7 +116,15 @@ struct RequestRouter {
                 return .invalid("CONNECT needs a target of the form host:port.")
             }
             let rootedName = RequestURL.rootedName(of: head.targetBytes)
-            return .connect(RequestScope.Tunnel(scheme: "http", host: host, port: port, address: rootedName))
+            return .connect(
+                RequestScope.Tunnel(
+                    scheme: "http",
+                    host: host,
+                    port: port,
+                    address: rootedName,
+                    isUnnamed: RequestScope.Tunnel.isAddress(host)
+                )
+            )
         }
         let first = head.targetBytes.first
         if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") { return origin(head) }
@@ -124,10 +137,9 @@ struct RequestRouter {
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }
         switch scope {
         case .tunnel(let tunnel):
-            let defaultPort = RequestURL.defaultPort(of: tunnel.scheme) ?? tunnel.port
             var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
             // Where the tunnel's target is a bare address, the name in Host is what the developer means.
-            if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
+            if let named, (named.port ?? tunnel.port) == tunnel.port { url.host = named.host }
             url.setPathAndQuery(head.target)
             url = tunnel.url(for: url)
             if url.host == ProxyPages.host { return .own(url) }

@@ -86,7 +86,7 @@ final class SniffLayer: ClientLayer {
             connection.become(layer, with: early)
             return layer.begin()
         }
-        guard !tunnel.isUnnamed, let reason = Unread(tunnel, of: connection) else {
+        guard let reason = Unread(tunnel, of: connection) else {
             _ = answer.write(ResponseHead(status: 200, reason: "Connection established"), .none, nil)
             connection.flush()
             connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: early)
@@ -191,7 +191,7 @@ final class SniffLayer: ClientLayer {
             if let reason = Unread(tunnel, of: connection) { return passUnread(tunnel, reason) }
         }
         if case .reverse(let target) = scope, let tunnel = target.unreadTunnel,
-            !loop.rules.decrypts(tunnel.host, tunnel.port)
+            !loop.rules.decrypts(tunnel.host, tunnel.port, nil)
         {
             return passUnreadInReverse(tunnel)
         }

@@ -14,10 +14,12 @@ extension SniffLayer {
         init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection) {
             let loop = connection.loop
             guard tunnel.host != ProxyPages.host else { return nil }
-            guard loop.rules.decrypts(tunnel.host, tunnel.port) else {
+            let (name, address) = tunnel.isUnnamed ? (nil, tunnel.host) : (tunnel.host, tunnel.askedAddress)
+            guard loop.rules.decrypts(name, tunnel.port, address) else {
                 self = .notIntercepted
                 return
             }
+            if tunnel.isUnnamed { return nil }
             let pair = connection.pair(with: tunnel)
             let rest = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
             guard let rest else { return nil }

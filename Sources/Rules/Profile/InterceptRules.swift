@@ -8,8 +8,13 @@ package struct InterceptRules: Sendable, Hashable {
     /// Every host is decrypted.
     package init() {}
 
-    package func decrypts(host: String, port: Int) -> Bool {
-        hosts.admits(RequestURL(scheme: "tunnel", host: host, port: port, path: ""))
+    /// Whether TLS to a host is decrypted. Where the client asked for an address and its TLS names the host, both count:
+    /// either may be what `only` or `except` has. Without a host, whether one may come that makes it so.
+    package func decrypts(host: String?, port: Int, address: String? = nil) -> Bool {
+        let urls = [host, address].compactMap(\.self).map {
+            RequestURL(scheme: "tunnel", host: $0, port: port, path: "")
+        }
+        return (host == nil || urls.contains(where: hosts.includes)) && !urls.contains(where: hosts.excludes)
     }
 
     /// `decrypted: HOSTS except HOSTS`; `nil` where every host is decrypted.

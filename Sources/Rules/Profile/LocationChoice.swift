@@ -14,9 +14,13 @@ struct LocationChoice: Sendable {
 
     var isEverything: Bool { only == nil && except.isEmpty }
 
-    func admits(_ url: RequestURL) -> Bool {
-        (only?.contains { $0.location.matches(url) } ?? true) && !except.contains { $0.location.matches(url) }
-    }
+    func admits(_ url: RequestURL) -> Bool { includes(url) && !excludes(url) }
+
+    /// Whether `only` has a URL, or is not there.
+    func includes(_ url: RequestURL) -> Bool { only?.contains { $0.location.matches(url) } ?? true }
+
+    /// Whether `except` has a URL.
+    func excludes(_ url: RequestURL) -> Bool { except.contains { $0.location.matches(url) } }
 
     /// Adds what one file says, read by `locations`.
     mutating func add(

@@ -39,6 +39,14 @@ struct DeleteCommand: AsyncParsableCommand {
     @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all."), completion: .filter)
     var filter: [String]
 
+    func validate() throws {
+        // A bare word is looked for in URLs, where the digit of an address would fit as well.
+        guard filter.count == 1, let number = filter.first, number.allSatisfy(\.isWholeNumber) else { return }
+        throw ValidationError(
+            "'\(number)' alone would delete each exchange that has it in its URL. For the exchange of that number: id:\(number)"
+        )
+    }
+
     func run() async throws {
         let query = try SessionQuery(session: session, filter: filter == ["*"] ? [] : filter)
         guard try !ArchiveFile.isArchive(query.path) else {

@@ -132,7 +132,7 @@ struct ReverseListenerTests {
     )
     func unread(transport: ReverseTarget.Transport, asks: Bool) async throws {
         let origin = try await LoopbackOrigin { _ in nil }
-        let rules = ProxyRules(decrypts: { _, _ in false })
+        let rules = ProxyRules(decrypts: { _, _, _ in false })
         let authentication = asks ? ProxyAuthentication(ProxyUsers()) : nil
         try await LoopbackProxy.run(
             rules: rules,
