@@ -15,7 +15,8 @@ struct PythonCall {
         var (comments, call, skipsFields) = parts()
         let meanings = variables?.meanings ?? []
         for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
-        let imports = PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: skipsFields)
+        let readsVariables = !meanings.isEmpty || request.heldBody != nil
+        let imports = PythonCall.imports(readsVariables: readsVariables, skipsFields: skipsFields)
         return "\(comments)\(imports)\n" + call + PythonCall.printing("response.status_code, response.text")
     }
 
@@ -40,9 +41,12 @@ struct PythonCall {
         let url = variable(request.url)
         var lines: [String] = []
         for field in fields { lines.append("        \(literal(field.name)): \(variable(field.value)),") }
-        let body = variable(request.body, isBytes: true)
+        let held = request.heldBody
+        let body =
+            held.map { "open(os.environ[\"\($0.variable)\"], \"rb\").read()" } ?? variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
-        var text = "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
+        var text = held?.guards(python: literal) ?? ""
+        text += "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
         text += "    \(literal(request.method)),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if !request.body.isEmpty { text += "    data=\(body),\n" }
@@ -105,7 +109,8 @@ struct PythonCall {
         pieces.map { piece in
             switch piece {
             case .text(let value): isBytes ? bytes(value) : literal(String(decoding: value, as: UTF8.self))
-            case .variable(let name): "os.environ[\"\(name)\"]\(isBytes ? ".encode()" : "")"
+            case .variable(let name):
+                isBytes ? "os.fsencode(os.environ[\"\(name)\"])" : "os.environ[\"\(name)\"]"
             }
         }.joined(separator: " + ")
     }
