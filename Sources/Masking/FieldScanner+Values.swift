@@ -9,6 +9,8 @@ extension FieldScanner {
         var isArray = false
         /// Whether it stands after an equals sign without quotes.
         var isBare = false
+        /// Whether it is a secret only where it looks made by chance.
+        var needsShape = false
     }
 
     /// What a number of JSON may have beside digits (RFC 8259 §6).
@@ -81,9 +83,12 @@ extension FieldScanner {
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .script, syntax != .field else { return nil }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
-            guard let line = lineStart(name.lowerBound) else { return nil }
-            let end = lineEnd(from: start, line)
-            return Value(range: start..<end, quote: line.quote)
+            if let line = lineStart(beforeLineMarks(name.lowerBound)) {
+                return Value(range: start..<lineEnd(from: start, line), quote: line.quote)
+            }
+            guard let (line, hasWords) = logLine(before: name.lowerBound) else { return nil }
+            // In a message of a log, names of fields are words, too.
+            return Value(range: start..<lineEnd(from: start, line), quote: line.quote, needsShape: hasWords)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         let bare = bareEnd(from: start, isEncoded: length > 1, most: most)
@@ -176,7 +181,7 @@ extension FieldScanner {
     }
 
     /// The line that begins at a place, or with spaces before it; `nil` where none does.
-    private func lineStart(_ place: Int) -> Line? {
+    func lineStart(_ place: Int) -> Line? {
         var place = place
         while place > 0, bytes[place - 1] == 0x20 || bytes[place - 1] == 0x09 || bytes[place - 1] == UInt8(ascii: "-") {
             place -= 1

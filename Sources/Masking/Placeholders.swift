@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 
 /// A placeholder as it stands in a text.
 struct PlaceholderReading {
@@ -52,6 +53,34 @@ extension Placeholder {
         return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy { $0 == UInt8(ascii: "-") }
     }
 
+    /// The placeholder whose ``digits`` these are; `nil` where they are none's.
+    init?(digits: some Collection<UInt8>) {
+        guard digits.count == 9, digits.first == UInt8(ascii: "9"), digits.allSatisfy({ $0 &- 0x30 < 10 }) else {
+            return nil
+        }
+        let number = digits.dropFirst().reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+        let kind = number / 1_000_000
+        guard kind < SecretKind.allCases.count, number % 1_000_000 <= SecretBook.most else { return nil }
+        self.init(kind: SecretKind.allCases[kind], number: number % 1_000_000)
+    }
+
+    /// Calls `body` with the placeholders that stand in bytes as numbers.
+    static func forEachNumber(in bytes: UnsafeRawBufferPointer, _ body: (Placeholder) -> Void) {
+        var place = 0
+        while let start = bytes[place...].firstIndex(where: { $0 &- 0x30 < 10 }) {
+            place = bytes[start...].firstIndex { $0 &- 0x30 >= 10 } ?? bytes.count
+            if place - start == 9, let placeholder = Placeholder(digits: bytes[start..<place]) { body(placeholder) }
+        }
+    }
+
+    /// Whether bytes are the beginning of a placeholder, cut to a length.
+    static func isBeginning(_ bytes: some Collection<UInt8>) -> Bool {
+        SecretKind.allCases.contains { kind in
+            let text = "\(prefix)\(kind.rawValue)-"
+            return bytes.count <= text.utf8.count && text.utf8.starts(with: bytes)
+        }
+    }
+
     /// The placeholders of secrets that stand in bytes, whoever gave them, each once and in order; at most so many.
     package static func all(in bytes: [UInt8], most: Int, besides known: Set<Placeholder> = []) -> [Placeholder] {
         var found: [Placeholder] = []
@@ -77,6 +106,18 @@ extension TextMask {
             if (1...TextMask.highestNumber).contains(reading.placeholder.number) { add(earlier: reading.placeholder) }
             return true
         }
+        if wasMasked { Placeholder.forEachNumber(in: bytes) { add(earlier: $0) } }
+    }
+
+    /// Says of which exchange comes what is looked at.
+    func begin(_ record: ExchangeRecord) {
+        (exchange, host, wasMasked) = (record.id, record.url.host, !record.extras.masked.isEmpty)
+    }
+
+    /// Whether a secret is a placeholder that an earlier export gave, in the form of a number, or cut as in a binary body.
+    func isEarlier(_ found: FoundSecret, _ bytes: UnsafeRawBufferPointer, _ syntax: ScanSyntax) -> Bool {
+        if found.isNumber { return Placeholder(digits: bytes[found.range]) != nil }
+        return syntax == .binary && Placeholder.isBeginning(bytes[found.range])
     }
 }
 

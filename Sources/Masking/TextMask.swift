@@ -66,6 +66,11 @@ package final class TextMask {
     var part = ""
     /// The name of the field of a head that is looked at; empty elsewhere.
     var field = ""
+    /// Whether the exchange that is looked at says that an earlier export masked it: then what has the form of its placeholders is
+    /// one, also a number, or one that was cut to a length.
+    var wasMasked = false
+    /// Whether what looks like a secret is ordinary in the field that is looked at.
+    var suspectsNothing = false
 
     package init(_ rules: MaskRules = MaskRules()) {
         names = SecretNames(also: rules.also, except: rules.except)
@@ -314,6 +319,7 @@ package final class TextMask {
             named =
                 syntax == .binary
                 ? (FieldScanner.secretsOfTexts(in: bytes, names), []) : FieldScanner.secrets(in: bytes, syntax, names)
+            if wasMasked { named.found.removeAll { isEarlier($0, bytes, syntax) } }
         }
         let isText = syntax != nil && syntax != .binary
         guard look.hasRun || look.mayHaveKey || isText && !patterns.isEmpty else { return named.found }
@@ -332,7 +338,7 @@ package final class TextMask {
         )
         runs.scan()
         let found = named.found + runs.found
-        guard isCollecting, depth == 0, isText, let syntax else { return found }
+        guard isCollecting, depth == 0, isText, !suspectsNothing, let syntax else { return found }
         for range in suspected
         where !found.contains(where: { $0.range.overlaps(range) }) && !named.exempt.contains(where: range.overlaps) {
             suspect(bytes, range, syntax)
