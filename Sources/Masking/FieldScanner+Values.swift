@@ -102,9 +102,25 @@ extension FieldScanner {
         if syntax == .text, kind != .password, kind != .named, isParameter(name), end < bytes.count {
             end = max(start, min(end, bare.sentenceEnd))
         }
-        // In a script a query is in a string.
-        if syntax == .script, end == bytes.count || !"\"'`&#\\ ".utf8.contains(bytes[end]) { return nil }
+        if syntax == .script, !endsQuery(end, from: name.lowerBound) { return nil }
         return Value(range: start..<end, isBare: true)
+    }
+
+    /// Whether a query in a script ends at a place: it is in a string, or in a URL of a style sheet, which has quotes or none
+    /// (CSS Values and Units §4.5).
+    private func endsQuery(_ end: Int, from name: Int) -> Bool {
+        guard end < bytes.count else { return false }
+        return "\"'`&#\\ ".utf8.contains(bytes[end]) || bytes[end] == UInt8(ascii: ")") && isInStyleURL(name)
+    }
+
+    private static let longestStyleURL = 2_048
+
+    /// Whether `url(` without a quote stands before a place.
+    private func isInStyleURL(_ place: Int) -> Bool {
+        let least = max(0, place - FieldScanner.longestStyleURL)
+        let open = bytes[least..<place].lastIndex { $0 <= 0x20 || "\"'()".utf8.contains($0) }
+        guard let open, bytes[open] == UInt8(ascii: "("), open >= 3 else { return false }
+        return isName(open - 3..<open, among: ["url"])
     }
 
     /// Where the spaces and tabs from a place on end, and the ends of lines among them where those count for nothing.

@@ -144,6 +144,23 @@ extension SecretBook {
 
     /// Where a secret was found first; `nil` where it has no number of its own.
     package func entry(of placeholder: Placeholder) -> Entry? {
-        entries.first { $0.placeholder == placeholder.ofSecret }
+        entries.first { $0.placeholder == placeholder.ofSecret }.map(shown)
+    }
+
+    /// An entry as it can be written: a secret may stand in the name of another one, as of a cookie.
+    func shown(_ entry: Entry) -> Entry {
+        Entry(placeholder: entry.placeholder, name: shown(entry.name), host: shown(entry.host))
+    }
+
+    private func shown(_ text: String) -> String {
+        guard text.utf8.count >= SecretBook.shortestSought else { return text }
+        var copy = text
+        return copy.withUTF8 { utf8 in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            var marks: [Mark] = []
+            forEachSought(in: bytes) { marks.append(Mark($0, placeholder(at: $1))) }
+            guard !marks.isEmpty else { return text }
+            return String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, self), as: UTF8.self)
+        }
     }
 }

@@ -144,8 +144,8 @@ package final class TextMask {
     /// The secrets of what is exported, and those of other exchanges that stood in what was masked so far.
     package var secrets: [SecretBook.Entry] {
         let entries = book.entries
-        guard let ownCount else { return Array(entries) }
-        return entries[..<ownCount] + foundAgain.sorted().map { entries[Int($0)] }
+        guard let ownCount else { return entries.map(book.shown) }
+        return entries[..<ownCount].map(book.shown) + foundAgain.sorted().map { book.shown(entries[Int($0)]) }
     }
 
     /// Which secrets of other exchanges were found again since this was asked last.
@@ -159,8 +159,10 @@ package final class TextMask {
     /// Has secrets replaced as they are found, where there is one reading only, and looked for from then on.
     func replaceAtOnce() { (isCollecting, isAtOnce) = (false, true) }
 
-    /// Forgets what is looked for where it is much; the secrets keep their placeholders.
-    func boundWhatIsSought() { if book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() } }
+    /// Forgets what is looked for where it is much and secrets are replaced as they come; they keep their placeholders.
+    func boundWhatIsSought() {
+        if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
+    }
 
     private static let mostSoughtAtOnce = 4_096
 
