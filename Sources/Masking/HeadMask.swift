@@ -149,9 +149,15 @@ struct HeadMask {
 
     /// What is looked for in a value that is no secret as a whole.
     private func marks(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [Mark] {
-        mask.suspectsNothing = facts.isOrdinary
+        let syntax: ScanSyntax? = facts.hasNames ? .field : nil
+        return facts.isOrdinary ? unsuspected(bytes, value, syntax) : marks(bytes, value, syntax)
+    }
+
+    /// The same as `marks`, where what looks made by chance is ordinary.
+    private func unsuspected(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
+        mask.suspectsNothing = true
         defer { mask.suspectsNothing = false }
-        return marks(bytes, value, facts.hasNames ? .field : nil)
+        return marks(bytes, range, syntax)
     }
 
     /// A field of values that are made by chance: nothing in it is suspected.
@@ -177,7 +183,9 @@ struct HeadMask {
         while start < value.upperBound {
             let pairEnd = bytes[start..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
             let next = nextCookie(in: bytes, pairEnd..<value.upperBound) ?? value.upperBound
-            marks += cookies(bytes, start..<pairEnd) + self.marks(bytes, pairEnd..<next, nil)
+            marks += cookies(bytes, start..<pairEnd)
+            // A path may have a query.
+            marks += unsuspected(bytes, pairEnd..<next, .field)
             start = next
         }
         return marks
