@@ -48,9 +48,13 @@ struct PlaceholderReading {
 extension Placeholder {
     /// Whether a value is a placeholder already, as in a file that was exported before.
     static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let reading = PlaceholderReading(bytes, at: 0) else { return false }
-        // Where a length stays, hyphens fill it up.
-        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy { $0 == UInt8(ascii: "-") }
+        guard let start = bytes.firstIndex(where: { !"\"'\\".utf8.contains($0) }),
+            let reading = PlaceholderReading(bytes, at: start)
+        else { return false }
+        // Where a length stays, hyphens fill it up; quotes and brackets may stand around it.
+        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy {
+            "-\"'\\)]}".utf8.contains($0)
+        }
     }
 
     /// The placeholder whose ``digits`` these are; `nil` where they are none's.

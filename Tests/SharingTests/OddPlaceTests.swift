@@ -157,14 +157,16 @@ struct OddPlaceTests {
         case .fetch: export = ProgramExport(.fetch, source: source, files: NamedBodies(), sink: sink)
         case .python: export = ProgramExport(.python, source: source, files: NamedBodies(), sink: sink)
         case .raw:
-            for exchange in exchanges {
+            for recorded in exchanges {
+                let exchange = (source as? MaskedSource)?.masked(recorded) ?? recorded
                 for part in RawMessage.Part.allCases {
                     try RawMessage(part, of: exchange, from: source)?.write { sink($0) }
                 }
             }
             return String(buffer: output)
         }
-        for exchange in exchanges { try export.add(exchange) }
+        let masked = source as? MaskedSource
+        for exchange in exchanges { try export.add(masked?.masked(exchange) ?? exchange) }
         try export.finish()
         return String(buffer: output)
     }
@@ -177,7 +179,7 @@ struct OddPlaceTests {
             for exchange in source.exchanges { try masked.collectAll(exchange) }
             masked.mask.endCollecting()
             masked.mask.book.isForPrograms = [.curl, .httpie, .fetch, .python].contains(format)
-            let text = try text(format, masked, source.exchanges.map { masked.masked($0) })
+            let text = try text(format, masked, source.exchanges)
             for secret in OddPlaceTests.secrets + [OddPlaceTests.known, "48151623"] {
                 let place = text.range(of: secret).map { text[..<$0.lowerBound].suffix(80) }
                 #expect(place == nil, "\(secret)")
@@ -187,6 +189,45 @@ struct OddPlaceTests {
             }
             try check(text, format)
         }
+    }
+
+    @Test("What was masked, opened and masked again has the same placeholders")
+    func again() throws {
+        func masked(_ source: MemorySource) throws -> (text: String, secrets: [String]) {
+            let masked = MaskedSource(source, TextMask())
+            for exchange in source.exchanges { try masked.collectAll(exchange) }
+            masked.mask.endCollecting()
+            let text = try text(.har, masked, source.exchanges)
+            return (text, masked.mask.secrets.map { "\($0.placeholder.text) \($0.name)" })
+        }
+        let first = try masked(try OddPlaceTests.session()).text
+        let fixture = ArchiveFixture(bytes: Array(first.utf8))
+        let opened = MemorySource()
+        for (record, messages, bodies) in fixture.records {
+            try opened.add("http://h/", request: "GET / HTTP/1.1\r\n\r\n") {
+                ($0.record, $0.messages) = (record, messages)
+            }
+            for (side, body) in bodies { opened.setBody(record.id, side, body.readableBytesView) }
+        }
+        let (second, secrets) = try masked(opened)
+        #expect(secrets.isEmpty, "\(secrets)")
+        let entries = try [first, second].map { try OddPlaceTests.entries(of: $0) }
+        #expect(entries[0].count == entries[1].count && entries[0].count > 5)
+        for (before, after) in zip(entries[0], entries[1]) {
+            for part in ["request", "response"] {
+                let texts = [before, after].map { OddPlaceTests.placeholders(in: "\($0[part] ?? "")") }
+                #expect(texts[0] == texts[1], "\(before[part] ?? "")")
+            }
+        }
+    }
+
+    private static func entries(of har: String) throws -> [[String: Any]] {
+        let object = try JSONSerialization.jsonObject(with: Data(har.utf8)) as? [String: Any]
+        return (object?["log"] as? [String: Any])?["entries"] as? [[String: Any]] ?? []
+    }
+
+    private static func placeholders(in text: String) -> Set<String> {
+        Set(text.matches(of: /sluice-[a-z-]+-[0-9]+|9[0-9]{8}/).map { String($0.output) })
     }
 
     private func check(_ text: String, _ format: Format) throws {
