@@ -86,8 +86,11 @@ struct FetchCall {
         let isObject = names.count == request.fields.count
         var lines: [String] = []
         for field in request.fields {
-            let (name, value) = (field.name.quoted(VisibleText.jsonEscape), literal(latin1(field.value)))
-            lines.append(isObject ? "    \(name): \(value)" : "    [\(name), \(value)]")
+            let (name, value) = (literal(field.name), literal(latin1(field.value)))
+            // A name that is no literal stands in brackets.
+            let isComputed = variables?.areNeeded(in: Array(field.name.utf8)) ?? false
+            let key = isComputed ? "[\(name)]" : name
+            lines.append(isObject ? "    \(key): \(value)" : "    [\(name), \(value)]")
         }
         return (isObject ? "{\n" : "[\n") + lines.joined(separator: ",\n") + (isObject ? "\n  }" : "\n  ]")
     }

@@ -40,14 +40,15 @@ struct PythonCall {
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let url = variable(request.url)
         var lines: [String] = []
-        for field in fields { lines.append("        \(literal(field.name)): \(variable(field.value)),") }
+        for field in fields { lines.append("        \(variable(field.name)): \(variable(field.value)),") }
         let held = request.heldBody
+        let method = variable(request.method)
         let body =
             held.map { "open(os.environ[\"\($0.variable)\"], \"rb\").read()" } ?? variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
         var text = held?.guards(python: literal) ?? ""
         text += "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
-        text += "    \(literal(request.method)),\n    \(url),\n"
+        text += "    \(method),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if !request.body.isEmpty { text += "    data=\(body),\n" }
         return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
