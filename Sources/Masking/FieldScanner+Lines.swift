@@ -14,7 +14,10 @@ extension FieldScanner {
         while true {
             var end = start
             while end > 0, isBlank(bytes[end - 1]) { end -= 1 }
-            guard end < start, let mark = FieldScanner.lineMarks.first(where: { has($0, endingAt: end) }) else {
+            // Marks may stand side by side, but a space is between them and the field.
+            guard end < start || start < place,
+                let mark = FieldScanner.lineMarks.first(where: { has($0, endingAt: end) })
+            else {
                 return start
             }
             start = end - mark.utf8CodeUnitCount
@@ -40,6 +43,7 @@ extension FieldScanner {
             while place < end, bytes[place] &- 0x30 < 10 || ".,+:Z-".utf8.contains(bytes[place]) { place += 1 }
             return (line, place < end && marks == name)
         }
+        if isOffset(start..<end) { return (line, false) }
         guard marks < name, bytes[marks] == UInt8(ascii: "|") else { return nil }
         let isProgram = (start..<end).allSatisfy { isOfName(bytes[$0], Quote.none) }
         return isProgram ? (line, false) : nil
@@ -49,6 +53,20 @@ extension FieldScanner {
     private func beginningLine(at place: Int) -> Line? {
         guard place > 0, bytes[place - 1] == FieldScanner.quote else { return lineStart(place) }
         return .inString(backslashes: backslashes(before: place - 1, from: 0) + 1)
+    }
+
+    /// Whether a value behind the marks of a line is words: secrets of most kinds have no spaces.
+    func isProse(_ value: Range<Int>, _ kind: SecretKind) -> Bool {
+        guard kind != .credential, kind != .cookie, kind != .named else { return false }
+        let last = bytes[value].lastIndex { $0 > 0x20 } ?? value.lowerBound
+        let end = CredentialScheme.end(in: bytes, value)
+        return end < last && bytes[end..<last].contains(0x20)
+    }
+
+    /// `0010:`, as `curl --trace-ascii` begins its lines.
+    private func isOffset(_ range: Range<Int>) -> Bool {
+        range.count == 5 && bytes[range.lowerBound + 4] == UInt8(ascii: ":")
+            && bytes[range].prefix(4).allSatisfy(ValueShape.isHexadecimal)
     }
 
     /// Where hours, minutes and seconds stand, `11:08:41`.

@@ -83,12 +83,17 @@ extension FieldScanner {
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .script, syntax != .field else { return nil }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
-            if let line = lineStart(beforeLineMarks(name.lowerBound)) {
-                return Value(range: start..<lineEnd(from: start, line), quote: line.quote)
+            let marks = beforeLineMarks(name.lowerBound)
+            if let line = lineStart(marks) {
+                let value = start..<lineEnd(from: start, line)
+                // Of a list or a quotation in prose: `* Pass: 12 of 13`.
+                if marks < name.lowerBound, isProse(value, kind) { return nil }
+                return Value(range: value, quote: line.quote)
             }
             guard let (line, hasWords) = logLine(before: name.lowerBound) else { return nil }
             // In a message of a log, names of fields are words, too.
-            return Value(range: start..<lineEnd(from: start, line), quote: line.quote, needsShape: hasWords)
+            let value = start..<lineEnd(from: start, line)
+            return isProse(value, kind) ? nil : Value(range: value, quote: line.quote, needsShape: hasWords)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         let bare = bareEnd(from: start, isEncoded: length > 1, most: most)

@@ -56,6 +56,9 @@ extension RunScanner {
             && (last.allSatisfy { ($0 | 0x20) &- 0x61 < 26 } || last.starts(with: "xn--".utf8))
     }
 
+    private static let longestCard = 24
+    private static let fewestDigits = 13
+
     private static func forEachCard(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>) -> Void) {
         var place = 0
         while place < bytes.count {
@@ -64,24 +67,41 @@ extension RunScanner {
                 continue
             }
             var end = place
-            while end < bytes.count, end - place < 24, isOfCard(bytes[end]) { end += 1 }
+            while end < bytes.count, end - place < longestCard, isOfCard(bytes[end]) { end += 1 }
             while end > place, bytes[end - 1] &- 0x30 >= 10 { end -= 1 }
-            let digits = bytes[place..<end]
-            let isSum = digits.contains(UInt8(ascii: "+")) && !isInGroups(digits)
-            let plain = digits.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
-            if !isSum, plain.withUnsafeBytes(ValueShape.isCard) { body(place..<end) }
-            place = max(end, place + 1)
+            if let card = card(in: bytes[place..<end]) {
+                body(card)
+                place = card.upperBound
+            } else {
+                // Another may begin with the next group.
+                while place < bytes.count, bytes[place] &- 0x30 < 10 { place += 1 }
+            }
         }
+    }
+
+    /// The number of a card that groups of digits are, all of them or the first ones.
+    private static func card(in digits: Slice<UnsafeRawBufferPointer>) -> Range<Int>? {
+        guard digits.count >= fewestDigits else { return nil }
+        var rest = digits
+        while rest.count >= fewestDigits {
+            let isWhole = rest.endIndex == digits.endIndex && !rest.contains(UInt8(ascii: "+"))
+            let plain = rest.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+            if isWhole || isInGroups(rest), plain.withUnsafeBytes(ValueShape.isCard) { return rest.indices }
+            guard let sign = rest.lastIndex(where: { $0 &- 0x30 >= 10 }) else { return nil }
+            rest = rest[..<sign]
+            while let last = rest.last, last &- 0x30 >= 10 { rest = rest.dropLast() }
+        }
+        return nil
     }
 
     private static func isOfCard(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || byte == 0x20 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+")
     }
 
-    /// Whether plus signs, which are spaces in a form, stand as the spaces on a card do: after each four digits, of American
-    /// Express after four and ten.
+    /// Whether digits stand in the groups that are on cards: all in one, or four and four, of some cards four and six.
     private static func isInGroups(_ digits: Slice<UnsafeRawBufferPointer>) -> Bool {
-        let groups = digits.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false).map(\.count)
-        return groups == [4, 6, 5] || groups.count == 4 && groups.dropLast().allSatisfy { $0 == 4 }
+        let groups = digits.split(omittingEmptySubsequences: false) { $0 &- 0x30 >= 10 }.map(\.count)
+        return groups.count == 1 || groups == [4, 6, 5] || groups == [4, 6, 4]
+            || (4...5).contains(groups.count) && groups.dropLast().allSatisfy { $0 == 4 } && groups.last ?? 0 <= 4
     }
 }

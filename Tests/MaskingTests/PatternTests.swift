@@ -59,6 +59,17 @@ struct PatternTests {
         #expect(masked("n=3782%20822463%2010005&m=3782 822463 10005", .form) == "n=sluice-card-1&m=sluice-card-1")
     }
 
+    @Test("Cards beside other numbers")
+    func beside() {
+        for (text, masked) in [
+            ("4111111111111111 4111-1111-1111-1111 7", "sluice-card-1 sluice-card-2 7"),
+            ("12 4111111111111111", "12 sluice-card-1"), ("4111 1111 1111 1111 12", "sluice-card-1 12"),
+            ("1 2 3 4111 1111 1111 1111", "1 2 3 sluice-card-1"), ("x4111111111111111", "x4111111111111111"),
+            ("41111111111111114111111111111111", "41111111111111114111111111111111"),
+            ("2026-11-27 11:08:41 1111", "2026-11-27 11:08:41 1111"),
+        ] { #expect(self.masked(text) == masked) }
+    }
+
     @Test("A sum is no card", arguments: ["41+11111111+111111", "4111+1111+1111+1112", "4111+11111111+1111"])
     func sums(text: String) { #expect(masked(text) == text) }
 }

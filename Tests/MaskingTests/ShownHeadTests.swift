@@ -9,7 +9,8 @@ struct ShownHeadTests {
         arguments: [
             "", "> ", "< ", "* ", "| ", "  > ", ">  ", "| > ", "- ", "api-1  | ", "api-1  | < ", "11:08:41.123456 > ",
             "11:08:41 ", "[2026-11-27T11:08:41.123Z] > ", "2026-11-27 11:08:41,123 DEBUG http > ", "[11:08:41] ",
-            "2026-11-27T11:08:41+01:00 * ",
+            "2026-11-27T11:08:41+01:00 * ", ">> ", "00a0: ",
+            "2026-11-27 11:08:41.123 DEBUG org.apache.http.headers:135 - http-outgoing-0 << ",
         ]
     )
     func marks(prefix: String) {
@@ -57,7 +58,8 @@ struct ShownHeadTests {
         arguments: [
             "the server said X-Api-Key: maple-otter", "if a > token: maple", "> token: the token to use",
             "a|password: x",
-            "see 11:08:41 or later", "* password: the password of the user", "<password: maple",
+            "see 11:08:41 or later", "* Pass: 12 of 13", "> pin: in the mail", "[11:08:41] Pass: 12 of 13",
+            "* password: the password of the user", "<password: maple",
         ]
     )
     func others(text: String) { #expect(Masked.text(text) == text) }
