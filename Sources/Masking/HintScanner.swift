@@ -109,9 +109,13 @@ struct HintScanner {
         }
         let after = isQuoted && end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end + 1 : end
         // What was cut is not the secret.
-        let isSought = !bytes[first..<end].reversed().starts(with: "…".utf8.reversed()) && (after != end || !isQuoted)
-        for var secret in secrets(in: first..<end, named, isQuoted: isQuoted) {
-            secret.isSought = secret.isSought && isSought
+        let isCut = bytes[first..<end].reversed().starts(with: "…".utf8.reversed())
+        let whole = isCut ? end - "…".utf8.count : end
+        for var secret in secrets(in: first..<whole, named, isQuoted: isQuoted) {
+            if secret.range.upperBound == whole {
+                secret.isSought = secret.isSought && !isCut && (after != end || !isQuoted)
+                secret.range = secret.range.lowerBound..<end
+            }
             secret.isNumber = false
             found.append(secret)
         }

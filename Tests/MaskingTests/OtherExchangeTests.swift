@@ -148,6 +148,10 @@ struct OtherExchangeTests {
                 #"It: body $.dsn is "db://u:sluice-password-1@h", recorded "x"; body $.signature is "of a method", recorded "x"."#
             ),
             (#"It: body $.secret is "Show the secret.", recorded "Hide it!"."#, nil),
+            (
+                #"It: body $.password is "maple otter and…, recorded "none"."#,
+                #"It: body $.password is "sluice-password-1, recorded "none"."#
+            ),
             (#"It: body $.page is 3, recorded 2. What is that?"#, nil),
         ]
     )
