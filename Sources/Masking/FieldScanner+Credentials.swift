@@ -72,8 +72,11 @@ extension FieldScanner {
 
     /// The value of a line of a head that is a whole string: `"Authorization: Bearer …"`, `'X-Api-Key: …'`.
     func quotedLine(_ name: Range<Int>, _ start: Int, _ kind: SecretKind) -> Range<Int>? {
-        guard kind == .credential || kind == .apiKey || kind == .cookie, name.lowerBound > 0 else { return nil }
-        let sign = bytes[name.lowerBound - 1]
+        guard kind == .credential || kind == .apiKey || kind == .cookie else { return nil }
+        var lineStart = beforeLineMarks(name.lowerBound)
+        while lineStart > 0, " \t-".utf8.contains(bytes[lineStart - 1]) { lineStart -= 1 }
+        guard lineStart > 0 else { return nil }
+        let sign = bytes[lineStart - 1]
         guard sign == UInt8(ascii: "\"") || sign == UInt8(ascii: "'") else { return nil }
         var end = start
         while end < bytes.count, end - start <= 8_192, bytes[end] != sign, bytes[end] != UInt8(ascii: "\\"),

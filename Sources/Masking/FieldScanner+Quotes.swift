@@ -56,7 +56,7 @@ extension FieldScanner {
         return bytes.count
     }
 
-    private func backslashes(before place: Int, from start: Int) -> Int {
+    func backslashes(before place: Int, from start: Int) -> Int {
         var run = 0
         while place - run > start, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
         return run

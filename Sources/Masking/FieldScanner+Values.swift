@@ -9,6 +9,8 @@ extension FieldScanner {
         var isArray = false
         /// Whether it stands after an equals sign without quotes.
         var isBare = false
+        /// Whether it is a secret only where it looks made by chance.
+        var needsShape = false
     }
 
     /// What a number of JSON may have beside digits (RFC 8259 §6).
@@ -81,9 +83,17 @@ extension FieldScanner {
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .script, syntax != .field else { return nil }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
-            guard let line = lineStart(name.lowerBound) else { return nil }
-            let end = lineEnd(from: start, line)
-            return Value(range: start..<end, quote: line.quote)
+            let marks = beforeLineMarks(name.lowerBound)
+            if let line = lineStart(marks) {
+                let value = start..<lineEnd(from: start, line)
+                // Of a list or a quotation in prose: `* Pass: 12 of 13`.
+                if marks < name.lowerBound, isProse(value, kind) { return nil }
+                return Value(range: value, quote: line.quote)
+            }
+            guard let (line, hasWords) = logLine(before: name.lowerBound) else { return nil }
+            // In a message of a log, names of fields are words, too.
+            let value = start..<lineEnd(from: start, line)
+            return isProse(value, kind) ? nil : Value(range: value, quote: line.quote, needsShape: hasWords)
         }
         guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
         let bare = bareEnd(from: start, isEncoded: length > 1, most: most)
@@ -97,9 +107,25 @@ extension FieldScanner {
         if syntax == .text, kind != .password, kind != .named, isParameter(name), end < bytes.count {
             end = max(start, min(end, bare.sentenceEnd))
         }
-        // In a script a query is in a string.
-        if syntax == .script, end == bytes.count || !"\"'`&#\\ ".utf8.contains(bytes[end]) { return nil }
+        if syntax == .script, !endsQuery(end, from: name.lowerBound) { return nil }
         return Value(range: start..<end, isBare: true)
+    }
+
+    /// Whether a query in a script ends at a place: it is in a string, or in a URL of a style sheet, which has quotes or none
+    /// (CSS Values and Units §4.5).
+    private func endsQuery(_ end: Int, from name: Int) -> Bool {
+        guard end < bytes.count else { return false }
+        return "\"'`&#\\ ".utf8.contains(bytes[end]) || bytes[end] == UInt8(ascii: ")") && isInStyleURL(name)
+    }
+
+    private static let longestStyleURL = 2_048
+
+    /// Whether `url(` without a quote stands before a place.
+    private func isInStyleURL(_ place: Int) -> Bool {
+        let least = max(0, place - FieldScanner.longestStyleURL)
+        let open = bytes[least..<place].lastIndex { $0 <= 0x20 || "\"'()".utf8.contains($0) }
+        guard let open, bytes[open] == UInt8(ascii: "("), open >= 3 else { return false }
+        return isName(open - 3..<open, among: ["url"])
     }
 
     /// Where the spaces and tabs from a place on end, and the ends of lines among them where those count for nothing.
@@ -176,7 +202,7 @@ extension FieldScanner {
     }
 
     /// The line that begins at a place, or with spaces before it; `nil` where none does.
-    private func lineStart(_ place: Int) -> Line? {
+    func lineStart(_ place: Int) -> Line? {
         var place = place
         while place > 0, bytes[place - 1] == 0x20 || bytes[place - 1] == 0x09 || bytes[place - 1] == UInt8(ascii: "-") {
             place -= 1

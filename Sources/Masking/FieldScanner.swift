@@ -244,7 +244,7 @@ struct FieldScanner {
             return found.count > count ? end : after(value.range.lowerBound..<end)
         }
         if isKey, !ValueShape.isKey(UnsafeRawBufferPointer(rebasing: bytes[value.range])) { return nil }
-        let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote)
+        let needsShape = isShaped || syntax == .script || syntax == .binary && !isQuoted(quote) || value.needsShape
         let count = found.count
         take(value.range, kind, label, value.quote, needsShape: needsShape)
         if found.count == count, !value.isBare { return after(value.range) }

@@ -8,10 +8,15 @@ struct HeadMask {
     /// Fields whose values look made by chance and are no secrets.
     private static let ordinary: Set<String> = [
         "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "traceparent",
-        "tracestate", "content-security-policy", "content-security-policy-report-only", "content-digest",
-        "repr-digest", "digest", "content-md5", "cf-ray", "x-amz-cf-id", "server-timing", "alt-svc", "b3", "via",
-        "last-modified", "date", "report-to", "nel", "user-agent", "accept", "www-authenticate", "proxy-authenticate",
-        "http2-settings", "x-cache", "content-type",
+        "tracestate", "content-digest", "repr-digest", "digest", "content-md5", "cf-ray", "x-amz-cf-id", "b3", "via",
+        "last-modified", "date", "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache",
+        "content-type",
+    ]
+    /// The same, where a value may have URLs or JSON in it: there are names in it.
+    private static let ordinaryWithNames: Set<String> = [
+        "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
+        "nel",
+        "user-agent",
     ]
     let mask: TextMask
 
@@ -132,7 +137,7 @@ struct HeadMask {
         }
         // A ticket may be one of a list of faults.
         let isOrdinary = facts.isTicket && !ValueShape.isMadeByChance(.init(rebasing: bytes[value]), least: 12)
-        guard let kind = facts.kind, !isOrdinary else { return marks(bytes, value, facts.isOrdinary ? nil : .field) }
+        guard let kind = facts.kind, !isOrdinary else { return marks(bytes, value, facts) }
         if kind == .credential { return credentials(bytes, value, label) }
         let credentials = CredentialScheme.end(in: bytes, value)..<value.upperBound
         noteFirstWord(of: bytes, credentials, kind, label)
@@ -142,10 +147,26 @@ struct HeadMask {
     /// A space of a head; the end of a folded line is one, too (RFC 9112 §5.2).
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
+    /// What is looked for in a value that is no secret as a whole.
+    private func marks(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [Mark] {
+        let syntax: ScanSyntax? = facts.hasNames ? .field : nil
+        return facts.isOrdinary ? unsuspected(bytes, value, syntax) : marks(bytes, value, syntax)
+    }
+
+    /// The same as `marks`, where what looks made by chance is ordinary.
+    private func unsuspected(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
+        mask.suspectsNothing = true
+        defer { mask.suspectsNothing = false }
+        return marks(bytes, range, syntax)
+    }
+
     /// A field of values that are made by chance: nothing in it is suspected.
     fileprivate static func isOrdinary(_ name: String) -> Bool {
-        ordinary.contains(name) || name.hasSuffix("-id") || name.contains("trace") || name.contains("hash")
+        ordinary.contains(name) || ordinaryWithNames.contains(name) || name.hasSuffix("-id") || name.contains("trace")
+            || name.contains("hash")
     }
+
+    fileprivate static func hasNames(_ name: String) -> Bool { !ordinary.contains(name) }
 
     private func pieces(
         of bytes: UnsafeRawBufferPointer,
@@ -162,7 +183,9 @@ struct HeadMask {
         while start < value.upperBound {
             let pairEnd = bytes[start..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
             let next = nextCookie(in: bytes, pairEnd..<value.upperBound) ?? value.upperBound
-            marks += cookies(bytes, start..<pairEnd) + self.marks(bytes, pairEnd..<next, nil)
+            marks += cookies(bytes, start..<pairEnd)
+            // A path may have a query.
+            marks += unsuspected(bytes, pairEnd..<next, .field)
             start = next
         }
         return marks
@@ -259,6 +282,8 @@ struct FieldNameFacts {
     let kind: SecretKind?
     /// Whether nothing in the value is suspected.
     let isOrdinary: Bool
+    /// Whether there may be names in the value that say what is a secret in it.
+    let hasNames: Bool
     /// Whether the value is a secret only where it looks made by chance.
     let isTicket: Bool
 
@@ -266,6 +291,8 @@ struct FieldNameFacts {
         name = label.lowercased()
         kind = names.kind(ofField: name)
         isTicket = kind == .token && (name == "ticket" || name == "x-ticket")
-        isOrdinary = HeadMask.isOrdinary(name) || names.isExempt(name.utf8)
+        let isExempt = names.isExempt(name.utf8)
+        isOrdinary = HeadMask.isOrdinary(name) || isExempt
+        hasNames = HeadMask.hasNames(name) && !isExempt
     }
 }

@@ -17,13 +17,13 @@ struct HintScanner {
         var place = 0
         while let verb = next(" is ", from: place) {
             place = verb.upperBound
-            guard let (kind, name) = secret(before: verb.lowerBound) else { continue }
+            guard let named = named(before: verb.lowerBound) else { continue }
             if let recorded = next("missing, recorded ", from: place), recorded.lowerBound == place {
-                place = take(from: recorded.upperBound, kind, name)
+                place = take(from: recorded.upperBound, named)
             } else {
-                place = take(from: place, kind, name)
+                place = take(from: place, named)
                 if let recorded = next(", recorded ", from: place), recorded.lowerBound == place {
-                    place = take(from: recorded.upperBound, kind, name)
+                    place = take(from: recorded.upperBound, named)
                 }
             }
         }
@@ -39,20 +39,32 @@ struct HintScanner {
         return nil
     }
 
-    /// The kind of secret that the place before a verb is, and its name: `query field 'token'`, `body $.token`,
-    /// `body $["my token"][0]`.
-    private func secret(before end: Int) -> (SecretKind, String)? {
+    /// What the place before a verb names.
+    private enum Named {
+        /// `query field 'token'`, a field of a form.
+        case parameter(ArraySlice<UInt8>)
+        /// `header 'Authorization'`
+        case field(ArraySlice<UInt8>)
+        /// `body $.token`, `body $["my token"][0]`
+        case member(ArraySlice<UInt8>)
+        /// What is cut does not end in its name.
+        case cut
+
+        var name: ArraySlice<UInt8> {
+            switch self {
+            case .parameter(let name), .field(let name), .member(let name): name
+            case .cut: []
+            }
+        }
+    }
+
+    private func named(before end: Int) -> Named? {
         var end = end
-        // What is cut does not end in its name.
-        if bytes[..<end].reversed().starts(with: "…".utf8.reversed()) { return (.credential, "") }
+        if bytes[..<end].reversed().starts(with: "…".utf8.reversed()) { return .cut }
         if end > 0, bytes[end - 1] == UInt8(ascii: "'") {
             guard let start = bytes[..<(end - 1)].lastIndex(of: UInt8(ascii: "'")) else { return nil }
-            let name = String(decoding: bytes[(start + 1)..<(end - 1)], as: UTF8.self)
-            switch name.lowercased() {
-            case "authorization", "proxy-authorization": return (.credential, name)
-            case "cookie", "set-cookie": return (.cookie, name)
-            default: return (names.kind(ofField: name) ?? names.kind(of: name.utf8)).map { ($0, name) }
-            }
+            let name = Array(bytes[(start + 1)..<(end - 1)])[...]
+            return bytes[..<start].suffix(7).elementsEqual("header ".utf8) ? .field(name) : .parameter(name)
         }
         while end > 0, bytes[end - 1] == UInt8(ascii: "]"),
             let open = bytes[..<end].lastIndex(of: UInt8(ascii: "[")), open + 1 < end - 1,
@@ -71,11 +83,11 @@ struct HintScanner {
             }
             guard start > 0, bytes[start - 1] == UInt8(ascii: ".") else { return nil }
         }
-        return names.kind(of: bytes[start..<end]).map { ($0, String(decoding: bytes[start..<end], as: UTF8.self)) }
+        return .member(Array(bytes[start..<end])[...])
     }
 
-    /// Takes a value, without its quotes; returns its end.
-    private mutating func take(from start: Int, _ kind: SecretKind, _ name: String) -> Int {
+    /// Takes what of a value is secret, without its quotes; returns its end.
+    private mutating func take(from start: Int, _ named: Named) -> Int {
         guard start < bytes.count else { return start }
         let isQuoted = bytes[start] == UInt8(ascii: "\"")
         var (first, end) = (start, start)
@@ -95,24 +107,52 @@ struct HintScanner {
             while end < bytes.count, bytes[end] > 0x20, !",;".utf8.contains(bytes[end]) { end += 1 }
             if end > first, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
         }
-        let value = UnsafeRawBufferPointer(rebasing: bytes[first..<end])
         let after = isQuoted && end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end + 1 : end
-        // Without quotes it is a number, or a word such as `true` or `without it`.
-        let isNumber = value.first.map { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") } == true
-        guard !value.isEmpty, isQuoted || kind.isNumeric && isNumber, !ValueShape.isOrdinary(value, kind) else {
-            return after
+        // What was cut is not the secret.
+        let isCut = bytes[first..<end].reversed().starts(with: "…".utf8.reversed())
+        let whole = isCut ? end - "…".utf8.count : end
+        for var secret in secrets(in: first..<whole, named, isQuoted: isQuoted) {
+            if secret.range.upperBound == whole {
+                secret.isSought = secret.isSought && !isCut && (after != end || !isQuoted)
+                secret.range = secret.range.lowerBound..<end
+            }
+            secret.isNumber = false
+            found.append(secret)
         }
-        found.append(
-            FoundSecret(
-                range: first..<end,
-                kind: kind,
-                name: name,
-                secret: PlainValue.of(value, escapes: isQuoted ? 1 : 0),
-                // What was cut is not the secret.
-                isSought: !value.reversed().starts(with: "…".utf8.reversed()) && after != end
-            )
-        )
         return after
+    }
+
+    /// The secrets of a value under a name, as they are where both stand together: in JSON, in a query.
+    private func secrets(in value: Range<Int>, _ named: Named, isQuoted: Bool) -> [FoundSecret] {
+        func read(_ before: [UInt8], _ after: String, _ syntax: ScanSyntax) -> [FoundSecret] {
+            let text = before + bytes[value] + Array(after.utf8)
+            return text.withUnsafeBytes { text in
+                FieldScanner.secrets(in: text, syntax, names).found.compactMap { secret in
+                    let (start, end) = (secret.range.lowerBound - before.count, secret.range.upperBound - before.count)
+                    guard start >= 0, end <= value.count else { return nil }
+                    var secret = secret
+                    secret.range = value.lowerBound + start..<value.lowerBound + end
+                    return secret
+                }
+            }
+        }
+        let quote = isQuoted ? "\"" : ""
+        let member = read(Array("\"".utf8) + named.name + Array("\":\(quote)".utf8), quote, .text)
+        guard member.isEmpty, isQuoted else { return member }
+        switch named {
+        case .member: return []
+        case .parameter(let name): return read(Array("?".utf8) + name + Array("=".utf8), "", .field)
+        case .cut: return whole(value, .credential, "")
+        case .field(let name):
+            let label = String(decoding: name, as: UTF8.self)
+            return names.kind(ofField: label).map { whole(value, $0, label) } ?? []
+        }
+    }
+
+    private func whole(_ value: Range<Int>, _ kind: SecretKind, _ name: String) -> [FoundSecret] {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[value])
+        guard !text.isEmpty, !ValueShape.isOrdinary(text, kind) else { return [] }
+        return [FoundSecret(range: value, kind: kind, name: name, secret: PlainValue.of(text, escapes: 1))]
     }
 }
 

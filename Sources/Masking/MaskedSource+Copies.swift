@@ -36,6 +36,10 @@ extension MaskedSource {
     /// there, and those that were found elsewhere.
     package func masked(text: String) -> String { mask.masked(text, .text) ?? text }
 
+    /// A regular expression of the session's rules, with the secrets replaced that are known: what stands behind a name in it is
+    /// a pattern, `token=([^&]+)`.
+    package func masked(pattern text: String) -> String { mask.masked(text, nil) ?? text }
+
     private static func isBetweenWords(_ byte: UInt8) -> Bool {
         byte <= 0x20 || "\"'`,;:=&()[]{}<>".utf8.contains(byte)
     }

@@ -160,8 +160,7 @@ package final class MaskedSource: ExchangeSource {
     }
 
     private func begin(_ record: ExchangeRecord) {
-        mask.exchange = record.id
-        mask.host = record.url.host
+        mask.begin(record)
     }
 
     /// Reads a body without its content coding, with its secrets replaced; of one in pieces they are to be read in order.

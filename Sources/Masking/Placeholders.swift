@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 
 /// A placeholder as it stands in a text.
 struct PlaceholderReading {
@@ -47,9 +48,41 @@ struct PlaceholderReading {
 extension Placeholder {
     /// Whether a value is a placeholder already, as in a file that was exported before.
     static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let reading = PlaceholderReading(bytes, at: 0) else { return false }
-        // Where a length stays, hyphens fill it up.
-        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy { $0 == UInt8(ascii: "-") }
+        guard let start = bytes.firstIndex(where: { !"\"'\\".utf8.contains($0) }),
+            let reading = PlaceholderReading(bytes, at: start)
+        else { return false }
+        // Where a length stays, hyphens fill it up; quotes and brackets may stand around it.
+        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy {
+            "-\"'\\)]}".utf8.contains($0)
+        }
+    }
+
+    /// The placeholder whose ``digits`` these are; `nil` where they are none's.
+    init?(digits: some Collection<UInt8>) {
+        guard digits.count == 9, digits.first == UInt8(ascii: "9"), digits.allSatisfy({ $0 &- 0x30 < 10 }) else {
+            return nil
+        }
+        let number = digits.dropFirst().reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+        let kind = number / 1_000_000
+        guard kind < SecretKind.allCases.count, number % 1_000_000 <= SecretBook.most else { return nil }
+        self.init(kind: SecretKind.allCases[kind], number: number % 1_000_000)
+    }
+
+    /// Calls `body` with the placeholders that stand in bytes as numbers.
+    static func forEachNumber(in bytes: UnsafeRawBufferPointer, _ body: (Placeholder) -> Void) {
+        var place = 0
+        while let start = bytes[place...].firstIndex(where: { $0 &- 0x30 < 10 }) {
+            place = bytes[start...].firstIndex { $0 &- 0x30 >= 10 } ?? bytes.count
+            if place - start == 9, let placeholder = Placeholder(digits: bytes[start..<place]) { body(placeholder) }
+        }
+    }
+
+    /// Whether bytes are the beginning of a placeholder, cut to a length.
+    static func isBeginning(_ bytes: some Collection<UInt8>) -> Bool {
+        SecretKind.allCases.contains { kind in
+            let text = "\(prefix)\(kind.rawValue)-"
+            return bytes.count <= text.utf8.count && text.utf8.starts(with: bytes)
+        }
     }
 
     /// The placeholders of secrets that stand in bytes, whoever gave them, each once and in order; at most so many.
@@ -77,6 +110,18 @@ extension TextMask {
             if (1...TextMask.highestNumber).contains(reading.placeholder.number) { add(earlier: reading.placeholder) }
             return true
         }
+        if wasMasked { Placeholder.forEachNumber(in: bytes) { add(earlier: $0) } }
+    }
+
+    /// Says of which exchange comes what is looked at.
+    func begin(_ record: ExchangeRecord) {
+        (exchange, host, wasMasked) = (record.id, record.url.host, !record.extras.masked.isEmpty)
+    }
+
+    /// Whether a secret is a placeholder that an earlier export gave, in the form of a number, or cut as in a binary body.
+    func isEarlier(_ found: FoundSecret, _ bytes: UnsafeRawBufferPointer, _ syntax: ScanSyntax) -> Bool {
+        if found.isNumber { return Placeholder(digits: bytes[found.range]) != nil }
+        return syntax == .binary && Placeholder.isBeginning(bytes[found.range])
     }
 }
 
@@ -103,6 +148,23 @@ extension SecretBook {
 
     /// Where a secret was found first; `nil` where it has no number of its own.
     package func entry(of placeholder: Placeholder) -> Entry? {
-        entries.first { $0.placeholder == placeholder.ofSecret }
+        entries.first { $0.placeholder == placeholder.ofSecret }.map(shown)
+    }
+
+    /// An entry as it can be written: a secret may stand in the name of another one, as of a cookie.
+    func shown(_ entry: Entry) -> Entry {
+        Entry(placeholder: entry.placeholder, name: shown(entry.name), host: shown(entry.host))
+    }
+
+    private func shown(_ text: String) -> String {
+        guard text.utf8.count >= SecretBook.shortestSought else { return text }
+        var copy = text
+        return copy.withUTF8 { utf8 in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            var marks: [Mark] = []
+            forEachSought(in: bytes) { marks.append(Mark($0, placeholder(at: $1))) }
+            guard !marks.isEmpty else { return text }
+            return String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, self), as: UTF8.self)
+        }
     }
 }

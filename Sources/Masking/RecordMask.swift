@@ -29,7 +29,7 @@ package struct RecordMask {
     /// Masks the record of an exchange; the secrets of its heads are known in it.
     package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
         mask.boundWhatIsSought()
-        (mask.exchange, mask.host) = (exchange.record.id, exchange.record.url.host)
+        mask.begin(exchange.record)
         let (heads, messages) = (HeadMask(mask: mask), exchange.messages)
         for head in [messages.requestHead, messages.requestHeadSent] {
             if let head { _ = heads.masked(head, isRequest: true, hasStartLine: true) }
@@ -45,8 +45,7 @@ package struct RecordMask {
 
     /// Replaces the secrets of a record; returns the parts that had any.
     func mask(_ record: inout ExchangeRecord) -> [String] {
-        mask.exchange = record.id
-        mask.host = record.url.host
+        mask.begin(record)
         var parts: [String] = []
         let heads = HeadMask(mask: mask)
         mask.part = "URL"

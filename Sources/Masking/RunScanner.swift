@@ -67,8 +67,7 @@ struct RunScanner {
             }
         }
         privateKeys()
-        if patterns.contains(.email) { emails() }
-        if patterns.contains(.card) { cards() }
+        takePatterns()
     }
 
     static let isOfRun: [Bool] = (0...255).map { number in
@@ -330,46 +329,7 @@ struct RunScanner {
         return bytes[place...].starts(with: "-----".utf8) ? place + 5 : nil
     }
 
-    private mutating func emails() {
-        for at in bytes.indices where bytes[at] == UInt8(ascii: "@") {
-            var start = at
-            while start > 0, ValueShape.isLetterOrDigit(bytes[start - 1]) || ".+_-".utf8.contains(bytes[start - 1]) {
-                start -= 1
-            }
-            var end = at + 1
-            var hasPoint = false
-            while end < bytes.count, ValueShape.isLetterOrDigit(bytes[end]) || ".-".utf8.contains(bytes[end]) {
-                if bytes[end] == UInt8(ascii: "."), end > at + 1 { hasPoint = true }
-                end += 1
-            }
-            while end > at, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
-            guard hasPoint, start < at, end > at + 3 else { continue }
-            take(start..<end, .email, "e-mail address")
-        }
-    }
-
-    private mutating func cards() {
-        var place = 0
-        while place < bytes.count {
-            guard bytes[place] &- 0x30 < 10, place == 0 || !ValueShape.isLetterOrDigit(bytes[place - 1]) else {
-                place += 1
-                continue
-            }
-            var end = place
-            while end < bytes.count, end - place < 24,
-                bytes[end] &- 0x30 < 10 || bytes[end] == 0x20 || bytes[end] == UInt8(ascii: "-")
-            {
-                end += 1
-            }
-            while end > place, bytes[end - 1] &- 0x30 >= 10 { end -= 1 }
-            if ValueShape.isCard(UnsafeRawBufferPointer(rebasing: bytes[place..<end])) {
-                take(place..<end, .card, "card number")
-            }
-            place = max(end, place + 1)
-        }
-    }
-
-    private mutating func take(
+    mutating func take(
         _ range: Range<Int>,
         _ kind: SecretKind,
         _ name: String,

@@ -66,6 +66,11 @@ package final class TextMask {
     var part = ""
     /// The name of the field of a head that is looked at; empty elsewhere.
     var field = ""
+    /// Whether the exchange that is looked at says that an earlier export masked it: then what has the form of its placeholders is
+    /// one, also a number, or one that was cut to a length.
+    var wasMasked = false
+    /// Whether what looks like a secret is ordinary in the field that is looked at.
+    var suspectsNothing = false
 
     package init(_ rules: MaskRules = MaskRules()) {
         names = SecretNames(also: rules.also, except: rules.except)
@@ -139,8 +144,8 @@ package final class TextMask {
     /// The secrets of what is exported, and those of other exchanges that stood in what was masked so far.
     package var secrets: [SecretBook.Entry] {
         let entries = book.entries
-        guard let ownCount else { return Array(entries) }
-        return entries[..<ownCount] + foundAgain.sorted().map { entries[Int($0)] }
+        guard let ownCount else { return entries.map(book.shown) }
+        return entries[..<ownCount].map(book.shown) + foundAgain.sorted().map { book.shown(entries[Int($0)]) }
     }
 
     /// Which secrets of other exchanges were found again since this was asked last.
@@ -154,8 +159,10 @@ package final class TextMask {
     /// Has secrets replaced as they are found, where there is one reading only, and looked for from then on.
     func replaceAtOnce() { (isCollecting, isAtOnce) = (false, true) }
 
-    /// Forgets what is looked for where it is much; the secrets keep their placeholders.
-    func boundWhatIsSought() { if book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() } }
+    /// Forgets what is looked for where it is much and secrets are replaced as they come; they keep their placeholders.
+    func boundWhatIsSought() {
+        if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
+    }
 
     private static let mostSoughtAtOnce = 4_096
 
@@ -314,6 +321,7 @@ package final class TextMask {
             named =
                 syntax == .binary
                 ? (FieldScanner.secretsOfTexts(in: bytes, names), []) : FieldScanner.secrets(in: bytes, syntax, names)
+            if wasMasked { named.found.removeAll { isEarlier($0, bytes, syntax) } }
         }
         let isText = syntax != nil && syntax != .binary
         guard look.hasRun || look.mayHaveKey || isText && !patterns.isEmpty else { return named.found }
@@ -332,7 +340,7 @@ package final class TextMask {
         )
         runs.scan()
         let found = named.found + runs.found
-        guard isCollecting, depth == 0, isText, let syntax else { return found }
+        guard isCollecting, depth == 0, isText, !suspectsNothing, let syntax else { return found }
         for range in suspected
         where !found.contains(where: { $0.range.overlaps(range) }) && !named.exempt.contains(where: range.overlaps) {
             suspect(bytes, range, syntax)

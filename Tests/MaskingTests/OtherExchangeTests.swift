@@ -120,8 +120,37 @@ struct OtherExchangeTests {
                 #"It: body $["my password"][0] is "sluice-password-1", recorded without it."#
             ),
             (
-                #"It: body $.token is "hunter22abc…, recorded "x.y"."#,
+                #"It: body $.token is "hunter22abc…, recorded "x.y.z"."#,
                 #"It: body $.token is "sluice-token-1, recorded "sluice-token-2"."#
+            ),
+            (
+                #"It: query field 'code' is "9f3A7c21Bd08e6Qz", recorded "none"; query field 'key' is "name", recorded "id"."#,
+                #"It: query field 'code' is "sluice-code-1", recorded "none"; query field 'key' is "name", recorded "id"."#
+            ),
+            (
+                #"It: header 'authorization' is "Bearer a1b2c3d4e5", recorded "Bearer hunter22abc"."#,
+                #"It: header 'authorization' is "Bearer sluice-credential-1", recorded "Bearer sluice-credential-2"."#
+            ),
+            (
+                #"It: header 'cookie' is "a=hunter22abc; b=otter17", recorded without it."#,
+                #"It: header 'cookie' is "a=sluice-cookie-1; b=sluice-cookie-2", recorded without it."#
+            ),
+            (
+                #"It: header 'x-auth' is "hunter22abc", recorded "a1b2c3d4e5"."#,
+                #"It: header 'x-auth' is "sluice-token-1", recorded "sluice-token-2"."#
+            ),
+            (
+                #"It: query field 'user[password]' is "hunter22abc", recorded without it."#,
+                #"It: query field 'user[password]' is "sluice-password-1", recorded without it."#
+            ),
+            (
+                #"It: body $.dsn is "db://u:hunter22abc@h", recorded "x"; body $.signature is "of a method", recorded "x"."#,
+                #"It: body $.dsn is "db://u:sluice-password-1@h", recorded "x"; body $.signature is "of a method", recorded "x"."#
+            ),
+            (#"It: body $.secret is "Show the secret.", recorded "Hide it!"."#, nil),
+            (
+                #"It: body $.password is "maple otter and…, recorded "none"."#,
+                #"It: body $.password is "sluice-password-1, recorded "none"."#
             ),
             (#"It: body $.page is 3, recorded 2. What is that?"#, nil),
         ]

@@ -156,6 +156,44 @@ struct MaskedFormTests {
         try await check(.python, [try PeerEnvironment.program("python")], body: MaskedFormTests.text)
     }
 
+    @Test(
+        "A secret that is the name of a field, too, is a variable there",
+        arguments: [CopyForm.curl, .fetch, .python]
+    )
+    func names(_ form: CopyForm) async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let exchange = try source.add(
+                "http://127.0.0.1:\(server.port)/",
+                request: """
+                    GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nUser-Agent: a\r\nAccept: */*\r\n\
+                    X-Tok5f4dcc3b5aa: yes\r\nX-Api-Key: Tok5f4dcc3b5aa\r\n\r\n
+                    """
+            )
+            let masked = try MaskedFormTests.masked(source, exchange)
+            let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
+            #expect(!text.contains("5f4dcc3b5aa"), "\(text)")
+            let script = "\(folder.path)/script"
+            try Data(text.utf8).write(to: URL(filePath: script))
+            let program =
+                switch form {
+                case .fetch: ["node"]
+                case .python: [try PeerEnvironment.program("python")]
+                default: ["dash", "-eu"]
+                }
+            let child = try folder.run("env", ["SLUICE_KEY_1=Tok5f4dcc3b5aa"] + program + [script])
+            let received = try Result { try server.receive() }.getReporting(text)
+            #expect(child.wait() == 0, "\(text)")
+            let fields = received.fields.map { $0.text.lowercased() }
+            #expect(
+                fields.contains("x-tok5f4dcc3b5aa: yes") && fields.contains("x-api-key: tok5f4dcc3b5aa"),
+                "\(fields)"
+            )
+        }
+    }
+
     /// Exports two requests and a tunnel as a program, and runs it without its variables and with them.
     private func check(_ language: ProgramExport.Language, _ file: String, _ program: [String]) async throws {
         try await blocking {

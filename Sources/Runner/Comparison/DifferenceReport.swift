@@ -166,7 +166,7 @@ package enum DifferenceReport {
     ) throws -> String {
         let values = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.places.map(\.exchanges) }
-            return try MaskedValues(pairs, old.reader, new.reader, version, mask.rules)
+            return try MaskedValues(pairs, old.reader, new.reader, version, mask)
         }
         var writer = JSONWriter()
         try writer.object { json in

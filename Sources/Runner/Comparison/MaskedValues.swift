@@ -7,25 +7,28 @@ import Sharing
 struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
-    /// Reads pairs of exchanges once more, without their secrets; the same secret has the same placeholder in all.
+    /// Reads pairs of exchanges once more, without their secrets; the same secret has the same placeholder in all, and where the
+    /// sessions were read for their secrets, in paths too.
     init(
         _ pairs: [[Int64]],
         _ old: SessionReader,
         _ new: SessionReader,
         _ version: MessageVersion,
-        _ mask: MaskRules
+        _ mask: ReportMask
     ) throws {
         var seen: Set<[Int64]> = []
         let pairs = pairs.filter { seen.insert($0).inserted }
-        let text = TextMask(mask)
+        let text = mask.known ?? TextMask(mask.rules)
         let sources = [MaskedSource(old, text), MaskedSource(new, text)]
         func exchange(_ pair: [Int64], _ index: Int) throws -> RecordedExchange? {
             try (index == 0 ? old : new).exchange(ExchangeID(pair[index]))
         }
-        for pair in pairs where pair.count == 2 {
-            for index in 0...1 { try exchange(pair, index).map { try sources[index].collectAll($0) } }
+        if mask.known == nil {
+            for pair in pairs where pair.count == 2 {
+                for index in 0...1 { try exchange(pair, index).map { try sources[index].collectAll($0) } }
+            }
+            text.endCollecting()
         }
-        text.endCollecting()
         for pair in pairs where pair.count == 2 {
             guard let left = try exchange(pair, 0), let right = try exchange(pair, 1) else { continue }
             differences[pair] = try ExchangeDifference(

@@ -10,6 +10,8 @@ package struct ReportMask {
 
     package let rules: MaskRules
     package let record: RecordMask
+    /// Knows the secrets of the sessions; `nil` where they were not read.
+    let known: TextMask?
     /// Whether the sessions were read for their secrets; else those are known that a URL names or that look like one.
     package let knowsBodies: Bool
 
@@ -21,6 +23,7 @@ package struct ReportMask {
         knowsBodies = totals.allSatisfy { $0.exchanges <= most } && bodies <= ReportMask.mostBodyBytes / 2
         guard knowsBodies else {
             record = RecordMask(rules)
+            known = nil
             return
         }
         let mask = TextMask(rules)
@@ -32,6 +35,7 @@ package struct ReportMask {
         }
         mask.endCollecting()
         record = RecordMask(mask)
+        known = mask
     }
 
     /// What to say where not every secret is known; `nil` for nothing.

@@ -63,6 +63,8 @@ package struct ArchiveEntry {
     package var comment = ""
     /// The colour that a user gave it in Sluice.
     package var colour = ""
+    /// The parts whose secrets were replaced when Sluice wrote the archive.
+    package var masked: [String] = []
     var messages: [SocketMessage] = []
 
     /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.

@@ -63,6 +63,7 @@ package struct ArchiveRecording {
         record.timings = ArchiveRecording.timings(entry)
         record.extras.annotation = ArchiveRecording.annotation(entry)
         record.extras.origin = origin
+        record.extras.masked = entry.masked
         if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
             record.state = .failed
             record.failure = ArchiveRecording.failure(entry)

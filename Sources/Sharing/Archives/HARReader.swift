@@ -88,6 +88,7 @@ package struct HARReader {
                     switch (name, first.kind) {
                     case ("colour", .string): entry.colour = reader.json.string(first)
                     case ("scheme", .string): scheme = reader.json.string(first)
+                    case ("masked", .arrayBegin): entry.masked = try reader.json.maskedParts()
                     case ("kind", .string):
                         let text = reader.json.string(first)
                         kind = ExchangeRecord.Kind.allCases.first { $0.exportName == text }

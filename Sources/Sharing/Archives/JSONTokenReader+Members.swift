@@ -21,6 +21,20 @@ extension JSONTokenReader {
         }
     }
 
+    /// The parts of an exchange that were masked when it was written, from the beginning of their array on; at most sixteen.
+    mutating func maskedParts() throws -> [String] {
+        var parts: [String] = []
+        while let token = try next(), token.kind != .arrayEnd {
+            guard token.kind == .string else {
+                try skip(token)
+                continue
+            }
+            let part = string(token)
+            if parts.count < 16, part.utf8.count <= 64 { parts.append(part) }
+        }
+        return parts
+    }
+
     /// A number that is not negative and not too large to be recorded; `nil` for another one.
     func amount(_ token: JSONToken) -> Double? {
         guard token.kind == .number, let number = Double(text(token)), number >= 0, number <= 9e12 else { return nil }

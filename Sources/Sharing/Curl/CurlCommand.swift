@@ -212,6 +212,7 @@ struct CurlCommand {
         }
         guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
         let path = try writeFile("header-\(words.count).txt") { try $0(ByteBuffer(bytes: line)) }
+        if variables?.areNeeded(in: line) ?? false { guardFile(path) }
         try option("-H", "@\(path)".utf8)
     }
 
@@ -222,7 +223,11 @@ struct CurlCommand {
         if bodySize <= CurlCommand.longestArgument, files == nil || bodySize <= CurlCommand.longestBody {
             var recorded = ByteBuffer()
             try body.read(CurlCommand.longestArgument, into: &recorded)
+            if let held = HeldBody(Array(recorded.readableBytesView), of: record.id, body.source) {
+                return hold(held)
+            }
             let bytes = recorded.readableBytesView
+            if let remark = EarlierMask.remark(onBody: Array(bytes), body.source) { remarks.append(remark) }
             if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
                 option("--data-raw")
                 return words.append(variables?.inWord(word) ?? word)
@@ -236,8 +241,7 @@ struct CurlCommand {
         let body = body
         let path = try writeFile("body.bin") { try body.forEachPiece($0) }
         if let masked = body.masked, masked.maskedParts(of: record).contains("request body") {
-            remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
-            guards = CurlCommand.guards(path)
+            guardFile(path)
         }
         if bodySize > CurlCommand.longestInMemory {
             try option("--upload-file", path.utf8)
@@ -247,11 +251,29 @@ struct CurlCommand {
         }
     }
 
-    /// Ends a script while a file has masked secrets: curl would send what stands for them.
-    private static func guards(_ path: String) -> [UInt8] {
+    private mutating func guardFile(_ path: String) {
+        remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
+        guards += CurlCommand.guards(path)
+    }
+
+    private mutating func hold(_ held: HeldBody) {
+        remarks.append(held.remark)
+        option("--data-binary")
+        words.append(Array("@\"\(held.path)\"".utf8))
+        // The body may be long, though what stands for it is short.
+        let isAsked = head.fields.contains(.expect) || bodySize > CurlCommand.longestWithoutExpect || isChunked
+        if !isAsked { words += ["-H", "Expect:"].map { Array($0.utf8) } }
+    }
+
+    /// Ends a script while a file has masked secrets: what stands for them would be sent.
+    static func guards(_ path: String) -> [UInt8] {
         guard let word = ShellWord.quoted(path.utf8) else { return [] }
-        return Array("if grep -q 'sluice-[a-z-]*-[0-9]' ".utf8) + word
-            + Array("; then : \"${SLUICE_BODY_FILE:?put the secrets into the body file named above}\"; fi\n".utf8)
+        // In text of UTF-16 each has a NUL between its letters.
+        return Array("if LC_ALL=C tr -d '\\000' <".utf8) + word
+            + Array(
+                " | LC_ALL=C grep -q 'sluice-[a-z-]*-[0-9]'; then : \"${SLUICE_BODY_FILE:?put the secrets into the body file named above}\"; fi\n"
+                    .utf8
+            )
     }
 
     private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {

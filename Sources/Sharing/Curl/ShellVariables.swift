@@ -8,6 +8,8 @@ struct ShellVariables {
         case text([UInt8])
         /// The name of a variable.
         case variable(String)
+
+        var isVariable: Bool { if case .variable = self { true } else { false } }
     }
 
     private let book: SecretBook

@@ -7,6 +7,11 @@ enum EarlierMask {
     /// As many are named.
     private static let most = 10
 
+    /// Says of a body that was masked whole that it was; `nil` for others, and where a command does not send it.
+    static func remark(onBody body: [UInt8], _ source: any ExchangeSource) -> String? {
+        source is MaskedSource || !MaskedWhole.isSentence(body) ? nil : "the body was masked whole before; put it in"
+    }
+
     /// Says of such placeholders in a command what they are; `nil` where there are none.
     static func remark(on bytes: [UInt8], _ source: any ExchangeSource) -> String? {
         let known = (source as? MaskedSource)?.mask.book.placeholders(in: bytes).map(\.placeholder.ofSecret) ?? []

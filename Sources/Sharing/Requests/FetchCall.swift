@@ -1,3 +1,4 @@
+import Content
 import Foundation
 import Text
 
@@ -73,7 +74,10 @@ struct FetchCall {
         if request.has("cookie") { options.append("  \"credentials\": \"include\"") }
         options.append("  \"redirect\": \"manual\"")
         let comments = request.comments("//") + remarks.map { "// \($0)\n" }.joined()
-        return (comments, "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n})")
+        let call = "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n})"
+        guard !isBodyless, let held = request.heldBody else { return (comments, call) }
+        let guards = FetchCall.guards([(held.variable, held.meaning)])
+        return (comments + guards, "import(\"node:fs\").then((fs) => \(call))")
     }
 
     /// An object; where a name comes twice, a list of pairs.
@@ -82,19 +86,45 @@ struct FetchCall {
         let isObject = names.count == request.fields.count
         var lines: [String] = []
         for field in request.fields {
-            let (name, value) = (field.name.quoted(VisibleText.jsonEscape), literal(latin1(field.value)))
-            lines.append(isObject ? "    \(name): \(value)" : "    [\(name), \(value)]")
+            let (name, value) = (literal(field.name), literal(latin1(field.value)))
+            // A name that is no literal stands in brackets.
+            let isComputed = variables?.areNeeded(in: Array(field.name.utf8)) ?? false
+            let key = isComputed ? "[\(name)]" : name
+            lines.append(isObject ? "    \(key): \(value)" : "    [\(name), \(value)]")
         }
         return (isObject ? "{\n" : "[\n") + lines.joined(separator: ",\n") + (isObject ? "\n  }" : "\n  ]")
     }
 
     private mutating func body() -> String {
+        if let held = request.heldBody { return "fs.readFileSync(process.env.\(held.variable))" }
         guard let text = String(validating: request.body, as: UTF8.self), text.first != "\u{FEFF}" else {
-            let base64 = Data(request.body).base64EncodedString()
-            return "Uint8Array.from(atob(\"\(base64)\"), (c) => c.charCodeAt(0))"
+            return bytes(request.body)
         }
         // fetch gives a text without a type the type text/plain.
         return request.has("content-type") ? literal(text) : "new TextEncoder().encode(\(literal(text)))"
+    }
+
+    /// Bytes that are no text, with what they read from the environment.
+    private mutating func bytes(_ bytes: [UInt8]) -> String {
+        guard let pieces = variables?.pieces(of: bytes), pieces.contains(where: \.isVariable) else {
+            return "Uint8Array.from(atob(\"\(Data(bytes).base64EncodedString())\"), (c) => c.charCodeAt(0))"
+        }
+        // A variable of the environment is text to Node.
+        let charset = isLatin1 ? ", \"latin1\"" : ""
+        let parts = pieces.map { piece in
+            switch piece {
+            case .text(let bytes): "Buffer.from(\"\(Data(bytes).base64EncodedString())\", \"base64\")"
+            case .variable(let name): "Buffer.from(process.env.\(name)\(charset))"
+            }
+        }
+        return "Buffer.concat([\(parts.joined(separator: ", "))])"
+    }
+
+    /// Whether the body says that each of its bytes is a character.
+    private var isLatin1: Bool {
+        let type = request.fields.first { $0.name.lowercased() == "content-type" }
+        let charset = type.flatMap { MediaType(String(decoding: $0.value, as: UTF8.self))?.parameter("charset") }
+        return charset.map { Charset($0) } == .windows1252
     }
 
     /// Each byte as the character of that number, which is what fetch takes and sends.

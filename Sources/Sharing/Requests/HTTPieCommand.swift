@@ -23,6 +23,8 @@ struct HTTPieCommand {
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
         if request.body.isEmpty {
             words.append(Array("--ignore-stdin".utf8))
+        } else if let held = request.heldBody {
+            words.append(Array("<\"\(held.path)\"".utf8))
         } else if request.body.count <= CurlCommand.longestBody, ShellWord.isPlainText(request.body),
             let word = ShellWord.quoted(request.body, keepsTabs: true)
         {
@@ -34,8 +36,9 @@ struct HTTPieCommand {
                     try $0(ByteBuffer(bytes: request.body))
                 }
                 words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
-                if variables != nil {
+                if variables?.areNeeded(in: request.body) ?? false {
                     before += "# in \(path) secrets are masked; put them in where it says sluice-…\n".utf8
+                    before += CurlCommand.guards(path)
                 }
             } else {
                 before += (variables?.inPrinting(printing) ?? printing) + Array(" | ".utf8)

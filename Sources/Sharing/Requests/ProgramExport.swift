@@ -16,6 +16,8 @@ package struct ProgramExport: ScriptExport {
     private var hasHeader = false
     /// The masked secrets whose variables the program needs.
     private var placeholders: [Placeholder] = []
+    /// Whether the program reads bodies from files that variables name.
+    private var readsBodies = false
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
     package init(
@@ -31,7 +33,9 @@ package struct ProgramExport: ScriptExport {
         ProgramExport(language, source: source, files: NamedBodies()) { _ in }
     }
 
-    package mutating func begin(after rehearsal: ProgramExport) { placeholders = rehearsal.placeholders }
+    package mutating func begin(after rehearsal: ProgramExport) {
+        (placeholders, readsBodies) = (rehearsal.placeholders, rehearsal.readsBodies)
+    }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         let id = exchange.record.id
@@ -51,6 +55,7 @@ package struct ProgramExport: ScriptExport {
     }
 
     private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID) throws -> String {
+        if request.heldBody != nil { readsBodies = true }
         switch language {
         case .httpie:
             var command = try HTTPieCommand(request)
@@ -96,7 +101,7 @@ package struct ProgramExport: ScriptExport {
             return Array((first + FetchCall.guards(meanings)).utf8)
         case .python:
             var text = "# Requests recorded by Sluice, for Python with the package requests.\n"
-            text += PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: true)
+            text += PythonCall.imports(readsVariables: !meanings.isEmpty || readsBodies, skipsFields: true)
             for (name, meaning) in meanings {
                 let words = PythonCall.literal("set \(name) to the \(meaning)")
                 text += "if not os.environ.get(\"\(name)\"): raise SystemExit(\(words))\n"

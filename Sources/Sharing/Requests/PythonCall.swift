@@ -15,7 +15,8 @@ struct PythonCall {
         var (comments, call, skipsFields) = parts()
         let meanings = variables?.meanings ?? []
         for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
-        let imports = PythonCall.imports(readsVariables: !meanings.isEmpty, skipsFields: skipsFields)
+        let readsVariables = !meanings.isEmpty || request.heldBody != nil
+        let imports = PythonCall.imports(readsVariables: readsVariables, skipsFields: skipsFields)
         return "\(comments)\(imports)\n" + call + PythonCall.printing("response.status_code, response.text")
     }
 
@@ -39,11 +40,15 @@ struct PythonCall {
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let url = variable(request.url)
         var lines: [String] = []
-        for field in fields { lines.append("        \(literal(field.name)): \(variable(field.value)),") }
-        let body = variable(request.body, isBytes: true)
+        for field in fields { lines.append("        \(variable(field.name)): \(variable(field.value)),") }
+        let held = request.heldBody
+        let method = variable(request.method)
+        let body =
+            held.map { "open(os.environ[\"\($0.variable)\"], \"rb\").read()" } ?? variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
-        var text = "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
-        text += "    \(literal(request.method)),\n    \(url),\n"
+        var text = held?.guards(python: literal) ?? ""
+        text += "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
+        text += "    \(method),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if !request.body.isEmpty { text += "    data=\(body),\n" }
         return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
@@ -105,7 +110,8 @@ struct PythonCall {
         pieces.map { piece in
             switch piece {
             case .text(let value): isBytes ? bytes(value) : literal(String(decoding: value, as: UTF8.self))
-            case .variable(let name): "os.environ[\"\(name)\"]\(isBytes ? ".encode()" : "")"
+            case .variable(let name):
+                isBytes ? "os.fsencode(os.environ[\"\(name)\"])" : "os.environ[\"\(name)\"]"
             }
         }.joined(separator: " + ")
     }

@@ -19,6 +19,8 @@ struct RequestToRepeat {
     let url: String
     let fields: [(name: String, value: [UInt8])]
     let body: [UInt8]
+    /// Set where the body is read from a file that a variable names.
+    let heldBody: HeldBody?
     /// What is not the same as what was recorded, in sentences.
     private(set) var remarks: [String] = []
     /// For the masked secrets; `nil` where nothing is masked.
@@ -49,8 +51,11 @@ struct RequestToRepeat {
             throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
         }
         body = Array(bytes.readableBytesView)
+        heldBody = HeldBody(body, of: record.id, source)
+        if let heldBody { remarks.append(heldBody.remark) }
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
         if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
+        if let remark = EarlierMask.remark(onBody: body, source) { remarks.append(remark) }
         let target = head.originTarget
         if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
         if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }

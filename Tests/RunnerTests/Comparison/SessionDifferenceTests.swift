@@ -156,6 +156,20 @@ struct SessionDifferenceTests {
         #expect(masked.contains("\"old\":\"1\",\"new\":\"2\""))
     }
 
+    @Test("A value in JSON is masked that only an exchange that is the same names as a secret")
+    func knownElsewhere() throws {
+        let secret = "maple-otter-of-a-login"
+        let login = Request(path: "/login", body: "{\"token\":\"\(secret)\"}")
+        let old = try session("a.sluice", [login, Request(path: "/x", body: "{\"v\":\"\(secret)\"}")])
+        let new = try session("b.sluice", [login, Request(path: "/x", body: "{\"v\":\"none\"}")])
+        let rules = ComparisonRules()
+        let names = (DifferenceReport.Named("a", old), DifferenceReport.Named("b", new))
+        let found = try SessionDifference(old, new, rules: rules)
+        let mask = try ReportMask([old, new], MaskRules())
+        let json = try DifferenceReport.json(found, names.0, names.1, rules, named: [], mask: mask)
+        #expect(json.contains("sluice-token-1") && !json.contains(secret), "\(json)")
+    }
+
     @Test("The longest rise counts what stands in order")
     func rise() {
         #expect(SessionDifference.longestRise([]) == 0)

@@ -66,6 +66,32 @@ struct ProfileMaskTests {
         #expect(text.hasPrefix("version: 1\nrewrite:\n  - { add: header, name: X-Page, to: "))
     }
 
+    @Test(
+        "A pattern that names a secret stays as it is, so that the profile still loads",
+        arguments: [
+            #"- { modify: body, match: '/token=([^&]+)/', to: "token=x" }"#,
+            "- modify: query\n  match: /password=([^&]+)/",
+            #"- { modify: header, name: Cookie, match: "/sid=([^;]+)/", to: "sid=" }"#,
+            #"- { modify: body, match: '/"password":"(\w+)"/' }"#,
+            #"- { modify: header, name: Authorization, match: '/^Bearer (.+)$/' }"#,
+            #"- { match: '/[ABCDEFGHJKLMNPQRSTUVWXYZ23456789]{20}\d{4}/' }"#,
+            #"- { match: '/\babcdefghijklmn_opqrst=\d+/' }"#,
+        ]
+    )
+    func patterns(rule: String) {
+        let profile = "rewrite:\n  \(rule)\n"
+        #expect(masked(profile, after: "token=hunter2word\npassword=otter3word") == profile)
+    }
+
+    @Test("A secret of the traffic goes from a pattern, and so does a key")
+    func secretsInPatterns() {
+        let profile = "rewrite:\n  - { modify: body, match: '/\\bhunter2word|token=(a+)|9f3A7c21Bd08e6QzKm41Wx77/' }\n"
+        #expect(
+            masked(profile, after: "password=hunter2word\n")
+                == "rewrite:\n  - { modify: body, match: '/\\bsluice-password-1|token=(a+)|masked-by-sluice/' }\n"
+        )
+    }
+
     @Test("A key in a comment goes, and an ordinary profile stays as it is")
     func others() throws {
         #expect(!masked("# the key is 9f3A7c21Bd08e6QzKm41Wx77, do not lose it\n").contains("9f3A7c21Bd08e6QzKm41Wx77"))

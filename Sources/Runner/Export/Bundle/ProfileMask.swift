@@ -48,7 +48,35 @@ struct ProfileMask {
     func text(_ text: String) -> String {
         var result = ProfileMask.groups(of: text).map(rule).joined()
         result.removeLast()
-        return withoutSuspects(masked.masked(text: result))
+        // Nobody writes one, and where somebody does, its patterns are masked as values are.
+        guard !result.contains(ProfileMask.mark) else { return withoutSuspects(masked.masked(text: result)) }
+        var patterns: [String] = []
+        for scalar in ProfileMask.scalars(in: result).reversed() where ProfileMask.isPattern(scalar) {
+            patterns.append(String(result[scalar.range]))
+            result.replaceSubrange(scalar.range, with: "\(ProfileMask.mark)")
+        }
+        let pieces = withoutSuspects(masked.masked(text: result))
+            .split(separator: ProfileMask.mark, omittingEmptySubsequences: false)
+        guard pieces.count == patterns.count + 1 else { return withoutSuspects(masked.masked(text: text)) }
+        return zip(pieces, patterns.reversed().map(pattern) + [""]).map { $0 + $1 }.joined()
+    }
+
+    /// Stands for a pattern while the text around it is masked: a character of Unicode for private use.
+    private static let mark: Character = "\u{E000}"
+
+    /// Whether a value is a regular expression, as `match: '/token=([^&]+)/'` has it.
+    private static func isPattern(_ scalar: Scalar) -> Bool {
+        patternKeys.contains(scalar.key) && scalar.value.utf8.count > 2 && scalar.value.hasPrefix("/")
+            && scalar.value.hasSuffix("/")
+    }
+
+    private static let patternKeys: Set = ["match", "body", "url", "address"]
+
+    /// A pattern without the secrets that are known or look like one; its escapes and sets of characters stay.
+    private func pattern(_ text: String) -> String {
+        masked.masked(pattern: text).replacing(#/(\\.|\[(?:\\.|[^\]\\])*\])|[^\[\\]+/#) { match in
+            match.output.1.map { String($0) } ?? withoutSuspects(String(match.output.0))
+        }
     }
 
     /// A rule with the values masked that go by a secret's name.
@@ -58,7 +86,7 @@ struct ProfileMask {
         guard !names.isEmpty else { return text }
         var result = text
         for scalar in scalars.reversed()
-        where ProfileMask.valueKeys.contains(scalar.key) && !scalar.value.isEmpty {
+        where ProfileMask.valueKeys.contains(scalar.key) && !scalar.value.isEmpty && !ProfileMask.isPattern(scalar) {
             for name in names where isSecret(name, scalar.value) {
                 result.replaceSubrange(scalar.range, with: "\"\(placeholder(name, scalar.value))\"")
                 break

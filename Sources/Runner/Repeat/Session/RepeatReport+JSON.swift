@@ -25,7 +25,7 @@ extension RepeatReport {
     ) throws -> String {
         let pairs = rows.flatMap { $0.comparison.places.map(\.exchanges) }
         let values: MaskedValues? =
-            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask.rules) } else { nil }
+            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask) } else { nil }
         var writer = JSONWriter()
         for row in rows {
             try writer.object { json in
