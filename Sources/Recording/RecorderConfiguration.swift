@@ -36,6 +36,9 @@ package struct RecorderConfiguration: Sendable {
     /// The same as the user has said it.
     package var largestSessionText = ""
 
+    /// Whether what is recorded is traffic, which goes on where it cannot be written any more; an error says so.
+    package var isTraffic = true
+
     /// Limits the file to this many pages, which makes a full disk for tests.
     var pageLimit: Int?
 

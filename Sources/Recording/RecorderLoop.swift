@@ -175,7 +175,7 @@ final class RecorderLoop {
             if session.isRemoved { summary.notRecorded = summary.exchanges }
             let error = SessionError(
                 .writeFailed,
-                "The session \(session.path) was removed or replaced while recording. Traffic goes on unrecorded.",
+                "The session \(session.path) was removed or replaced while recording.",
                 hint: "Start again."
             )
             return fail(error)
@@ -421,14 +421,13 @@ final class RecorderLoop {
     }
 
     private func told(_ error: any Error, _ path: String) -> SessionError {
-        switch error {
-        case let error as SessionError: error
-        case let error as DatabaseError: .writing(path, error)
-        default:
-            SessionError(
-                .writeFailed,
-                "The session \(path) cannot be written any more: \(error). Traffic goes on unrecorded."
-            )
-        }
+        let told =
+            switch error {
+            case let error as SessionError: error
+            case let error as DatabaseError: SessionError.writing(path, error)
+            default: SessionError(.writeFailed, "The session \(path) cannot be written any more: \(error).")
+            }
+        guard configuration.isTraffic, told.code == .writeFailed else { return told }
+        return SessionError(.writeFailed, "\(told.message) Traffic goes on unrecorded.", hint: told.hint)
     }
 }

@@ -163,7 +163,7 @@ extension SessionError {
                 ("its file system is read-only now", "Mount it for writing, or give a --session elsewhere.")
             default: (error.reason, "Check the disk and start again.")
             }
-        let message = "The session \(path) cannot be written any more: \(reason). Traffic goes on unrecorded."
+        let message = "The session \(path) cannot be written any more: \(reason)."
         return SessionError(.writeFailed, message, hint: hint)
     }
 

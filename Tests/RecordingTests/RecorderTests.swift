@@ -139,10 +139,10 @@ struct RecorderTests {
         #expect(summary.path == scratch.session)
     }
 
-    @Test("A full disk stops the recording, not the traffic, and is told once")
-    func fullDisk() throws {
+    @Test("A full disk stops the recording, not the traffic, and is told once", arguments: [true, false])
+    func fullDisk(isTraffic: Bool) throws {
         var configuration = RecorderConfiguration(path: scratch.session)
-        configuration.pageLimit = 20
+        (configuration.pageLimit, configuration.isTraffic) = (20, isTraffic)
         let failures = Mutex<[SessionError]>([])
         let seen = Atomic(0)
         let recorder = try Recorder(
@@ -157,7 +157,9 @@ struct RecorderTests {
         for id in 2...100 { feed.submit(Samples.exchange(Int64(id), bodies: [(.responseReceived, body)])) }
         let summary = recorder.close()
         #expect(failures.withLock { $0.map(\.code) } == [.writeFailed])
-        #expect(summary.error?.message.contains("the disk is full") == true)
+        let message = try #require(summary.error?.message)
+        #expect(message.contains("the disk is full"))
+        #expect(message.hasSuffix(" Traffic goes on unrecorded.") == isTraffic, "\(message)")
         #expect(summary.exchanges == 100)
         #expect(seen.load(ordering: .relaxed) == 100)
         let reader = try SessionReader(path: scratch.session)

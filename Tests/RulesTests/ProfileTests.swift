@@ -142,6 +142,22 @@ struct ProfileTests {
         #expect(!some.decrypts(host: "b.test", port: 443))
     }
 
+    @Test("Of a host that is asked for by an address both are what intercept may have")
+    func interceptByAddress() throws {
+        let rules = try RuleProfile(
+            "version: 1\nintercept: { only: ['*.example', 10.0.0.1], except: ['*.bank.example', 10.0.0.2] }",
+            file: "p"
+        ).intercept
+        for (host, address, isDecrypted) in [
+            ("a.example", "10.0.0.3", true), ("a.test", "10.0.0.1", true), ("a.test", "10.0.0.3", false),
+            ("a.example", "10.0.0.2", false), ("www.bank.example", "10.0.0.1", false), (nil, "10.0.0.3", true),
+            (nil, "10.0.0.2", false),
+        ] as [(String?, String, Bool)] {
+            let isSo = rules.decrypts(host: host, port: 443, address: address)
+            #expect(isSo == isDecrypted, "\(host ?? "no host") at \(address)")
+        }
+    }
+
     @Test("A file that cannot be read says why", arguments: ["/nowhere/p.yaml", "/"])
     func unreadable(path: String) {
         #expect(throws: ProfileError.self) { try RuleProfile.load(paths: [path]) }

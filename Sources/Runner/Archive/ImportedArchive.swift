@@ -51,7 +51,9 @@ package struct ImportedArchive: Sendable {
 
     private static func read(_ path: String, into session: String, _ work: LongWork?) throws -> Int {
         let version = "sluice \(SluiceVersion.current)"
-        let recorder = try Recorder(RecorderConfiguration(path: session, sluiceVersion: version))
+        var configuration = RecorderConfiguration(path: session, sluiceVersion: version)
+        configuration.isTraffic = false
+        let recorder = try Recorder(configuration)
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }
         var recording = ArchiveRecording()

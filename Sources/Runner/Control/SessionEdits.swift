@@ -100,9 +100,9 @@ extension RecordedSessionEdits: SessionImports {
         defer { isImporting = false }
         try release()
         return try await SessionImport.onOwnThread { [path] in
-            let recorder = try Recorder(
-                RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
-            )
+            var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
+            configuration.isTraffic = false
+            let recorder = try Recorder(configuration)
             let exchanges = Atomic(recorder.nextExchangeID)
             let connections = Atomic(recorder.nextConnectionID)
             let work = SessionImport(

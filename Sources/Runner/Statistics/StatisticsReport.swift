@@ -26,6 +26,8 @@ package struct StatisticsReport {
     private static let shownOfEach = 20
     private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
     private static let widths = [8, 7, 9, 9, 9, 10]
+    /// The columns in the order in which they stay where a screen has no room for all.
+    private static let ranks = [0, 1, 3, 5, 2, 4]
     private static let bars = 6...30
     private static let shortestName = 18
     /// How far names begin to the right that have a line of their own.
@@ -95,19 +97,23 @@ package struct StatisticsReport {
     /// them on lines of their own, above.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
-        var text = heading + "\n"
+        let width = screen?.width ?? .max
+        var text = StatisticsReport.broken(heading, in: width)
         for grouping in Grouping.allCases where self.grouping ?? grouping == grouping {
             text += "\n" + table(grouping, screen)
         }
-        return text + "\n" + StatisticsReport.closing(in: min(screen?.width ?? .max, StatisticsReport.longestLine))
+        return text + "\n"
+            + StatisticsReport.broken(StatisticsReport.closing, in: min(width, StatisticsReport.longestLine))
     }
 
-    /// What the columns mean, broken into lines between words; a number stays with its unit.
-    private static func closing(in columns: Int) -> String {
-        let text = """
-            An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2\u{A0}% off. Sent and received \
-            are the bodies of requests and responses, as received by Sluice.
-            """
+    /// What the columns mean.
+    private static let closing = """
+        An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2\u{A0}% off. Sent and received \
+        are the bodies of requests and responses, as received by Sluice.
+        """
+
+    /// A text broken into lines between words; a number stays with its unit.
+    private static func broken(_ text: String, in columns: Int) -> String {
         var (lines, line) = ("", "")
         for word in text.split(separator: " ") {
             if !line.isEmpty, line.count + 1 + word.count > columns {
@@ -130,18 +136,20 @@ package struct StatisticsReport {
         let all = rows(grouping)
         guard let most = all.first?.totals.count else { return "" }
         let shown = self.grouping == nil ? Array(all.prefix(StatisticsReport.shownOfEach)) : all
-        let numbers = StatisticsReport.widths.reduce(2, +)
+        let columns = StatisticsReport.columns(in: screen?.width ?? .max)
+        let widths = columns.map { StatisticsReport.widths[$0] }
+        let numbers = widths.reduce(2, +)
         let longest = shown.map { TextWidth.columns(VisibleText.of($0.name)) }.max() ?? 0
         let bar = screen.map { StatisticsReport.barWidth($0.width - numbers - 2, longest) } ?? 0
-        let room = screen.map { max(StatisticsReport.shortestName, $0.width - numbers - (bar > 0 ? bar + 2 : 0)) }
+        let room = screen.map { $0.width - numbers - (bar > 0 ? bar + 2 : 0) }
         func line(_ cells: [String], _ chart: String, _ row: Row) -> String {
-            let numbers = zip(cells, StatisticsReport.widths).map { $0.aligned(to: $1) }.joined()
+            let numbers = zip(columns, widths).map { cells[$0].aligned(to: $1) }.joined()
             let name = VisibleText.of(row.name)
             guard let screen, let room, TextWidth.columns(name) > room else {
                 return numbers + "  " + (bar > 0 ? chart.filled(to: bar) + "  " : "") + name + "\n"
             }
             // A name that is cut could be that of another row, too.
-            let width = max(screen.width, numbers.count + 2 + StatisticsReport.shortestName) - StatisticsReport.indent
+            let width = max(1, screen.width - StatisticsReport.indent)
             return String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, ellipsis(screen)) + "\n"
                 + numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
         }
@@ -154,6 +162,15 @@ package struct StatisticsReport {
             text += "and \((all.count - shown.count).grouped) more; --by \(grouping.rawValue) shows all\n"
         }
         return text
+    }
+
+    /// The columns of numbers that there is room for, from left to right.
+    private static func columns(in width: Int) -> [Int] {
+        var rest = width
+        return ranks.prefix { column in
+            rest -= widths[column]
+            return rest >= 0 || column == ranks[0]
+        }.sorted()
     }
 
     /// The columns of bars: what names leave of the room, of which long ones get lines of their own; 0 where that is too little.

@@ -22,6 +22,7 @@ final class SessionSlice {
     init(_ path: String, of reader: SessionReader, _ masked: MaskedSource?) throws {
         (self.reader, self.masked) = (reader, masked)
         var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
+        configuration.isTraffic = false
         if masked == nil { configuration.labels = try reader.identity().labels }
         recorder = try Recorder(configuration)
         output = RecorderOutput(recorder)

@@ -137,6 +137,9 @@ package final class RepeatWay: Sendable {
         }
     }
 
+    /// Whether not all could be recorded.
+    package var hasProblem: Bool { problem.withLock { $0 != nil } }
+
     /// What is to be said at the end, in sentences.
     package var remarks: [String] {
         var remarks: [String] = []
