@@ -59,6 +59,14 @@ struct FieldScanner {
     /// Where the values without quotes end that were read last, by whether they are encoded.
     var bareEnds: [Bool: BareEnd] = [:]
 
+    /// Whether the place that is looked at is in a script of a page.
+    private var isInScript = false
+    /// Whether what is looked at is code, in which a value without quotes is an expression.
+    var isCode: Bool { syntax == .script || isInScript }
+
+    /// Whether a name and a value may be written as code has them.
+    private var isOfCode: Bool { syntax == .text || syntax == .markup || syntax == .script }
+
     /// How many bytes of values that are no secrets were looked into.
     private var lookedInto = 0
     private static let mostLookedInto = 8
@@ -71,6 +79,10 @@ struct FieldScanner {
         let end: Int
         /// Whether the value is in an element that follows the one with the name, or is inside it.
         var isApart = false
+        /// Whether the name is the value of an attribute, and the value that of another one.
+        var isAttribute = false
+        /// Whether the name is of an object, in which the value is.
+        var isObject = false
     }
 
     static func secrets(
@@ -89,12 +101,17 @@ struct FieldScanner {
 
     private mutating func scan() {
         var place = 0
+        if syntax == .markup { isInScript = endsInScript() }
         while place < bytes.count {
             let next: Int?
             switch bytes[place] {
+            case UInt8(ascii: ":") where isOfCode && place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: "="):
+                // token := …, as Go and Make have it.
+                next = separator(at: place + 1, length: 1, nameEnd: place)
             case UInt8(ascii: ":"), UInt8(ascii: "="): next = separator(at: place, length: 1)
             case UInt8(ascii: "<"):
                 lastOpen = place
+                if syntax == .markup, let begins = beginsScript(at: place) { isInScript = begins }
                 next = nil
             case UInt8(ascii: ">") where syntax == .markup || syntax == .text: next = element(endingAt: place)
             case UInt8(ascii: "%"):
@@ -177,10 +194,10 @@ struct FieldScanner {
     // MARK: Values
 
     /// Looks at a name, a separator and a value; returns where the value ends, if it is a secret.
-    private mutating func separator(at place: Int, length: Int) -> Int? {
+    private mutating func separator(at place: Int, length: Int, nameEnd: Int? = nil) -> Int? {
         if length == 1, has("://", endingAt: place + 3) { return userInformation(after: place + 3) }
         if length > 1, let end = encodedUserInformation(after: place, isTwice: length > 3) { return end }
-        guard let (name, quote) = name(before: place) else { return nil }
+        guard let (name, quote) = name(before: nameEnd ?? place) else { return nil }
         var kind = kind(name)
         var label = name
         if kind == nil, let whole = escapedName(name, quote) ?? encodedName(name, quote) {
@@ -196,7 +213,8 @@ struct FieldScanner {
             if kind == nil && !isKey || syntax == .multipart { return nil }
         }
         if kind == nil, let pair, place < pair.end, isName(name, among: ["value", "content", "val"]) {
-            (kind, label, self.pair) = (pair.kind, pair.name, nil)
+            self.pair = nil
+            if !isClosed(pair, before: name.lowerBound) { (kind, label) = (pair.kind, pair.name) }
         }
         if kind == nil, length == 1, isName(name, among: ["value", "content", "val"]) {
             valueSeparator = (place, name, quote)
@@ -234,7 +252,7 @@ struct FieldScanner {
         guard let value = value(after: place, length, quote, name, kind) else {
             // "password": { "value": … }
             if isQuoted(quote), begins(with: UInt8(ascii: "{"), after: place + length) {
-                pair = Pair(kind: kind, name: label, end: place + 200)
+                pair = Pair(kind: kind, name: label, end: place + 200, isObject: true)
             }
             return nil
         }
@@ -250,6 +268,10 @@ struct FieldScanner {
         if found.count == count, !value.isBare { return after(value.range) }
         if value.isBare, found.count > count { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
+        // A place may have a secret in its query.
+        if found.count == count, value.isBare, bytes[value.range].contains(where: { "=@".utf8.contains($0) }) {
+            return after(value.range)
+        }
         return value.range.upperBound
     }
 
@@ -338,18 +360,31 @@ struct FieldScanner {
         needsShape: Bool
     ) {
         if kind == .cookie { return takeCookies(range, quote, needsShape: needsShape) }
-        let range = withoutScheme(range, kind)
+        let whole = range
+        let range = withoutScheme(whole, kind)
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         let word = innermost(name)
         let isCalledSecret = kind == .token && isName(word.suffix(6), among: ["secret"])
         guard !ValueShape.isOrdinary(value, kind, isCalledSecret: isCalledSecret) else { return }
+        if kind != .named, value.count <= 400, value.contains(where: { "%&\\".utf8.contains($0) }) {
+            // In its coding it may be no word: %7Btoken%7D
+            let plain = PlainValue.of(value, in: quote, isMarkup: syntax == .markup)
+            let isOrdinary = plain.withUnsafeBytes { plain in
+                OrdinaryValue.isOne(plain, kind, isCalledSecret: isCalledSecret) || ValueShape.isOrdinaryWord(plain)
+                    || NamedValue.isOrdinary(plain, kind, name: bytes[word], isAfterScheme: false)
+                    || kind == .signature && !ValueShape.isRandom(plain)
+            }
+            guard !isOrdinary else { return }
+        }
         // The shell's directory.
         if kind == .password, isName(word, among: ["pwd", "oldpwd"]), ValueShape.isDirectory(value) { return }
-        // A ticket may be one of a list of faults, a key of SSH the name of one.
-        let isTicket =
-            kind == .token && isName(word, among: ["ticket"])
-            || kind == .privateKey && SecretNames.normalised(String(decoding: bytes[word], as: UTF8.self)) == "sshkey"
-        if needsShape || isTicket, !ValueShape.isMadeByChance(value, least: 12) { return }
+        if needsShape, !ValueShape.isMadeByChance(value, least: 12) {
+            // Of code a literal under the very name of a secret.
+            guard syntax == .script, isQuoted(quote), names.isExactly(bytes[word]), ValueShape.isLiteral(value) else { return }
+        }
+        let isAfterScheme = CredentialScheme.end(in: bytes, whole) > whole.lowerBound
+        if NamedValue.isOrdinary(value, kind, name: bytes[word], isAfterScheme: isAfterScheme) { return }
+        if kind == .token, isName(word, among: ["token"]), isOfAnalysis(whole, name) { return }
         switch kind {
         case .signature: guard ValueShape.isRandom(value) else { return }
         case .card: guard PlainValue.spaced(value).withUnsafeBytes(ValueShape.isCard) else { return }

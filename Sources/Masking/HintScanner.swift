@@ -99,7 +99,9 @@ struct HintScanner {
         let after = isQuoted && end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end + 1 : end
         // Without quotes it is a number, or a word such as `true` or `without it`.
         let isNumber = value.first.map { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") } == true
-        guard !value.isEmpty, isQuoted || kind.isNumeric && isNumber, !ValueShape.isOrdinary(value, kind) else {
+        let isCut = value.reversed().starts(with: "…".utf8.reversed())
+        let shown = isCut ? UnsafeRawBufferPointer(rebasing: value.dropLast(3)) : value
+        guard !value.isEmpty, isQuoted || kind.isNumeric && isNumber, !ValueShape.isOrdinary(shown, kind) else {
             return after
         }
         found.append(
@@ -109,7 +111,7 @@ struct HintScanner {
                 name: name,
                 secret: PlainValue.of(value, escapes: isQuoted ? 1 : 0),
                 // What was cut is not the secret.
-                isSought: !value.reversed().starts(with: "…".utf8.reversed()) && after != end
+                isSought: !isCut && after != end
             )
         )
         return after

@@ -91,6 +91,8 @@ struct RunScanner {
             }
             place += 1
         }
+        let isPath = bytes[range.lowerBound] == UInt8(ascii: "/") && range.count <= RunScanner.longestPath
+        if isPath { suspects(inPath: range) }
         // What stands between points, tildes and equals signs is one text in base64.
         var start = range.lowerBound
         while start < range.upperBound {
@@ -98,7 +100,7 @@ struct RunScanner {
             while end < range.upperBound, bytes[end] != UInt8(ascii: "."), bytes[end] != UInt8(ascii: "~"),
                 bytes[end] != UInt8(ascii: "=")
             { end += 1 }
-            if end - start >= RunScanner.least { word(start..<end) }
+            if end - start >= RunScanner.least { word(start..<end, isInPath: isPath) }
             start = end + 1
         }
     }
@@ -139,7 +141,7 @@ struct RunScanner {
         return end
     }
 
-    private mutating func word(_ range: Range<Int>) {
+    private mutating func word(_ range: Range<Int>, isInPath: Bool) {
         let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
         guard !isTaken else { return }
         // A slash is a digit of base64, too: what stands in a path does not begin before its segment.
@@ -158,7 +160,7 @@ struct RunScanner {
         }
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
-        guard range.count <= 512, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
+        guard range.count <= 512, !isInPath, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
             isSuspicious(value, range), ValueShape.entropy(value) > 3.6
         else { return }
         suspect(range)
