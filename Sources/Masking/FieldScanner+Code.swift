@@ -12,12 +12,11 @@ extension FieldScanner {
         "char", "bytes", "bytearray", "varchar", "array", "list", "map", "dict", "record", "id", "uuid", "guid", "date",
         "float", "double", "void", "never", "arc", "box", "rc", "vec", "secretstr", "secretstring", "securestring",
         "union", "literal", "promise", "readonly", "nonnull", "nullable", "text", "mapped", "final", "partial", "keyof",
-        "int32", "int64", "uint32", "uint64", "nsstring", "stringvalue", "byte", "long",
+        "required", "int32", "int64", "uint32", "uint64", "nsstring", "stringvalue", "byte", "long",
     ]
     private static let declarations: Set<String> = [
         "const", "let", "var", "val", "final", "static", "public", "private", "protected", "readonly", "export", "def",
-        "fun", "func", "function", "auto", "char", "string", "return", "lateinit", "internal", "override", "fn", "pub",
-        "mut", "global", "local", "my", "our", "use",
+        "fun", "func", "function", "lateinit", "override", "fn",
     ]
     private static let roots: Set<String> = [
         "this", "self", "process", "req", "request", "res", "response", "config", "os", "env", "props", "state", "form",
@@ -43,7 +42,7 @@ extension FieldScanner {
     }
 
     /// What an unquoted value is that begins at a place.
-    func expression(at start: Int, after name: Range<Int>, isColon: Bool) -> Expression {
+    mutating func expression(at start: Int, after name: Range<Int>, isColon: Bool) -> Expression {
         guard start < bytes.count, !isParameter(name) else { return .none }
         let line = start..<lineEnd(of: start)
         guard let first = bytes[line].first else { return .none }
@@ -62,12 +61,25 @@ extension FieldScanner {
         if first == UInt8(ascii: "!") || first == UInt8(ascii: "("), text.count > 2, text[1] | 0x20 &- 0x61 < 26 {
             // (await x).y
             let word = word(in: text.dropFirst())
-            return ["await", "new", "typeof", "yield"].contains(word) ? .code(fallback: nil) : .none
+            if ["await", "new", "typeof", "yield"].contains(word) { return .code(fallback: nil) }
+        }
+        if isNumber(text), !isColon, isSpaced(name) { return .code(fallback: nil) }
+        if first == UInt8(ascii: "(") || first == UInt8(ascii: "["), !isColon, isSpaced(name) || first == UInt8(ascii: "(") {
+            // (user, token), [each.token for …
+            let inside = UnsafeRawBufferPointer(rebasing: text.dropFirst())
+            guard let path = path(in: inside), path.end < inside.count else { return .none }
+            return ",.+( ]".utf8.contains(inside[path.end]) ? .code(fallback: nil) : .none
         }
         return code(text, at: start, after: name, isColon: isColon)
     }
 
-    private func code(
+    /// Whether a value is a number of one or two digits, as one of a list of constants.
+    private func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+        let digits = text.prefix { $0 &- 0x30 < 10 }
+        return (1...2).contains(digits.count) && endsExpression(text[digits.endIndex...])
+    }
+
+    private mutating func code(
         _ text: UnsafeRawBufferPointer,
         at start: Int,
         after name: Range<Int>,
@@ -86,7 +98,7 @@ extension FieldScanner {
         // infoDictionary?["key"]
         if after.starts(with: "?[".utf8) { after = after.dropFirst() }
         switch after.first {
-        case UInt8(ascii: "("): return call(path, text, start)
+        case UInt8(ascii: "("): return call(path, text, start, isSpaced: !isColon && isSpaced(name))
         case UInt8(ascii: "["):
             guard after.count > 2, let close = after.firstIndex(of: UInt8(ascii: "]")), close > after.startIndex + 1 else {
                 return .none
@@ -94,7 +106,10 @@ extension FieldScanner {
             let index = after[after.startIndex + 1]
             let isWord =
                 path.count > 1 || path.hasSigil || isSpaced(name) && !isColon || isStatement(name, text, isColon: isColon)
-            guard "\"':\\&".utf8.contains(index) || isWord, endsExpression(text[(close + 1)...]) else { return .none }
+            let rest = text[(close + 1)...]
+            guard "\"':\\&".utf8.contains(index) || isWord,
+                endsExpression(rest) || rest.first.map({ "[(".utf8.contains($0) }) ?? true
+            else { return .none }
             return .code(fallback: fallback(in: text[(close + 1)...], start))
         default: break
         }
@@ -105,7 +120,11 @@ extension FieldScanner {
             || path.count > 1 && names.kind(of: last) != nil
             || path.count > (kind(name) == .password ? 2 : 1) && text[..<path.end].contains { $0 &- 0x41 < 26 }
             || path.hasSigil && names.kind(of: last) != nil
-        guard isKnown || isStatement(name, text, isColon: isColon) || isArgument(last, after, name) else { return .none }
+            || !isColon && isSpaced(name) && kind(name) != .password
+                && (path.count > 1 || last.contains(UInt8(ascii: "_")) && names.kind(of: last) != nil)
+        guard isKnown || isStatement(name, text, isColon: isColon) || isArgument(last, after, name)
+            || !isColon && isSpaced(name) && isSource
+        else { return .none }
         return .code(fallback: fallback(in: after, start))
     }
 
@@ -134,8 +153,8 @@ extension FieldScanner {
             }
             guard place > start, place - start <= 60, text[start] &- 0x30 >= 10 else { return nil }
             let word = UnsafeRawBufferPointer(rebasing: text[start..<place])
-            let isCall = place < text.count && text[place] == UInt8(ascii: "(")
-            guard isIdentifier(word, isCall: isCall) else { return nil }
+            let isFollowed = place + 1 < text.count && "(.".utf8.contains(text[place]) && text[place + 1] > 0x20
+            guard isIdentifier(word, isFollowed: isFollowed, isFirst: path.count == 0) else { return nil }
             path.count += 1
             if path.count == 1 { path.root = String(decoding: word, as: UTF8.self).lowercased() }
             (path.end, path.last) = (place, start..<place)
@@ -153,12 +172,19 @@ extension FieldScanner {
         }
     }
 
-    /// Whether a name is words; of a call it may end in a number, as `sha256` does.
-    private func isIdentifier(_ word: UnsafeRawBufferPointer, isCall: Bool) -> Bool {
-        let digits = word.reversed().prefix { $0 &- 0x30 < 10 }.count
-        let letters = UnsafeRawBufferPointer(rebasing: word.dropLast(digits))
-        guard letters.allSatisfy({ $0 &- 0x30 >= 10 }), digits == 0 || isCall && digits <= 3 else { return false }
-        return letters.count < 6 || !ValueShape.isInPieces(letters)
+    /// Whether a name is words; of a call it may end in a number, as `sha256` does, and of a method have one as `b64encode`.
+    private func isIdentifier(_ word: UnsafeRawBufferPointer, isFollowed: Bool, isFirst: Bool) -> Bool {
+        let digits = word.count { $0 &- 0x30 < 10 }
+        if digits > 0 {
+            let isAtEnd = word.reversed().prefix { $0 &- 0x30 < 10 }.count == digits
+            let isConstant = word.contains(UInt8(ascii: "_")) && word.allSatisfy { $0 &- 0x61 >= 26 }
+            guard digits <= 3, isFollowed || isConstant, isAtEnd || isConstant || !isFirst || word.contains(UInt8(ascii: "_")),
+                digits * 3 <= word.count || isAtEnd
+            else { return false }
+        }
+        return word.split(separator: UInt8(ascii: "_")).allSatisfy { part in
+            part.count < 6 || digits > 0 || !ValueShape.isInPieces(UnsafeRawBufferPointer(rebasing: part))
+        }
     }
 
     private func word(in text: Slice<UnsafeRawBufferPointer>) -> String {
@@ -189,7 +215,7 @@ extension FieldScanner {
     }
 
     /// A call ends on its line, or its arguments follow on the next ones.
-    private func call(_ path: Path, _ text: UnsafeRawBufferPointer, _ start: Int) -> Expression {
+    private func call(_ path: Path, _ text: UnsafeRawBufferPointer, _ start: Int, isSpaced: Bool) -> Expression {
         let arguments = text[(path.end + 1)...]
         let last = arguments.last { $0 > 0x20 }
         guard let close = arguments.lastIndex(of: UInt8(ascii: ")")) else {
@@ -201,7 +227,7 @@ extension FieldScanner {
         let inside = UnsafeRawBufferPointer(rebasing: text[(path.end + 1)..<close])
         // hunter(22)! is a password.
         guard !isPlain || endsExpression(text[(close + 1)...]) else { return .none }
-        guard inside.isEmpty || inside.contains(where: { "\"'.,(_ =$[{:\\&".utf8.contains($0) })
+        guard inside.isEmpty || !isPlain || isSpaced || inside.contains(where: { "\"'.,(_ =$[{:\\&".utf8.contains($0) })
             || inside.allSatisfy({ $0 | 0x20 &- 0x61 < 26 })
         else { return .none }
         let name = String(decoding: text[path.last], as: UTF8.self).lowercased()
@@ -238,6 +264,32 @@ extension FieldScanner {
 
     // MARK: Lines
 
+    /// Words that begin lines of sources.
+    private static let signsOfSource: [StaticString] = [
+        "\nimport ", "\ndef ", "\n    return ", "\nclass ", "\nfrom ", "\n#include ", "\nfunction ", "\nconst ", "\nfunc ",
+        "\npackage ", "\nuse ", "\nexport ", "\nlet ", "\n    if ", "\n  if ", "\n  return ", "\n    def ", "\n    self.",
+        "\n  const ", "\n    let ", "\n    for ", "\n  for ",
+    ]
+
+    /// Whether a text is the source of a program, by the words that begin its lines.
+    static func isSource(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let beginning = UnsafeRawBufferPointer(rebasing: bytes.prefix(32 << 10))
+        var count = 0
+        for sign in signsOfSource {
+            let sign = UnsafeBufferPointer(start: sign.utf8Start, count: sign.utf8CodeUnitCount)
+            var place = 0
+            while let first = beginning[place...].firstIndex(of: sign[0]) {
+                if beginning[first...].starts(with: sign) {
+                    count += 1
+                    break
+                }
+                place = first + 1
+            }
+            if count >= 3 { return true }
+        }
+        return false
+    }
+
     /// `string`, `String!`, `[String!]!`, `Option<String>`, `&'a str`, `string | null`.
     private func isType(_ text: UnsafeRawBufferPointer) -> Bool {
         let text = text.drop { "[&*?".utf8.contains($0) }
@@ -249,6 +301,8 @@ extension FieldScanner {
         }
         guard FieldScanner.types.contains(String(decoding: word, as: UTF8.self).lowercased()) else { return false }
         guard let next = rest.first else { return true }
+        // Optional. What it is for …
+        if next == UInt8(ascii: "."), rest.count > 1, rest[rest.startIndex + 1] == 0x20 { return true }
         if "[<".utf8.contains(next) { return rest.dropFirst().prefix(60).contains { "]>".utf8.contains($0) } }
         let end = rest.drop { "!?]".utf8.contains($0) }
         guard let sign = end.first else { return true }
@@ -262,6 +316,9 @@ extension FieldScanner {
         guard let first = text.first, text.count > 2 else { return false }
         switch first {
         case UInt8(ascii: "#"): return text[1] <= 0x20
+        case UInt8(ascii: ":"):
+            // :class:`Credentials` of reStructuredText
+            return text.dropFirst().prefix(20).firstIndex(of: UInt8(ascii: "`")).map { text[$0 - 1] == first } ?? false
         case UInt8(ascii: "!"):
             let tag = text.dropFirst().prefix { $0 | 0x20 &- 0x61 < 26 }
             let rest = text[tag.endIndex...]
@@ -293,14 +350,22 @@ extension FieldScanner {
         var start = name.lowerBound
         while start > 0, name.lowerBound - start < 80, !isLineEnd(start - 1), !has("\\n", endingAt: start) { start -= 1 }
         let before = UnsafeRawBufferPointer(rebasing: bytes[start..<name.lowerBound].drop { $0 <= 0x20 })
-        if FieldScanner.declarations.contains(word(in: before[...])) { return true }
         let end = text.last { $0 > 0x20 }
-        guard !isColon else { return end == UInt8(ascii: ",") || end == UInt8(ascii: ";") }
+        // export PASSWORD=… of a shell has a text.
+        if FieldScanner.declarations.contains(word(in: before[...])), isColon || isSpaced(name) || end == UInt8(ascii: ";") {
+            return true
+        }
+        let next = text.drop { $0 > 0x20 }.drop { $0 <= 0x20 }.prefix(3).prefix { $0 > 0x20 }
+        let isJoined = FieldScanner.joins.contains(String(decoding: next, as: UTF8.self))
+        guard !isColon else {
+            return end == UInt8(ascii: ",") || end == UInt8(ascii: ";") || isJoined && text[0] &- 0x41 < 26
+        }
         guard isSpaced(name) else { return false }
+        // styles[token] = style
+        if label.last == UInt8(ascii: "]") { return true }
         // username, password = credentials
         if end == UInt8(ascii: ";") || before.last(where: { $0 > 0x20 }) == UInt8(ascii: ",") { return true }
-        let next = text.drop { $0 > 0x20 }.drop { $0 <= 0x20 }.prefix(3).prefix { $0 > 0x20 }
-        return FieldScanner.joins.contains(String(decoding: next, as: UTF8.self))
+        return isJoined
     }
 
     /// What stands between two operands.
@@ -318,6 +383,7 @@ extension FieldScanner {
         guard let next = after.first, next == UInt8(ascii: ")") || next == UInt8(ascii: ",") else { return false }
         let label = String(decoding: bytes[innermost(name)], as: UTF8.self).lowercased()
         let value = String(decoding: word, as: UTF8.self).lowercased()
-        return value == label || value.hasSuffix("_" + label)
+        let isConstant = word.contains(UInt8(ascii: "_")) && word.allSatisfy { $0 &- 0x61 >= 26 }
+        return value == label || value.hasSuffix("_" + label) || isConstant
     }
 }

@@ -98,6 +98,10 @@ extension FieldScanner {
             }
             return Value(range: start..<end, quote: line.quote)
         }
+        // if (token == expected)
+        if isOfCode, bytes[separator] == UInt8(ascii: "="), length == 1, bytes[start] == UInt8(ascii: "="), !isParameter(name) {
+            return nil
+        }
         let isQuery = isParameter(name) && !has("&&", endingAt: name.lowerBound)
         if kind != .named || isCode, syntax != .form, syntax != .field, !isQuery {
             if case .code(let fallback) = expression(at: start, after: name, isColon: false) { return fallback }

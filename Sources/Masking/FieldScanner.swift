@@ -65,7 +65,10 @@ struct FieldScanner {
     var isCode: Bool { syntax == .script || isInScript }
 
     /// Whether a name and a value may be written as code has them.
-    private var isOfCode: Bool { syntax == .text || syntax == .markup || syntax == .script }
+    var isOfCode: Bool { syntax == .text || syntax == .markup || syntax == .script }
+
+    /// Whether the text is the source of a program; looked for once, where that tells what a word is.
+    lazy var isSource = FieldScanner.isSource(bytes)
 
     /// How many bytes of values that are no secrets were looked into.
     private var lookedInto = 0
@@ -385,11 +388,13 @@ struct FieldScanner {
         let isAfterScheme = CredentialScheme.end(in: bytes, whole) > whole.lowerBound
         if NamedValue.isOrdinary(value, kind, name: bytes[word], isAfterScheme: isAfterScheme) { return }
         if kind == .token, isName(word, among: ["token"]), isOfAnalysis(whole, name) { return }
+        if kind == .session, isName(word, among: ["sid"]), isOfPolicy(whole, name) { return }
         switch kind {
         case .signature: guard ValueShape.isRandom(value) else { return }
         case .card: guard PlainValue.spaced(value).withUnsafeBytes(ValueShape.isCard) else { return }
         // `accesskey` of HTML is a letter.
         case .session, .token, .apiKey: guard value.count >= 4 else { return }
+        case .privateKey: guard value.count >= 8 else { return }
         default: break
         }
         found.append(

@@ -13,7 +13,7 @@ enum OrdinaryValue {
         "accesstoken", "refreshtoken", "idtoken", "authtoken", "apitoken", "csrftoken", "xsrftoken", "xcsrftoken",
         "xxsrftoken", "bearertoken", "sessiontoken", "usertoken", "apikey", "xapikey", "sessionid", "jsessionid",
         "phpsessid", "authorization", "xauthtoken", "clientsecret", "accesskey", "secretkey", "csrfmiddlewaretoken",
-        "authenticitytoken", "requestverificationtoken",
+        "authenticitytoken", "requestverificationtoken", "awssecretaccesskey", "awsaccesskeyid", "awssessiontoken",
     ]
 
     /// Whether a value is no secret of a kind by what it looks like.
@@ -67,8 +67,17 @@ enum OrdinaryValue {
         if isCut(value) || isVersion(value) || isPlace(value) || isColour(value) { return true }
         // The scopes of an editor and the steps of a design: keyword.operator
         if !isCalledSecret, first &- 0x61 < 26, isDotted(value) { return true }
+        if isConstant(value) { return true }
         guard value.count <= 32, !isCalledSecret || value.contains(where: { "_-".utf8.contains($0) }) else { return false }
         return names.contains(SecretNames.normalised(String(decoding: value, as: UTF8.self)))
+    }
+
+    private static let secretNames = SecretNames()
+
+    /// Whether a value is the name of a variable of the environment: `AWS_SECRET_ACCESS_KEY`.
+    private static func isConstant(_ value: UnsafeRawBufferPointer) -> Bool {
+        (8...60).contains(value.count) && value.contains(UInt8(ascii: "_"))
+            && value.allSatisfy { $0 &- 0x41 < 26 || $0 == UInt8(ascii: "_") } && secretNames.kind(of: value) != nil
     }
 
     private static func isDotted(_ value: UnsafeRawBufferPointer) -> Bool {

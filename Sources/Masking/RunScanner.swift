@@ -313,12 +313,34 @@ struct RunScanner {
             guard let body = afterKeyLabel(dash) else { continue }
             var end = body
             let close = Array("-----END".utf8)
-            while end < bytes.count, !bytes[end...].starts(with: close) { end += 1 }
-            guard end > body else { continue }
+            let open = Array("-----BEGIN".utf8)
+            while end < bytes.count,
+                bytes[end] != UInt8(ascii: "-") || !bytes[end...].starts(with: close) && !bytes[end...].starts(with: open)
+            { end += 1 }
+            guard end > body, isKey(body..<end) else { continue }
             let value = UnsafeRawBufferPointer(rebasing: bytes[body..<end])
             take(body..<end, .privateKey, "private key", secret: PlainValue.of(value, escapes: 1))
             place = min(bytes.count, end + close.count + 20)
         }
+    }
+
+    /// Whether what stands behind the label of a key is one, and no pattern or part of a text that speaks of keys: "KEY-----..."
+    private func isKey(_ body: Range<Int>) -> Bool {
+        var place = body.lowerBound
+        while place < body.upperBound, bytes[place] <= 0x20 || bytes[place] == UInt8(ascii: "\\") {
+            let isEscape = bytes[place] == UInt8(ascii: "\\")
+            place += 1
+            if isEscape, place < body.upperBound, "nr".utf8.contains(bytes[place]) { place += 1 }
+        }
+        guard place < body.upperBound else { return false }
+        let isDocumented = bytes[place...].prefix(4).allSatisfy { $0 | 0x20 == 0x78 }
+        guard isDocumented || ".\"',`])<".utf8.contains(bytes[place]) else { return true }
+        var run = 0
+        for byte in bytes[body].prefix(4_096) {
+            run = ValueShape.isLetterOrDigit(byte) || "+/".utf8.contains(byte) ? run + 1 : 0
+            if run >= 16 { return true }
+        }
+        return false
     }
 
     /// Where the line ends that begins a private key, from its `P` on; `nil` where there is none.

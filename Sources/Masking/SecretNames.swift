@@ -68,7 +68,7 @@ package struct SecretNames: Sendable {
         "prevtoken", "previoustoken", "starttoken", "endtoken",
         "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
         "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
-        "typesignature", "emailsignature", "clientrequesttoken", "designtoken", "colortoken", "colourtoken",
+        "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken", "colortoken", "colourtoken",
     ]
     /// Endings of such names: places in a list, whatever list it is.
     private static let ordinaryEndings = [

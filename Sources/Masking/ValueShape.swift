@@ -12,7 +12,7 @@ enum ValueShape {
         "never", "always", "denied", "granted", "allowed", "forbidden", "rejected", "revoked", "active", "inactive",
         "pending", "verified", "unverified", "valid", "failed", "fail", "passed", "success", "ok", "empty",
         "unset", "n/a", "tbd", "todo", "mandatory", "incorrect", "wrong", "weak", "strong", "(none)", "(not set)",
-        "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd",
+        "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd", "read", "write",
         "rs256", "rs512", "hs256", "hs384", "hs512", "es256", "ps256", "eddsa",
     ]
 
