@@ -8,7 +8,8 @@ extension FieldScanner {
     private static let longestLine = 240
 
     private static let types: Set<String> = [
-        "string", "str", "number", "int", "integer", "bool", "boolean", "any", "unknown", "object", "optional", "option",
+        "string", "str", "number", "int", "integer", "bool", "boolean", "any", "unknown", "object", "optional",
+        "option",
         "char", "bytes", "bytearray", "varchar", "array", "list", "map", "dict", "record", "id", "uuid", "guid", "date",
         "float", "double", "void", "never", "arc", "box", "rc", "vec", "secretstr", "secretstring", "securestring",
         "union", "literal", "promise", "readonly", "nonnull", "nullable", "text", "mapped", "final", "partial", "keyof",
@@ -55,7 +56,10 @@ extension FieldScanner {
         if first == UInt8(ascii: "$"), text.count > 3, text[1] == UInt8(ascii: "("), text[2] | 0x20 &- 0x61 < 26 {
             // What a shell puts there: $(cat …
             return text[2...].prefix(while: ValueTemplate.isOfIdentifier).count < text.count - 3
-                && ValueTemplate.isWords(UnsafeRawBufferPointer(rebasing: text[2...].prefix { $0 > 0x20 && $0 != 0x29 }), "_-./")
+                && ValueTemplate.isWords(
+                    UnsafeRawBufferPointer(rebasing: text[2...].prefix { $0 > 0x20 && $0 != 0x29 }),
+                    "_-./"
+                )
                 ? .code(fallback: nil) : .none
         }
         if first == UInt8(ascii: "!") || first == UInt8(ascii: "("), text.count > 2, text[1] | 0x20 &- 0x61 < 26 {
@@ -64,7 +68,9 @@ extension FieldScanner {
             if ["await", "new", "typeof", "yield"].contains(word) { return .code(fallback: nil) }
         }
         if isNumber(text), !isColon, isSpaced(name) { return .code(fallback: nil) }
-        if first == UInt8(ascii: "(") || first == UInt8(ascii: "["), !isColon, isSpaced(name) || first == UInt8(ascii: "(") {
+        if first == UInt8(ascii: "(") || first == UInt8(ascii: "["), !isColon,
+            isSpaced(name) || first == UInt8(ascii: "(")
+        {
             // (user, token), [each.token for …
             let inside = UnsafeRawBufferPointer(rebasing: text.dropFirst())
             guard let path = path(in: inside), path.end < inside.count else { return .none }
@@ -87,11 +93,17 @@ extension FieldScanner {
     ) -> Expression {
         let first = word(in: text[...])
         let rest = text.dropFirst(first.utf8.count)
-        if FieldScanner.literals.contains(first), endsExpression(rest) { return .code(fallback: fallback(in: rest, start)) }
+        if FieldScanner.literals.contains(first), endsExpression(rest) {
+            return .code(fallback: fallback(in: rest, start))
+        }
         if ["await", "async", "typeof", "yield", "lambda", "function"].contains(first),
             let next = rest.first, next == 0x20 || first == "function" && next == UInt8(ascii: "(")
-        { return .code(fallback: nil) }
-        if first == "new", rest.first == 0x20, rest.prefix(60).contains(UInt8(ascii: "(")) { return .code(fallback: nil) }
+        {
+            return .code(fallback: nil)
+        }
+        if first == "new", rest.first == 0x20, rest.prefix(60).contains(UInt8(ascii: "(")) {
+            return .code(fallback: nil)
+        }
         if isType(text) { return .code(fallback: nil) }
         guard let path = path(in: text) else { return .none }
         var after = text[path.end...]
@@ -100,12 +112,14 @@ extension FieldScanner {
         switch after.first {
         case UInt8(ascii: "("): return call(path, text, start, isSpaced: !isColon && isSpaced(name))
         case UInt8(ascii: "["):
-            guard after.count > 2, let close = after.firstIndex(of: UInt8(ascii: "]")), close > after.startIndex + 1 else {
+            guard after.count > 2, let close = after.firstIndex(of: UInt8(ascii: "]")), close > after.startIndex + 1
+            else {
                 return .none
             }
             let index = after[after.startIndex + 1]
             let isWord =
-                path.count > 1 || path.hasSigil || isSpaced(name) && !isColon || isStatement(name, text, isColon: isColon)
+                path.count > 1 || path.hasSigil || isSpaced(name) && !isColon
+                || isStatement(name, text, isColon: isColon)
             let rest = text[(close + 1)...]
             guard "\"':\\&".utf8.contains(index) || isWord,
                 endsExpression(rest) || rest.first.map({ "[(".utf8.contains($0) }) ?? true
@@ -122,8 +136,9 @@ extension FieldScanner {
             || path.hasSigil && names.kind(of: last) != nil
             || !isColon && isSpaced(name) && kind(name) != .password
                 && (path.count > 1 || last.contains(UInt8(ascii: "_")) && names.kind(of: last) != nil)
-        guard isKnown || isStatement(name, text, isColon: isColon) || isArgument(last, after, name)
-            || !isColon && isSpaced(name) && isSource
+        guard
+            isKnown || isStatement(name, text, isColon: isColon) || isArgument(last, after, name)
+                || !isColon && isSpaced(name) && isSource
         else { return .none }
         return .code(fallback: fallback(in: after, start))
     }
@@ -178,7 +193,8 @@ extension FieldScanner {
         if digits > 0 {
             let isAtEnd = word.reversed().prefix { $0 &- 0x30 < 10 }.count == digits
             let isConstant = word.contains(UInt8(ascii: "_")) && word.allSatisfy { $0 &- 0x61 >= 26 }
-            guard digits <= 3, isFollowed || isConstant, isAtEnd || isConstant || !isFirst || word.contains(UInt8(ascii: "_")),
+            guard digits <= 3, isFollowed || isConstant,
+                isAtEnd || isConstant || !isFirst || word.contains(UInt8(ascii: "_")),
                 digits * 3 <= word.count || isAtEnd
             else { return false }
         }
@@ -197,7 +213,9 @@ extension FieldScanner {
         var place = start
         while place < limit, !isLineEnd(place) {
             // The end of a line in a string.
-            if bytes[place] == UInt8(ascii: "\\"), place + 1 < limit, "nr".utf8.contains(bytes[place + 1]) { return place }
+            if bytes[place] == UInt8(ascii: "\\"), place + 1 < limit, "nr".utf8.contains(bytes[place + 1]) {
+                return place
+            }
             place += 1
         }
         return place
@@ -208,7 +226,8 @@ extension FieldScanner {
         guard let next = rest.first else { return true }
         if ";,)}]<\\\"'".utf8.contains(next) { return true }
         guard next == 0x20 || next == 0x09 else {
-            return next == UInt8(ascii: ".") || next == UInt8(ascii: "?") && rest.count > 1 && rest[rest.startIndex + 1] <= 0x20
+            return next == UInt8(ascii: ".")
+                || next == UInt8(ascii: "?") && rest.count > 1 && rest[rest.startIndex + 1] <= 0x20
         }
         let word = rest.drop { $0 <= 0x20 }.prefix(8).prefix { $0 > 0x20 && !"\"'`$(;,)".utf8.contains($0) }
         return word.isEmpty || FieldScanner.operators.contains(String(decoding: word, as: UTF8.self))
@@ -220,15 +239,17 @@ extension FieldScanner {
         let last = arguments.last { $0 > 0x20 }
         guard let close = arguments.lastIndex(of: UInt8(ascii: ")")) else {
             let isOpen =
-                arguments.first.map { "\"'\\&".utf8.contains($0) } ?? true || last.map { "({[,%+|&".utf8.contains($0) } ?? true
+                arguments.first.map { "\"'\\&".utf8.contains($0) } ?? true
+                || last.map { "({[,%+|&".utf8.contains($0) } ?? true
             return isOpen ? .code(fallback: nil) : .none
         }
         let isPlain = path.count == 1 && !path.hasSigil
         let inside = UnsafeRawBufferPointer(rebasing: text[(path.end + 1)..<close])
         // hunter(22)! is a password.
         guard !isPlain || endsExpression(text[(close + 1)...]) else { return .none }
-        guard inside.isEmpty || !isPlain || isSpaced || inside.contains(where: { "\"'.,(_ =$[{:\\&".utf8.contains($0) })
-            || inside.allSatisfy({ $0 | 0x20 &- 0x61 < 26 })
+        guard
+            inside.isEmpty || !isPlain || isSpaced || inside.contains(where: { "\"'.,(_ =$[{:\\&".utf8.contains($0) })
+                || inside.allSatisfy({ $0 | 0x20 &- 0x61 < 26 })
         else { return .none }
         let name = String(decoding: text[path.last], as: UTF8.self).lowercased()
         if FieldScanner.readers.contains(name), let value = lastString(in: path.end + 1..<close, text, start) {
@@ -266,8 +287,10 @@ extension FieldScanner {
 
     /// Words that begin lines of sources.
     private static let signsOfSource: [StaticString] = [
-        "\nimport ", "\ndef ", "\n    return ", "\nclass ", "\nfrom ", "\n#include ", "\nfunction ", "\nconst ", "\nfunc ",
-        "\npackage ", "\nuse ", "\nexport ", "\nlet ", "\n    if ", "\n  if ", "\n  return ", "\n    def ", "\n    self.",
+        "\nimport ", "\ndef ", "\n    return ", "\nclass ", "\nfrom ", "\n#include ", "\nfunction ", "\nconst ",
+        "\nfunc ",
+        "\npackage ", "\nuse ", "\nexport ", "\nlet ", "\n    if ", "\n  if ", "\n  return ", "\n    def ",
+        "\n    self.",
         "\n  const ", "\n    let ", "\n    for ", "\n  for ",
     ]
 
@@ -335,7 +358,8 @@ extension FieldScanner {
 
     /// Whether what stands in braces is an object of words: `{ type: String, required: true },`.
     private func isObject(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "["), text.contains(UInt8(ascii: ":")) else {
+        guard text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "["), text.contains(UInt8(ascii: ":"))
+        else {
             return false
         }
         return ValueTemplate.isWords(text, " :,{}[]'\"_().;")
@@ -348,11 +372,15 @@ extension FieldScanner {
             return true
         }
         var start = name.lowerBound
-        while start > 0, name.lowerBound - start < 80, !isLineEnd(start - 1), !has("\\n", endingAt: start) { start -= 1 }
+        while start > 0, name.lowerBound - start < 80, !isLineEnd(start - 1), !has("\\n", endingAt: start) {
+            start -= 1
+        }
         let before = UnsafeRawBufferPointer(rebasing: bytes[start..<name.lowerBound].drop { $0 <= 0x20 })
         let end = text.last { $0 > 0x20 }
         // export PASSWORD=… of a shell has a text.
-        if FieldScanner.declarations.contains(word(in: before[...])), isColon || isSpaced(name) || end == UInt8(ascii: ";") {
+        if FieldScanner.declarations.contains(word(in: before[...])),
+            isColon || isSpaced(name) || end == UInt8(ascii: ";")
+        {
             return true
         }
         let next = text.drop { $0 > 0x20 }.drop { $0 <= 0x20 }.prefix(3).prefix { $0 > 0x20 }
@@ -369,7 +397,9 @@ extension FieldScanner {
     }
 
     /// What stands between two operands.
-    private static let joins: Set<String> = ["+", "||", "??", "&&", "if", "or", "and", "?", "%", "==", "!=", "*", "<<", "|"]
+    private static let joins: Set<String> = [
+        "+", "||", "??", "&&", "if", "or", "and", "?", "%", "==", "!=", "*", "<<", "|",
+    ]
 
     /// Whether a space stands between a name and its sign, as in code more often than in settings.
     private func isSpaced(_ name: Range<Int>) -> Bool {
@@ -377,7 +407,11 @@ extension FieldScanner {
     }
 
     /// Whether a word is an argument of the name that it is given to: `login(token=api_token)`.
-    private func isArgument(_ word: Slice<UnsafeRawBufferPointer>, _ after: Slice<UnsafeRawBufferPointer>, _ name: Range<Int>)
+    private func isArgument(
+        _ word: Slice<UnsafeRawBufferPointer>,
+        _ after: Slice<UnsafeRawBufferPointer>,
+        _ name: Range<Int>
+    )
         -> Bool
     {
         guard let next = after.first, next == UInt8(ascii: ")") || next == UInt8(ascii: ",") else { return false }

@@ -153,6 +153,8 @@ extension FieldScanner {
     /// Whether what looks like a tag in a text that may be none of XML begins an element, and is no word of a command's usage,
     /// such as `--password <password>`: an element has an end, or a section, a comment or another element in it.
     private func isElement(_ label: Range<Int>, contentAt start: Int) -> Bool {
+        // Behind `<password>` another sign ends no tag.
+        if bytes[label].contains(UInt8(ascii: ">")) { return false }
         guard let next = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else {
             return bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
         }
@@ -162,7 +164,9 @@ extension FieldScanner {
         if "!?".utf8.contains(bytes[place]) { return true }
         guard bytes[place] == UInt8(ascii: "/") else { return bytes[start..<next].allSatisfy { $0 <= 0x20 } }
         let end = bytes[place...].prefix(SecretNames.longest * 2)
-        return end.firstIndex(of: UInt8(ascii: ">")).map { bytes[place..<$0].suffix(label.count).elementsEqual(bytes[label]) }
+        return end.firstIndex(of: UInt8(ascii: ">")).map {
+            bytes[place..<$0].suffix(label.count).elementsEqual(bytes[label])
+        }
             ?? true
     }
 
@@ -257,7 +261,9 @@ extension FieldScanner {
 
     /// Whether a URL is one of a command's usage: `scheme://[user:password@]host`, `https://<user>:<password>@host`.
     private func isUsage(_ secret: [UInt8], of authority: Int, until at: Int) -> Bool {
-        if bytes[authority] == UInt8(ascii: "["), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "]") { return true }
+        if bytes[authority] == UInt8(ascii: "["), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "]") {
+            return true
+        }
         var word = secret[...]
         while word.last == UInt8(ascii: "]") { word.removeLast() }
         let plain = word.withUnsafeBytes { PlainValue.of($0, in: .none, isMarkup: true) }

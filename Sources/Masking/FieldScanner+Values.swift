@@ -57,7 +57,7 @@ extension FieldScanner {
         }
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
-        if !isColon, syntax == .text || syntax == .markup { start = afterStringPrefix(start) }
+        if !isColon, isOfCode { start = afterStringPrefix(start) }
         if let (content, quote) = openingQuote(at: start) {
             if start > separator + length, isClosing(quote, at: content, name, nameQuote) { return nil }
             return Value(range: content..<end(of: quote, from: content), quote: quote)
@@ -89,7 +89,9 @@ extension FieldScanner {
             }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
             guard let line = lineStart(name.lowerBound) else { return nil }
-            if kind != .named, syntax != .form, case .code(let fallback) = expression(at: start, after: name, isColon: true) {
+            if kind != .named, syntax != .form,
+                case .code(let fallback) = expression(at: start, after: name, isColon: true)
+            {
                 return fallback
             }
             let end = lineEnd(from: start, line)
@@ -99,7 +101,9 @@ extension FieldScanner {
             return Value(range: start..<end, quote: line.quote)
         }
         // if (token == expected)
-        if isOfCode, bytes[separator] == UInt8(ascii: "="), length == 1, bytes[start] == UInt8(ascii: "="), !isParameter(name) {
+        if isOfCode, bytes[separator] == UInt8(ascii: "="), length == 1, bytes[start] == UInt8(ascii: "="),
+            !isParameter(name)
+        {
             return nil
         }
         let isQuery = isParameter(name) && !has("&&", endingAt: name.lowerBound)
@@ -186,7 +190,9 @@ extension FieldScanner {
 
     /// Where a template ends that is the value at a place: what follows it belongs to no value.
     private func templateEnd(from start: Int, before limit: Int) -> Int? {
-        guard start < limit, !ValueShape.isLetterOrDigit(bytes[start]), bytes[start] != UInt8(ascii: "\\") else { return nil }
+        guard start < limit, !ValueShape.isLetterOrDigit(bytes[start]), bytes[start] != UInt8(ascii: "\\") else {
+            return nil
+        }
         let text = UnsafeRawBufferPointer(rebasing: bytes[start..<min(limit, start + 160)])
         guard let length = ValueTemplate.end(in: text) else { return nil }
         let end = start + length
@@ -194,28 +200,40 @@ extension FieldScanner {
         if endsBareValue(end, isEncoded: false), bytes[end] > 0x20 { return end }
         let rest = bytes[end..<limit].prefix(80).prefix { $0 != 0x0A && $0 != 0x0D }.drop { $0 <= 0x20 }
         // Of a line it is all, before a comment.
-        return bytes[end] <= 0x20 && (limit == bytes.count || rest.isEmpty || rest.first == UInt8(ascii: "#")) ? end : nil
+        return bytes[end] <= 0x20 && (limit == bytes.count || rest.isEmpty || rest.first == UInt8(ascii: "#"))
+            ? end : nil
     }
 
     /// Where the quote is of `b"…"`, `rb'…'` and `$"…"`; else the place itself.
     private func afterStringPrefix(_ start: Int) -> Int {
         let prefix = bytes[start...].prefix(2).prefix { "bBrRfFuU@$".utf8.contains($0) }
-        guard !prefix.isEmpty, prefix.endIndex < bytes.count, "\"'".utf8.contains(bytes[prefix.endIndex]) else { return start }
+        guard !prefix.isEmpty,
+            let quote = bytes[prefix.endIndex...].prefix(8).first(where: { $0 != UInt8(ascii: "\\") }),
+            quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+        else { return start }
         return prefix.endIndex
     }
 
     /// Whether a quote ends a text in which the name stands: `ask("Password: ")`.
     private func isClosing(_ quote: Quote, at content: Int, _ name: Range<Int>, _ nameQuote: Quote) -> Bool {
-        guard case .none = nameQuote, case .plain(let sign, backslashes: 0) = quote, content < bytes.count else { return false }
+        guard case .none = nameQuote, case .plain(let sign, let backslashes) = quote, content < bytes.count else {
+            return false
+        }
         let least = max(0, name.lowerBound - 160)
         var (place, count) = (name.lowerBound, 0)
-        while place > least, !isLineEnd(place - 1) {
+        while place > least, !isLineEnd(place - 1), backslashes == 0 || !has("\\n", endingAt: place) {
             place -= 1
-            if bytes[place] == sign { count += 1 }
+            guard bytes[place] == sign else { continue }
+            var run = 0
+            while place - run > least, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
+            if run == backslashes { count += 1 }
         }
         // Where the line begins far before, what follows the quote tells.
         let isWhole = place == 0 || isLineEnd(place - 1)
-        return count % 2 == 1 && (isWhole || ")],;}\n\r\\".utf8.contains(bytes[content]) || bytes[content] == sign)
+        let next = bytes[content]
+        return count % 2 == 1
+            && (isWhole && backslashes == 0 || ")],;} \n\r\\".utf8.contains(next) && (backslashes > 0 || next != 0x20)
+                || next == sign)
     }
 
     /// Whether a line is a label under the name of a secret, as a list of translations has it: `password=Enter password`.
@@ -224,7 +242,9 @@ extension FieldScanner {
             return false
         }
         let line = bytes[start...].prefix(80)
-        guard let end = line.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) ?? (line.endIndex == bytes.count ? line.endIndex : nil),
+        guard
+            let end = line.firstIndex(where: { $0 == 0x0A || $0 == 0x0D })
+                ?? (line.endIndex == bytes.count ? line.endIndex : nil),
             let space = bytes[start..<end].firstIndex(of: 0x20),
             !bytes[start..<end].contains(where: { "=;,\"'<>&".utf8.contains($0) || $0 &- 0x30 < 10 })
         else { return false }

@@ -383,7 +383,9 @@ struct FieldScanner {
         if kind == .password, isName(word, among: ["pwd", "oldpwd"]), ValueShape.isDirectory(value) { return }
         if needsShape, !ValueShape.isMadeByChance(value, least: 12) {
             // Of code a literal under the very name of a secret.
-            guard syntax == .script, isQuoted(quote), names.isExactly(bytes[word]), ValueShape.isLiteral(value) else { return }
+            guard syntax == .script, isQuoted(quote), names.isExactly(bytes[word]), ValueShape.isLiteral(value) else {
+                return
+            }
         }
         let isAfterScheme = CredentialScheme.end(in: bytes, whole) > whole.lowerBound
         if NamedValue.isOrdinary(value, kind, name: bytes[word], isAfterScheme: isAfterScheme) { return }

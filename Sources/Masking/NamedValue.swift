@@ -21,7 +21,9 @@ enum NamedValue {
         let plain = SecretNames.normalised(String(decoding: name, as: UTF8.self))
         if withDigits.contains(plain) { return !value.contains { $0 &- 0x30 < 10 } }
         // mustChangePassword=1
-        if kind == .password, value.count == 1, plain.utf8.count > 9, value[0] == 0x30 || value[0] == 0x31 { return true }
+        if kind == .password, value.count == 1, plain.utf8.count > 9, value[0] == 0x30 || value[0] == 0x31 {
+            return true
+        }
         if byChance.contains(plain) { return !ValueShape.isMadeByChance(value, least: 12) }
         if ways.contains(plain) {
             // The word after a scheme may be one of a title: Basic authentication.
@@ -46,7 +48,8 @@ enum NamedValue {
             value.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || " _-.".utf8.contains($0) })
         else { return false }
         let plain = SecretNames.normalised(String(decoding: value, as: UTF8.self))
-        return plain == name || plain.utf8.count >= 8 && name.hasSuffix(plain) && !plain.utf8.contains { $0 &- 0x30 < 10 }
+        return plain == name
+            || plain.utf8.count >= 8 && name.hasSuffix(plain) && !plain.utf8.contains { $0 &- 0x30 < 10 }
     }
 
     /// Whether a value is the identifier of an account of Windows, `S-1-5-21-…`, or of a service, `AC` and 32 digits.

@@ -68,7 +68,9 @@ enum OrdinaryValue {
         // The scopes of an editor and the steps of a design: keyword.operator
         if !isCalledSecret, first &- 0x61 < 26, isDotted(value) { return true }
         if isConstant(value) { return true }
-        guard value.count <= 32, !isCalledSecret || value.contains(where: { "_-".utf8.contains($0) }) else { return false }
+        guard value.count <= 32, !isCalledSecret || value.contains(where: { "_-".utf8.contains($0) }) else {
+            return false
+        }
         return names.contains(SecretNames.normalised(String(decoding: value, as: UTF8.self)))
     }
 
@@ -120,7 +122,9 @@ enum OrdinaryValue {
         rest = rest.dropFirst(major.count)
         var points = 0
         while rest.first == UInt8(ascii: ".") {
-            let number = rest.dropFirst().prefix { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "x") || $0 == UInt8(ascii: "*") }
+            let number = rest.dropFirst().prefix {
+                $0 &- 0x30 < 10 || $0 == UInt8(ascii: "x") || $0 == UInt8(ascii: "*")
+            }
             guard (1...5).contains(number.count) else { return false }
             rest = rest.dropFirst(1 + number.count)
             points += 1

@@ -3,8 +3,10 @@ extension RunScanner {
     /// Words before a segment that is the digest of something.
     private static let digests: Set<String> = [
         "commit", "commits", "tree", "blob", "blobs", "object", "objects", "sha", "sha1", "sha256", "sha512", "hash",
-        "hashes", "digest", "digests", "raw", "compare", "manifests", "layers", "revisions", "static", "assets", "_next",
-        "chunks", "images", "image", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts",
+        "hashes", "digest", "digests", "raw", "compare", "manifests", "layers", "revisions", "static", "assets",
+        "_next",
+        "chunks", "images", "image", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable",
+        "fonts",
     ]
     /// What a file has behind its point whose name has a digest in it.
     private static let longestEnding = 5

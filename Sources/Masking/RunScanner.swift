@@ -92,7 +92,6 @@ struct RunScanner {
             place += 1
         }
         let isPath = bytes[range.lowerBound] == UInt8(ascii: "/") && range.count <= RunScanner.longestPath
-        if isPath { suspects(inPath: range) }
         // What stands between points, tildes and equals signs is one text in base64.
         var start = range.lowerBound
         while start < range.upperBound {
@@ -103,6 +102,8 @@ struct RunScanner {
             if end - start >= RunScanner.least { word(start..<end, isInPath: isPath) }
             start = end + 1
         }
+        // A text in base64 may begin with a slash, too.
+        if isPath, !(content(range)?.isText ?? false) { suspects(inPath: range) }
     }
 
     private mutating func webToken(at place: Int, in range: Range<Int>) -> Int? {
@@ -315,7 +316,8 @@ struct RunScanner {
             let close = Array("-----END".utf8)
             let open = Array("-----BEGIN".utf8)
             while end < bytes.count,
-                bytes[end] != UInt8(ascii: "-") || !bytes[end...].starts(with: close) && !bytes[end...].starts(with: open)
+                bytes[end] != UInt8(ascii: "-")
+                    || !bytes[end...].starts(with: close) && !bytes[end...].starts(with: open)
             { end += 1 }
             guard end > body, isKey(body..<end) else { continue }
             let value = UnsafeRawBufferPointer(rebasing: bytes[body..<end])

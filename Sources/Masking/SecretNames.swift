@@ -68,7 +68,8 @@ package struct SecretNames: Sendable {
         "prevtoken", "previoustoken", "starttoken", "endtoken",
         "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
         "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
-        "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken", "colortoken", "colourtoken",
+        "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken",
+        "colortoken", "colourtoken",
     ]
     /// Endings of such names: places in a list, whatever list it is.
     private static let ordinaryEndings = [
@@ -162,7 +163,8 @@ package struct SecretNames: Sendable {
     }
 
     private static let literals: Set<String> = [
-        "password", "passwd", "passphrase", "dbpassword", "apikey", "secretkey", "clientsecret", "secret", "accesstoken",
+        "password", "passwd", "passphrase", "dbpassword", "apikey", "secretkey", "clientsecret", "secret",
+        "accesstoken",
         "authtoken", "apisecret", "apitoken", "masterkey", "signingkey", "encryptionkey", "accesskey", "privatekey",
     ]
 

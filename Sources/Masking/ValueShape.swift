@@ -8,11 +8,13 @@ enum ValueShape {
         "jwt", "opaque", "string", "number", "boolean", "object", "text", "password", "passwort", "token", "secret",
         "required", "optional", "hidden", "masked", "redacted", "removed", "invalid", "expired", "missing", "new",
         "current-password", "new-password", "one-time-code", "off", "on", "yes", "no", "unknown", "default",
-        "include", "omit", "same-origin", "disabled", "enabled", "header", "query", "cookie", "inherit", "auto", "manual",
+        "include", "omit", "same-origin", "disabled", "enabled", "header", "query", "cookie", "inherit", "auto",
+        "manual",
         "never", "always", "denied", "granted", "allowed", "forbidden", "rejected", "revoked", "active", "inactive",
         "pending", "verified", "unverified", "valid", "failed", "fail", "passed", "success", "ok", "empty",
         "unset", "n/a", "tbd", "todo", "mandatory", "incorrect", "wrong", "weak", "strong", "(none)", "(not set)",
-        "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd", "read", "write",
+        "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd", "read",
+        "write",
         "rs256", "rs512", "hs256", "hs384", "hs512", "es256", "ps256", "eddsa",
     ]
 
@@ -138,7 +140,8 @@ enum ValueShape {
     /// Whether a text in code is a secret under a name that is one, though it does not look made by chance: letters and digits,
     /// no word, path or expression.
     static func isLiteral(_ value: UnsafeRawBufferPointer) -> Bool {
-        (8...64).contains(value.count) && value.contains { $0 &- 0x30 < 10 } && value.contains { ($0 | 0x20) &- 0x61 < 26 }
+        (8...64).contains(value.count) && value.contains { $0 &- 0x30 < 10 }
+            && value.contains { ($0 | 0x20) &- 0x61 < 26 }
             && value.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"./\\()[]{}<>#:,;`\"'".utf8.contains($0) }
     }
 

@@ -26,7 +26,8 @@ enum ValueTemplate {
     ]
     /// What one name alone has around it, which a password may begin with.
     private static let weakFrames = [
-        Frame("@@", "@@", "_-."), Frame("@", "@", "_-."), Frame("%", "%", "_"), Frame("$", "", "_"), Frame(":", "", "_-"),
+        Frame("@@", "@@", "_-."), Frame("@", "@", "_-."), Frame("%", "%", "_"), Frame("$", "", "_"),
+        Frame(":", "", "_-"),
         Frame("(", ")", " -"),
     ]
     private static let names = SecretNames()
