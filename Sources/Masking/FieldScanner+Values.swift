@@ -59,7 +59,7 @@ extension FieldScanner {
         guard start < bytes.count else { return nil }
         if !isColon, isOfCode { start = afterStringPrefix(start) }
         if let (content, quote) = openingQuote(at: start) {
-            if start > separator + length, isClosing(quote, at: content, name, nameQuote) { return nil }
+            if length == 1, isClosing(quote, at: content, name, nameQuote) { return nil }
             return Value(range: content..<end(of: quote, from: content), quote: quote)
         }
         if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote),
@@ -84,8 +84,8 @@ extension FieldScanner {
             // A line as a head has them; in a sentence a colon means nothing.
             guard syntax != .field else { return nil }
             if isCode {
-                guard case .code(let fallback) = expression(at: start, after: name, isColon: true) else { return nil }
-                return fallback
+                if case .code(let fallback) = expression(at: start, after: name, isColon: true) { return fallback }
+                return quotedLine(name, start, kind).map { Value(range: $0) }
             }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
             guard let line = lineStart(name.lowerBound) else { return nil }
@@ -223,17 +223,19 @@ extension FieldScanner {
         var (place, count) = (name.lowerBound, 0)
         while place > least, !isLineEnd(place - 1), backslashes == 0 || !has("\\n", endingAt: place) {
             place -= 1
-            guard bytes[place] == sign else { continue }
+            guard bytes[place] == sign, !isApostrophe(place) else { continue }
             var run = 0
             while place - run > least, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
             if run == backslashes { count += 1 }
         }
-        // Where the line begins far before, what follows the quote tells.
-        let isWhole = place == 0 || isLineEnd(place - 1)
         let next = bytes[content]
-        return count % 2 == 1
-            && (isWhole && backslashes == 0 || ")],;} \n\r\\".utf8.contains(next) && (backslashes > 0 || next != 0x20)
-                || next == sign)
+        return count % 2 == 1 && (")],;} +.\n\r\\".utf8.contains(next) || next == sign)
+    }
+
+    /// Whether a quote is one within a word: `it's`.
+    private func isApostrophe(_ place: Int) -> Bool {
+        place > 0 && place + 1 < bytes.count && ValueShape.isLetterOrDigit(bytes[place - 1])
+            && ValueShape.isLetterOrDigit(bytes[place + 1])
     }
 
     /// Whether a line is a label under the name of a secret, as a list of translations has it: `password=Enter password`.

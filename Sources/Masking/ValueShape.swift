@@ -168,8 +168,8 @@ enum ValueShape {
     static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
 
     /// Whether letters and digits change as often as chance has it: a word, with a large letter before it, and a number are one
-    /// piece each, of three bytes or fewer on average.
-    static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
+    /// piece each, of three bytes or fewer on average (or with more `tenths` of pieces of two).
+    static func isInPieces(_ value: UnsafeRawBufferPointer, tenths: Int = 3) -> Bool {
         enum Class { case large, small, digit, sign }
         var (pieces, last) = (0, Class.sign)
         for (place, byte) in value.enumerated() {
@@ -190,7 +190,7 @@ enum ValueShape {
             if isNew { pieces += 1 }
             last = current
         }
-        return pieces * 10 >= value.count * 3
+        return pieces * 10 >= value.count * tenths
     }
 
     /// Shannon's entropy, in bits for each byte.

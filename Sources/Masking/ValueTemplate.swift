@@ -22,7 +22,7 @@ enum ValueTemplate {
         Frame("[[", "]]", codeSigns), Frame("***", "***", " _-"), Frame("%env(", ")%", "_-:"),
         Frame("${", "}", " ._-?:/@"), Frame("$(", ")", " ._-/'\""), Frame("#{", "}", " ._-[]'\":"),
         Frame("@{", "}", " ._-"), Frame("%{", "}", " ._-"), Frame("%(", ")s", "_-"), Frame("{", "}", " ._-!:"),
-        Frame("<", ">", " ._-:/|'"), Frame("[", "]", " ._-:"), Frame("__", "__", "_"),
+        Frame("<", ">", " ._-:/|',()"), Frame("[", "]", " ._-:"), Frame("__", "__", "_"),
     ]
     /// What one name alone has around it, which a password may begin with.
     private static let weakFrames = [

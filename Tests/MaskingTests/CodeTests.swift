@@ -60,6 +60,17 @@ struct CodeTests {
         }
     }
 
+    @Test("A quote may end a text that has a name in it")
+    func closingQuotes() {
+        for text in [
+            "url = \"http://h/?token=\" + x + \"y\"", "remove any \"Authorization:\" headers before \"x\" y",
+            "$cas_token = $item->getCasId();", "usernameSecret=sasl_username,", "ask('Password: ') + 'x'",
+        ] { #expect(Masked.text(text + "\n") == text + "\n") }
+        for text in ["it's password: 'hunter2'", "Bob's password:'hunter2'", "say 'x' password: 'hunter2'"] {
+            #expect(Masked.text(text) == text.replacing("hunter2", with: "sluice-password-1"))
+        }
+    }
+
     @Test("Settings are no code", arguments: ["mapleotter", "Mapleotter", "maple.otter", "Welcome!", "MapleOtter42"])
     func settings(value: String) {
         for line in [
