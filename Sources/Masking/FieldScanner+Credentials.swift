@@ -20,7 +20,9 @@ extension FieldScanner {
         }
         while end > start, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
         let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-        guard value.count >= FieldScanner.shortest, !Placeholder.isOne(value), !isExempt(start) else { return nil }
+        guard value.count >= FieldScanner.shortest, !Placeholder.isOne(value), !isExempt(start),
+            !ValueTemplate.isOne(value)
+        else { return nil }
         let isTaken =
             switch scheme {
             case .bearer: FieldScanner.isMixed(value)

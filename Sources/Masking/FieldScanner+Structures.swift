@@ -81,7 +81,8 @@ extension FieldScanner {
             if let value = valueBefore(start, kind) {
                 take(value.range, kind, content..<end, value.quote, needsShape: syntax == .script)
             } else {
-                pair = Pair(kind: kind, name: content..<end, end: end + 200)
+                let isAttribute = bytes[place - 1] == UInt8(ascii: "=")
+                pair = Pair(kind: kind, name: content..<end, end: end + 200, isAttribute: isAttribute)
             }
             return end
         }
@@ -143,9 +144,46 @@ extension FieldScanner {
             }
             return nil
         }
+        if syntax == .text, !isElement(label, contentAt: place + 1) { return nil }
         let count = found.count
         let contentEnd = content(from: place + 1, kind, label)
         return found.count > count ? contentEnd : after(place + 1..<max(place + 1, contentEnd))
+    }
+
+    /// Whether what looks like a tag in a text that may be none of XML begins an element, and is no word of a command's usage,
+    /// such as `--password <password>`: an element has an end, or a section, a comment or another element in it.
+    private func isElement(_ label: Range<Int>, contentAt start: Int) -> Bool {
+        // Behind `<password>` another sign ends no tag.
+        if bytes[label].contains(UInt8(ascii: ">")) { return false }
+        guard let next = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else {
+            return bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
+        }
+        var place = next + 1
+        while place < bytes.count, bytes[place] == UInt8(ascii: "\\") { place += 1 }
+        guard place < bytes.count else { return true }
+        if "!?".utf8.contains(bytes[place]) { return true }
+        guard bytes[place] == UInt8(ascii: "/") else { return bytes[start..<next].allSatisfy { $0 <= 0x20 } }
+        let end = bytes[place...].prefix(SecretNames.longest * 2)
+        return end.firstIndex(of: UInt8(ascii: ">")).map {
+            bytes[place..<$0].suffix(label.count).elementsEqual(bytes[label])
+        }
+            ?? true
+    }
+
+    /// Whether the object or the tag that a pair's name is in ends before a place.
+    func isClosed(_ pair: Pair, before place: Int) -> Bool {
+        guard pair.name.upperBound < place else { return false }
+        var depth = 0
+        for byte in bytes[pair.name.upperBound..<place] {
+            switch byte {
+            case UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: ">") where pair.isAttribute: return true
+            default: break
+            }
+            if depth < 0 { return true }
+        }
+        return pair.isObject && depth == 0
     }
 
     /// Takes the text of an element, in sections too; returns where it ends. Comments and instructions within are left out.
@@ -214,11 +252,22 @@ extension FieldScanner {
             let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
         let secret = PlainValue.of(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at]), escapes: 0)
-        guard !secret.isEmpty, !Placeholder.isOne(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at])) else {
-            return nil
-        }
+        guard !secret.isEmpty, !Placeholder.isOne(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at])),
+            !isUsage(secret, of: place, until: at)
+        else { return nil }
         add(FoundSecret(range: colon + 1..<at, kind: .password, name: "password of a URL", secret: secret))
         return at
+    }
+
+    /// Whether a URL is one of a command's usage: `scheme://[user:password@]host`, `https://<user>:<password>@host`.
+    private func isUsage(_ secret: [UInt8], of authority: Int, until at: Int) -> Bool {
+        if bytes[authority] == UInt8(ascii: "["), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "]") {
+            return true
+        }
+        var word = secret[...]
+        while word.last == UInt8(ascii: "]") { word.removeLast() }
+        let plain = word.withUnsafeBytes { PlainValue.of($0, in: .none, isMarkup: true) }
+        return plain.withUnsafeBytes(ValueTemplate.isFramed) || secret.withUnsafeBytes(ValueTemplate.isFramed)
     }
 
     /// The password of a URL that is percent-encoded once or twice, as in a query, from the colon behind its scheme on.

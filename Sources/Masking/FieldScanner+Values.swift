@@ -59,7 +59,9 @@ extension FieldScanner {
         }
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
+        if !isColon, isOfCode { start = afterStringPrefix(start) }
         if let (content, quote) = openingQuote(at: start) {
+            if length == 1, isClosing(quote, at: content, name, nameQuote) { return nil }
             return Value(range: content..<end(of: quote, from: content), quote: quote)
         }
         if isColon, bytes[start] == UInt8(ascii: "["), isQuoted(nameQuote),
@@ -69,7 +71,8 @@ extension FieldScanner {
         }
         if isColon {
             if isQuoted(nameQuote) {
-                guard kind.isNumeric else { return nil }
+                // Of tests that pass there is a number.
+                guard kind.isNumeric, kind == .named || !isName(name, among: ["pass"]) else { return nil }
                 // Two digits are no PIN; under a name of the profile every number is meant, -17.5 too.
                 let (isNamed, start) = (kind == .named, start)
                 var end = start
@@ -81,21 +84,47 @@ extension FieldScanner {
                 return end - start >= (isNamed ? 1 : 3) ? Value(range: start..<end, isNumber: true) : nil
             }
             // A line as a head has them; in a sentence a colon means nothing.
-            guard syntax != .script, syntax != .field else { return nil }
+            guard syntax != .field else { return nil }
+            if isCode {
+                if case .code(let fallback) = expression(at: start, after: name, isColon: true) { return fallback }
+                return quotedLine(name, start, kind).map { Value(range: $0) }
+            }
             if let range = quotedLine(name, start, kind) { return Value(range: range) }
             let marks = beforeLineMarks(name.lowerBound)
             if let line = lineStart(marks) {
-                let value = start..<lineEnd(from: start, line)
+                if kind != .named, syntax != .form,
+                    case .code(let fallback) = expression(at: start, after: name, isColon: true)
+                {
+                    return fallback
+                }
+                let end = lineEnd(from: start, line)
+                if kind != .named, let template = templateEnd(from: start, before: end) {
+                    return Value(range: start..<template, quote: line.quote)
+                }
                 // Of a list or a quotation in prose: `* Pass: 12 of 13`.
-                if marks < name.lowerBound, isProse(value, kind) { return nil }
-                return Value(range: value, quote: line.quote)
+                if marks < name.lowerBound, isProse(start..<end, kind) { return nil }
+                return Value(range: start..<end, quote: line.quote)
             }
             guard let (line, hasWords) = logLine(before: name.lowerBound) else { return nil }
             // In a message of a log, names of fields are words, too.
             let value = start..<lineEnd(from: start, line)
             return isProse(value, kind) ? nil : Value(range: value, quote: line.quote, needsShape: hasWords)
         }
-        guard syntax != .script || isParameter(name) && !has("&&", endingAt: name.lowerBound) else { return nil }
+        // if (token == expected)
+        if isOfCode, bytes[separator] == UInt8(ascii: "="), length == 1, bytes[start] == UInt8(ascii: "="),
+            !isParameter(name)
+        {
+            return nil
+        }
+        let isQuery = isParameter(name) && !has("&&", endingAt: name.lowerBound)
+        if kind != .named || isCode, syntax != .form, syntax != .field, !isQuery {
+            if case .code(let fallback) = expression(at: start, after: name, isColon: false) { return fallback }
+        }
+        guard !isCode || isQuery else { return nil }
+        if kind != .named, syntax != .form, length == 1, let end = templateEnd(from: start, before: bytes.count) {
+            return Value(range: start..<end, isBare: true)
+        }
+        if length == 1, isLabel(name, start, kind) { return nil }
         let bare = bareEnd(from: start, isEncoded: length > 1, most: most)
         var end = bare.end
         // Authorization=Bearer …
@@ -107,7 +136,7 @@ extension FieldScanner {
         if syntax == .text, kind != .password, kind != .named, isParameter(name), end < bytes.count {
             end = max(start, min(end, bare.sentenceEnd))
         }
-        if syntax == .script, !endsQuery(end, from: name.lowerBound) { return nil }
+        if isCode, !endsQuery(end, from: name.lowerBound) { return nil }
         return Value(range: start..<end, isBare: true)
     }
 
@@ -183,6 +212,74 @@ extension FieldScanner {
             }
         }
         return place
+    }
+
+    /// Where a template ends that is the value at a place: what follows it belongs to no value.
+    private func templateEnd(from start: Int, before limit: Int) -> Int? {
+        guard start < limit, !ValueShape.isLetterOrDigit(bytes[start]), bytes[start] != UInt8(ascii: "\\") else {
+            return nil
+        }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[start..<min(limit, start + 160)])
+        guard let length = ValueTemplate.end(in: text) else { return nil }
+        let end = start + length
+        guard end < limit else { return end }
+        if endsBareValue(end, isEncoded: false), bytes[end] > 0x20 { return end }
+        let rest = bytes[end..<limit].prefix(80).prefix { $0 != 0x0A && $0 != 0x0D }.drop { $0 <= 0x20 }
+        // Of a line it is all, before a comment.
+        return bytes[end] <= 0x20 && (limit == bytes.count || rest.isEmpty || rest.first == UInt8(ascii: "#"))
+            ? end : nil
+    }
+
+    /// Where the quote is of `b"…"`, `rb'…'` and `$"…"`; else the place itself.
+    private func afterStringPrefix(_ start: Int) -> Int {
+        let prefix = bytes[start...].prefix(2).prefix { "bBrRfFuU@$".utf8.contains($0) }
+        guard !prefix.isEmpty,
+            let quote = bytes[prefix.endIndex...].prefix(8).first(where: { $0 != UInt8(ascii: "\\") }),
+            quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+        else { return start }
+        return prefix.endIndex
+    }
+
+    /// Whether a quote ends a text in which the name stands: `ask("Password: ")`.
+    private func isClosing(_ quote: Quote, at content: Int, _ name: Range<Int>, _ nameQuote: Quote) -> Bool {
+        guard case .none = nameQuote, case .plain(let sign, let backslashes) = quote, content < bytes.count else {
+            return false
+        }
+        let least = max(0, name.lowerBound - 160)
+        var (place, count) = (name.lowerBound, 0)
+        while place > least, !isLineEnd(place - 1), backslashes == 0 || !has("\\n", endingAt: place) {
+            place -= 1
+            guard bytes[place] == sign, !isApostrophe(place) else { continue }
+            var run = 0
+            while place - run > least, bytes[place - run - 1] == UInt8(ascii: "\\") { run += 1 }
+            if run == backslashes { count += 1 }
+        }
+        let next = bytes[content]
+        return count % 2 == 1 && (")],;} +.\n\r\\".utf8.contains(next) || next == sign)
+    }
+
+    /// Whether a quote is one within a word: `it's`.
+    private func isApostrophe(_ place: Int) -> Bool {
+        place > 0 && place + 1 < bytes.count && ValueShape.isLetterOrDigit(bytes[place - 1])
+            && ValueShape.isLetterOrDigit(bytes[place + 1])
+    }
+
+    /// Whether a line is a label under the name of a secret, as a list of translations has it: `password=Enter password`.
+    private func isLabel(_ name: Range<Int>, _ start: Int, _ kind: SecretKind) -> Bool {
+        guard syntax == .text, kind != .named, bytes[start] >= 0x41, case .plain? = lineStart(name.lowerBound) else {
+            return false
+        }
+        let line = bytes[start...].prefix(80)
+        guard
+            let end = line.firstIndex(where: { $0 == 0x0A || $0 == 0x0D })
+                ?? (line.endIndex == bytes.count ? line.endIndex : nil),
+            let space = bytes[start..<end].firstIndex(of: 0x20),
+            !bytes[start..<end].contains(where: { "=;,\"'<>&".utf8.contains($0) || $0 &- 0x30 < 10 })
+        else { return false }
+        let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        let label = SecretNames.normalised(String(decoding: bytes[innermost(name)], as: UTF8.self))
+        return space > start
+            && (NamedValue.isOwnName(value, label) || kind == .password && ValueShape.isOrdinary(value, kind))
     }
 
     func isQuoted(_ quote: Quote) -> Bool { if case .none = quote { false } else { true } }

@@ -59,6 +59,17 @@ struct FieldScanner {
     /// Where the values without quotes end that were read last, by whether they are encoded.
     var bareEnds: [Bool: BareEnd] = [:]
 
+    /// Whether the place that is looked at is in a script of a page.
+    private var isInScript = false
+    /// Whether what is looked at is code, in which a value without quotes is an expression.
+    var isCode: Bool { syntax == .script || isInScript }
+
+    /// Whether a name and a value may be written as code has them.
+    var isOfCode: Bool { syntax == .text || syntax == .markup || syntax == .script }
+
+    /// Whether the text is the source of a program; looked for once, where that tells what a word is.
+    lazy var isSource = FieldScanner.isSource(bytes)
+
     /// How many bytes of values that are no secrets were looked into.
     private var lookedInto = 0
     private static let mostLookedInto = 8
@@ -71,6 +82,10 @@ struct FieldScanner {
         let end: Int
         /// Whether the value is in an element that follows the one with the name, or is inside it.
         var isApart = false
+        /// Whether the name is the value of an attribute, and the value that of another one.
+        var isAttribute = false
+        /// Whether the name is of an object, in which the value is.
+        var isObject = false
     }
 
     static func secrets(
@@ -89,12 +104,17 @@ struct FieldScanner {
 
     private mutating func scan() {
         var place = 0
+        if syntax == .markup { isInScript = endsInScript() }
         while place < bytes.count {
             let next: Int?
             switch bytes[place] {
+            case UInt8(ascii: ":") where isOfCode && place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: "="):
+                // token := …, as Go and Make have it.
+                next = separator(at: place + 1, length: 1, nameEnd: place)
             case UInt8(ascii: ":"), UInt8(ascii: "="): next = separator(at: place, length: 1)
             case UInt8(ascii: "<"):
                 lastOpen = place
+                if syntax == .markup, let begins = beginsScript(at: place) { isInScript = begins }
                 next = nil
             case UInt8(ascii: ">") where syntax == .markup || syntax == .text: next = element(endingAt: place)
             case UInt8(ascii: "%"):
@@ -177,10 +197,10 @@ struct FieldScanner {
     // MARK: Values
 
     /// Looks at a name, a separator and a value; returns where the value ends, if it is a secret.
-    private mutating func separator(at place: Int, length: Int) -> Int? {
+    private mutating func separator(at place: Int, length: Int, nameEnd: Int? = nil) -> Int? {
         if length == 1, has("://", endingAt: place + 3) { return userInformation(after: place + 3) }
         if length > 1, let end = encodedUserInformation(after: place, isTwice: length > 3) { return end }
-        guard let (name, quote) = name(before: place) else { return nil }
+        guard let (name, quote) = name(before: nameEnd ?? place) else { return nil }
         var kind = kind(name)
         var label = name
         if kind == nil, let whole = escapedName(name, quote) ?? encodedName(name, quote) {
@@ -196,7 +216,8 @@ struct FieldScanner {
             if kind == nil && !isKey || syntax == .multipart { return nil }
         }
         if kind == nil, let pair, place < pair.end, isName(name, among: ["value", "content", "val"]) {
-            (kind, label, self.pair) = (pair.kind, pair.name, nil)
+            self.pair = nil
+            if !isClosed(pair, before: name.lowerBound) { (kind, label) = (pair.kind, pair.name) }
         }
         if kind == nil, length == 1, isName(name, among: ["value", "content", "val"]) {
             valueSeparator = (place, name, quote)
@@ -234,7 +255,7 @@ struct FieldScanner {
         guard let value = value(after: place, length, quote, name, kind) else {
             // "password": { "value": … }
             if isQuoted(quote), begins(with: UInt8(ascii: "{"), after: place + length) {
-                pair = Pair(kind: kind, name: label, end: place + 200)
+                pair = Pair(kind: kind, name: label, end: place + 200, isObject: true)
             }
             return nil
         }
@@ -250,6 +271,10 @@ struct FieldScanner {
         if found.count == count, !value.isBare { return after(value.range) }
         if value.isBare, found.count > count { readPlus(isInQuery) }
         if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
+        // A place may have a secret in its query.
+        if found.count == count, value.isBare, bytes[value.range].contains(where: { "=@".utf8.contains($0) }) {
+            return after(value.range)
+        }
         return value.range.upperBound
     }
 
@@ -329,69 +354,4 @@ struct FieldScanner {
     func isExempt(_ place: Int) -> Bool { exempt.last?.contains(place) ?? false }
 
     mutating func add(_ secret: FoundSecret) { found.append(secret) }
-
-    mutating func take(
-        _ range: Range<Int>,
-        _ kind: SecretKind,
-        _ name: Range<Int>,
-        _ quote: Quote = .none,
-        needsShape: Bool
-    ) {
-        if kind == .cookie { return takeCookies(range, quote, needsShape: needsShape) }
-        let range = withoutScheme(range, kind)
-        let value = UnsafeRawBufferPointer(rebasing: bytes[range])
-        let word = innermost(name)
-        let isCalledSecret = kind == .token && isName(word.suffix(6), among: ["secret"])
-        guard !ValueShape.isOrdinary(value, kind, isCalledSecret: isCalledSecret) else { return }
-        // The shell's directory.
-        if kind == .password, isName(word, among: ["pwd", "oldpwd"]), ValueShape.isDirectory(value) { return }
-        // A ticket may be one of a list of faults, a key of SSH the name of one.
-        let isTicket =
-            kind == .token && isName(word, among: ["ticket"])
-            || kind == .privateKey && SecretNames.normalised(String(decoding: bytes[word], as: UTF8.self)) == "sshkey"
-        if needsShape || isTicket, !ValueShape.isMadeByChance(value, least: 12) { return }
-        switch kind {
-        case .signature: guard ValueShape.isRandom(value) else { return }
-        case .card: guard PlainValue.spaced(value).withUnsafeBytes(ValueShape.isCard) else { return }
-        // `accesskey` of HTML is a letter.
-        case .session, .token, .apiKey: guard value.count >= 4 else { return }
-        default: break
-        }
-        found.append(
-            FoundSecret(
-                range: range,
-                kind: kind,
-                name: String(decoding: bytes[word], as: UTF8.self),
-                secret: PlainValue.of(value, in: quote, isMarkup: syntax == .markup)
-            )
-        )
-    }
-
-    /// The range without `Bearer` or another scheme before the credentials (RFC 9110 §11.4).
-    private func withoutScheme(_ range: Range<Int>, _ kind: SecretKind) -> Range<Int> {
-        let credentials = CredentialScheme.end(in: bytes, range)
-        // A password may be words with plus signs.
-        if credentials > range.lowerBound, kind != .password || bytes[credentials - 1] == 0x20 {
-            return credentials..<range.upperBound
-        }
-        guard kind == .credential, let space = bytes[range].prefix(32).firstIndex(of: 0x20), space > range.lowerBound,
-            !bytes[(space + 1)..<range.upperBound].contains(0x20)
-        else { return range }
-        let start = bytes[space..<range.upperBound].firstIndex { $0 != 0x20 } ?? range.upperBound
-        return start..<range.upperBound
-    }
-
-    func has(_ text: StaticString, endingAt end: Int) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard end >= count, end <= bytes.count else { return false }
-        // A loop, as most differ in their first byte.
-        for place in 0..<count where bytes[end - count + place] != text.utf8Start[place] { return false }
-        return true
-    }
-
-    func has(_ text: String, endingAt end: Int) -> Bool {
-        let count = text.utf8.count
-        guard end >= count, end <= bytes.count else { return false }
-        return bytes[(end - count)..<end].elementsEqual(text.utf8)
-    }
 }

@@ -251,7 +251,7 @@ struct HeadMask {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard !range.isEmpty, !Placeholder.isOne(value) else { return [] }
         // `X-Auth: none`; of cookies each is masked.
-        if kind != .named, !isCookie, ValueShape.isOrdinaryWord(value) { return [] }
+        if kind != .named, !isCookie, ValueShape.isOrdinaryWord(value) || ValueTemplate.isOne(value) { return [] }
         let found = FoundSecret(
             range: range,
             kind: kind,

@@ -90,6 +90,7 @@ struct RunScanner {
             }
             place += 1
         }
+        let isPath = bytes[range.lowerBound] == UInt8(ascii: "/") && range.count <= RunScanner.longestPath
         // What stands between points, tildes and equals signs is one text in base64.
         var start = range.lowerBound
         while start < range.upperBound {
@@ -97,9 +98,11 @@ struct RunScanner {
             while end < range.upperBound, bytes[end] != UInt8(ascii: "."), bytes[end] != UInt8(ascii: "~"),
                 bytes[end] != UInt8(ascii: "=")
             { end += 1 }
-            if end - start >= RunScanner.least { word(start..<end) }
+            if end - start >= RunScanner.least { word(start..<end, isInPath: isPath) }
             start = end + 1
         }
+        // A text in base64 may begin with a slash, too.
+        if isPath, !(content(range)?.isText ?? false) { suspects(inPath: range) }
     }
 
     private mutating func webToken(at place: Int, in range: Range<Int>) -> Int? {
@@ -138,7 +141,7 @@ struct RunScanner {
         return end
     }
 
-    private mutating func word(_ range: Range<Int>) {
+    private mutating func word(_ range: Range<Int>, isInPath: Bool) {
         let isTaken = found.last.map { $0.range.overlaps(range) } ?? false
         guard !isTaken else { return }
         // A slash is a digit of base64, too: what stands in a path does not begin before its segment.
@@ -157,7 +160,7 @@ struct RunScanner {
         }
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
         // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
-        guard range.count <= 512, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
+        guard range.count <= 512, !isInPath, !value.starts(with: "--".utf8), !ValueShape.isUUID(value),
             isSuspicious(value, range), ValueShape.entropy(value) > 3.6
         else { return }
         suspect(range)
@@ -298,35 +301,6 @@ struct RunScanner {
         var end = end
         while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
         return end
-    }
-
-    /// `-----BEGIN … PRIVATE KEY-----` to its end (RFC 7468), `… PRIVATE KEY BLOCK-----` of PGP (RFC 9580 §6.2), also where its
-    /// lines end with `\n` as in JSON, or it stands in a form.
-    private mutating func privateKeys() {
-        var place = 0
-        guard bytes.contains(UInt8(ascii: "P")) else { return }
-        while let dash = bytes[place...].firstIndex(of: UInt8(ascii: "P")) {
-            place = dash + 1
-            guard let body = afterKeyLabel(dash) else { continue }
-            var end = body
-            let close = Array("-----END".utf8)
-            while end < bytes.count, !bytes[end...].starts(with: close) { end += 1 }
-            guard end > body else { continue }
-            let value = UnsafeRawBufferPointer(rebasing: bytes[body..<end])
-            take(body..<end, .privateKey, "private key", secret: PlainValue.of(value, escapes: 1))
-            place = min(bytes.count, end + close.count + 20)
-        }
-    }
-
-    /// Where the line ends that begins a private key, from its `P` on; `nil` where there is none.
-    private func afterKeyLabel(_ start: Int) -> Int? {
-        guard bytes[start...].starts(with: "PRIVATE".utf8) else { return nil }
-        var place = start + "PRIVATE".utf8.count
-        for (word, isNeeded) in [("KEY", true), ("BLOCK", false)] {
-            let space = [" ", "+", "%20"].first { bytes[place...].starts(with: "\($0)\(word)".utf8) }
-            if let space { place += space.utf8.count + word.utf8.count } else if isNeeded { return nil }
-        }
-        return bytes[place...].starts(with: "-----".utf8) ? place + 5 : nil
     }
 
     mutating func take(

@@ -65,11 +65,17 @@ package struct SecretNames: Sendable {
     ]
     /// Names with such an ending that ordinary values have: places in lists, sizes, what a page says of passwords.
     private static let ordinary: Set<String> = [
-        "nexttoken", "pagetoken", "nextpagetoken", "prevpagetoken", "previouspagetoken", "prevtoken", "previoustoken",
-        "continuationtoken", "nextcontinuationtoken", "synctoken", "nextsynctoken", "starttoken", "endtoken",
+        "prevtoken", "previoustoken", "starttoken", "endtoken",
         "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
         "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
-        "typesignature", "emailsignature",
+        "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken",
+        "colortoken", "colourtoken",
+    ]
+    /// Endings of such names: places in a list, whatever list it is.
+    private static let ordinaryEndings = [
+        "nexttoken", "pagetoken", "continuationtoken", "synctoken", "paginationtoken", "resumptiontoken", "skiptoken",
+        "deltatoken", "nextforwardtoken", "nextbackwardtoken", "cursortoken", "resumetoken", "scrolltoken",
+        "idempotencytoken", "cancellationtoken",
     ]
     private static let ordinaryBeginnings =
         """
@@ -131,7 +137,7 @@ package struct SecretNames: Sendable {
         guard !isExempt(name.utf8) else { return nil }
         let isExtension = name.lowercased().hasPrefix("x-")
         let rest = isExtension ? String(name.dropFirst(2)) : name
-        if SecretNames.ordinary.contains(SecretNames.normalised(rest)) { return nil }
+        if SecretNames.isOrdinary(SecretNames.normalised(rest)) { return nil }
         if let kind = kind(of: name.utf8) { return kind }
         if let kind = SecretNames.fields[SecretNames.normalised(rest)] { return isExempt(rest.utf8) ? nil : kind }
         return isExtension ? kind(of: rest.utf8) : nil
@@ -148,12 +154,28 @@ package struct SecretNames: Sendable {
         let text = String(decoding: name, as: UTF8.self)
         if isExempt(plain: text) { return nil }
         if isWhole, let kind = table[text] { return kind }
-        guard let ending, !SecretNames.ordinary.contains(text) else { return nil }
+        guard let ending, !SecretNames.isOrdinary(text) else { return nil }
         let rest = text.dropLast(ending.ending.count)
         func begins(with words: [Substring]) -> Bool { words.contains { rest == $0 || rest.hasPrefix($0 + "my") } }
         if begins(with: SecretNames.ordinaryBeginnings) { return nil }
         if ending.kind == .password, begins(with: SecretNames.passwordBeginnings) { return nil }
         return ending.kind
+    }
+
+    private static let literals: Set<String> = [
+        "password", "passwd", "passphrase", "dbpassword", "apikey", "secretkey", "clientsecret", "secret",
+        "accesstoken",
+        "authtoken", "apisecret", "apitoken", "masterkey", "signingkey", "encryptionkey", "accesskey", "privatekey",
+    ]
+
+    /// Whether a name has no other meaning than that of a secret, in code too.
+    func isExactly(_ name: some Collection<UInt8>) -> Bool {
+        name.count <= 24 && SecretNames.literals.contains(SecretNames.normalised(String(decoding: name, as: UTF8.self)))
+    }
+
+    private static func isOrdinary(_ name: String) -> Bool {
+        ordinary.contains(name)
+            || name.last == "n" && name.utf8.count <= longest && ordinaryEndings.contains { name.hasSuffix($0) }
     }
 
     /// Whether the profile says that the values under a name stay.
@@ -172,7 +194,7 @@ package struct SecretNames: Sendable {
         String(decoding: name.utf8.compactMap { plain($0) }, as: UTF8.self)
     }
 
-    private static func plain(_ byte: UInt8) -> UInt8? {
+    static func plain(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20

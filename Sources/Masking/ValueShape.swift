@@ -8,7 +8,14 @@ enum ValueShape {
         "jwt", "opaque", "string", "number", "boolean", "object", "text", "password", "passwort", "token", "secret",
         "required", "optional", "hidden", "masked", "redacted", "removed", "invalid", "expired", "missing", "new",
         "current-password", "new-password", "one-time-code", "off", "on", "yes", "no", "unknown", "default",
-        "include", "omit", "same-origin",
+        "include", "omit", "same-origin", "disabled", "enabled", "header", "query", "cookie", "inherit", "auto",
+        "manual",
+        "never", "always", "denied", "granted", "allowed", "forbidden", "rejected", "revoked", "active", "inactive",
+        "pending", "verified", "unverified", "valid", "failed", "fail", "passed", "success", "ok", "empty",
+        "unset", "n/a", "tbd", "todo", "mandatory", "incorrect", "wrong", "weak", "strong", "(none)", "(not set)",
+        "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd", "read",
+        "write",
+        "rs256", "rs512", "hs256", "hs384", "hs512", "es256", "ps256", "eddsa",
     ]
 
     /// Whether a value under a secret's name is no secret; `isCalledSecret` where the name ends in that word.
@@ -23,17 +30,10 @@ enum ValueShape {
         if value.allSatisfy({ $0 == first && !isLetterOrDigit($0) }) || value.allSatisfy({ $0 | 0x20 == 0x78 }) {
             return true
         }
-        // Templates: ${TOKEN}, {{token}}, <token>, %s, [redacted].
-        if let last = value.last {
-            switch (first, last) {
-            case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "<"), UInt8(ascii: ">")),
-                (UInt8(ascii: "["), UInt8(ascii: "]")):
-                return true
-            case (UInt8(ascii: "$"), UInt8(ascii: "}")) where value.count > 1 && value[1] == UInt8(ascii: "{"):
-                return true
-            case (UInt8(ascii: "%"), _) where value.count == 2: return true
-            default: break
-            }
+        if OrdinaryValue.isOne(value, kind, isCalledSecret: isCalledSecret)
+            || value.count == 2 && first == UInt8(ascii: "%")
+        {
+            return true
         }
         guard value.count <= 200 else { return false }
         if isOrdinaryWord(value) { return true }
@@ -137,6 +137,14 @@ enum ValueShape {
         isRandom(value, least: least) || isMixed(value, least: least)
     }
 
+    /// Whether a text in code is a secret under a name that is one, though it does not look made by chance: letters and digits,
+    /// no word, path or expression.
+    static func isLiteral(_ value: UnsafeRawBufferPointer) -> Bool {
+        (8...64).contains(value.count) && value.contains { $0 &- 0x30 < 10 }
+            && value.contains { ($0 | 0x20) &- 0x61 < 26 }
+            && value.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"./\\()[]{}<>#:,;`\"'".utf8.contains($0) }
+    }
+
     /// Whether a value is long and has letters as no words have them: large and small ones in pieces of two or three, where names
     /// such as `getElementById` have whole words.
     static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
@@ -160,8 +168,8 @@ enum ValueShape {
     static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
 
     /// Whether letters and digits change as often as chance has it: a word, with a large letter before it, and a number are one
-    /// piece each, of three bytes or fewer on average.
-    static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
+    /// piece each, of three bytes or fewer on average (or with more `tenths` of pieces of two).
+    static func isInPieces(_ value: UnsafeRawBufferPointer, tenths: Int = 3) -> Bool {
         enum Class { case large, small, digit, sign }
         var (pieces, last) = (0, Class.sign)
         for (place, byte) in value.enumerated() {
@@ -182,7 +190,7 @@ enum ValueShape {
             if isNew { pieces += 1 }
             last = current
         }
-        return pieces * 10 >= value.count * 3
+        return pieces * 10 >= value.count * tenths
     }
 
     /// Shannon's entropy, in bits for each byte.

@@ -43,7 +43,26 @@ struct LinearTimeTests {
     func numbers() { masked(#"{"password":"12345678","x":["#, "12345678-", .text) }
 
     @Test("Ends of tags")
-    func tags() { masked("<a", ">", .markup) }
+    func tags() {
+        masked("<a", ">", .markup)
+        masked("<password", ">", .text)
+        masked("", "<password>a", .text)
+    }
+
+    @Test("Expressions, templates and paths, each as long as what follows")
+    func code() {
+        for piece in [
+            "token = a.", "token = f(", "token = ${", "token = {{a ", "token: \"", "password = `$", "token=(a, ",
+        ] {
+            masked("", piece, .text, length: 32 << 10)
+            masked("", piece + "\n", .text, length: 32 << 10)
+            masked("<script>", piece, .markup, length: 32 << 10)
+        }
+        masked("", "/8fK2mQ9zLw4TbV7n8fK2mQ", .field)
+        masked("{", #""token":"a b","#, .text)
+        masked("", "-----BEGIN PRIVATE KEY-----", .text)
+        masked("", "<script ", .markup)
+    }
 
     @Test("Spaces within credentials")
     func spaces() {

@@ -58,4 +58,31 @@ struct SuspectTests {
         ]
     )
     func ordinary(text: String) { #expect(suspects("x \(text) y").isEmpty) }
+
+    @Test(
+        "may be a segment of a path",
+        arguments: [
+            "/s/8fK2mQ9zLw4TbV7n8fK2mQ", "/invite/Vx3kPq_9TzLmWd7RbYcN2g/accept",
+            "https://h/s/8fK2mQ9zLw4TbV7n8fK2mQ?x=1",
+            "/reset/3f2a9c41b7d84e0a9f3a7c21bd08e6aa/confirm",
+        ]
+    )
+    func segments(path: String) {
+        let segment = path.split(separator: "/").first { $0.count >= 20 } ?? ""
+        #expect(suspects(path, .field).map(\.beginning) == [String(segment.prefix(6))])
+        #expect(suspects(#"{"url":"\#(path)"}"#).count == 1)
+    }
+
+    @Test(
+        "is no segment with the name of a file, a number of a well-known shape, a digest or words",
+        arguments: [
+            "/static/js/main-8d3f2a1b9c4e5f60718293a4.js", "/app.3f2a9c41b7d84e0a9c4e5f60.js",
+            "/x/507f1f77bcf86cd799439011",
+            "/x/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/x/550e8400-e29b-41d4-a716-446655440000",
+            "/a/b/commits/9fceb02d0ae598e95dc970b74767f19372d61af8", "/_next/static/8fK2mQ9zLw4TbV7n8fK2mQ/_build.js",
+            "/blog/2024/05/how-to-write-a-parser-in-swift-6", "/users/12345678901234567890/orders",
+            "/x/2024-05-17T12-34-56Z", "/a/getElementsByTagNameAndClassName/x", "/jobs/build-1234-ubuntu-22-04-amd64",
+        ]
+    )
+    func ordinarySegments(path: String) { #expect(suspects(path, .field).isEmpty) }
 }
