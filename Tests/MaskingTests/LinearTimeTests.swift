@@ -50,4 +50,17 @@ struct LinearTimeTests {
         let head = "GET / HTTP/1.1\r\nAuthorization: Foo a=b" + String(repeating: " ", count: 256 << 10) + "c\r\n\r\n"
         #expect(Masked.head(head).hasPrefix("GET / HTTP/1.1\r\nAuthorization: Foo"))
     }
+
+    @Test("Base64 in lines and with escaped signs")
+    func base64() {
+        let line = String(repeating: "QUJD", count: 16)
+        for end in ["\n", "\\n", "%0A", "\n ", "=\n", "\n\n"] { masked("", line + end, .text, length: 1 << 20) }
+        for piece in ["%2F", "\\/a", "a%2B", "%25", "25%", "a\\\\", "\\", "&#47;a", "\\u002B", "a\n", "/\r"] {
+            masked("", piece, .text, length: 256 << 10)
+            masked(line, piece + line, .text, length: 256 << 10)
+        }
+        // Each line longer than the one before.
+        let stair = (60..<700).map { String(repeating: "A", count: $0) }.joined(separator: "\n") + "\n"
+        masked("", stair, .text, length: 512 << 10)
+    }
 }
