@@ -57,6 +57,8 @@ extension FieldScanner {
         }
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
+        // That is read without its escapes (`EscapedFields`).
+        if length > 3, has("%2522", endingAt: start + 5) { return nil }
         if let (content, quote) = openingQuote(at: start) {
             return Value(range: content..<end(of: quote, from: content), quote: quote)
         }
@@ -117,7 +119,7 @@ extension FieldScanner {
     func beforeBlanks(_ separator: Int) -> Int {
         var end = separator
         while end > 0, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
-        if syntax == .form { end = beforeFormSpaces(end) }
+        if syntax == .form || bytes[separator] == UInt8(ascii: "%") { end = beforeFormSpaces(end) }
         guard end > 0, isLineEnd(end - 1) else { return end }
         // Of JSON and of an attribute the line may end there (RFC 8259 §2, XML 1.0 §2.3).
         var line = end

@@ -362,10 +362,8 @@ package final class TextMask {
         else { return false }
         packedDepth += 1
         defer { packedDepth -= 1 }
-        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * Base64Content.mostGrowth)
-        packed.add(bytes)
-        packed.finish()
-        return packed.replacement != nil
+        let limit = bytes.count * Base64Content.mostGrowth
+        return PackedBody.replacement(of: bytes, packing, self, unpackedLimit: limit) != nil
     }
 
     private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax) {
