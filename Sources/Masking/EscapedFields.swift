@@ -51,14 +51,24 @@ struct EscapedFields {
     }
 
     private static func sign(at place: Int, in bytes: UnsafeRawBufferPointer) -> (text: StaticString, isMarkup: Bool)? {
-        guard place + 2 < bytes.count else { return nil }
-        switch bytes[place] {
-        case UInt8(ascii: "%"):
-            guard "235".utf8.contains(bytes[place + 1]) else { return nil }
+        guard place + 4 < bytes.count else { return nil }
+        // Most escapes are others, and end here.
+        switch (bytes[place], bytes[place + 1], bytes[place + 2] | 0x20) {
+        case (UInt8(ascii: "%"), UInt8(ascii: "2"), UInt8(ascii: "2")) where bytes[place + 3] == UInt8(ascii: "%"),
+            (UInt8(ascii: "%"), UInt8(ascii: "2"), UInt8(ascii: "5")),
+            (UInt8(ascii: "%"), UInt8(ascii: "2"), UInt8(ascii: "6")) where "lgaq".utf8.contains(bytes[place + 3]),
+            (UInt8(ascii: "%"), UInt8(ascii: "3"), UInt8(ascii: "c")),
+            (UInt8(ascii: "%"), UInt8(ascii: "3"), UInt8(ascii: "e")),
+            (UInt8(ascii: "%"), UInt8(ascii: "5"), UInt8(ascii: "c")):
             return percentSigns.first { stands($0.text, at: place, in: bytes) }
-        case UInt8(ascii: "&"):
-            guard "lgaq#".utf8.contains(bytes[place + 1]) else { return nil }
+        case (UInt8(ascii: "%"), _, _): return nil
+        case (UInt8(ascii: "&"), UInt8(ascii: "l"), UInt8(ascii: "t")),
+            (UInt8(ascii: "&"), UInt8(ascii: "g"), UInt8(ascii: "t")),
+            (UInt8(ascii: "&"), UInt8(ascii: "a"), UInt8(ascii: "m")),
+            (UInt8(ascii: "&"), UInt8(ascii: "q"), UInt8(ascii: "u")),
+            (UInt8(ascii: "&"), UInt8(ascii: "#"), _):
             return entitySigns.first { stands($0.text, at: place, in: bytes) }
+        case (UInt8(ascii: "&"), _, _): return nil
         default:
             let rest = bytes[place...].prefix(mostBackslashes + 1)
             guard let letter = rest.firstIndex(where: { $0 != UInt8(ascii: "\\") }) else { return nil }

@@ -40,7 +40,10 @@ extension FieldScanner {
         guard let (text, quote) = openingQuote(at: value) else {
             return value < bytes.count && "[{".utf8.contains(bytes[value])
         }
-        let next = afterBlanks(afterQuote(endingAt: end(of: quote, from: text), quote), acrossLines: true)
+        let end = end(of: quote, from: text)
+        // Translations have a text under the name of what it says.
+        if isName(word, among: ["string"]), !isValue(text..<end, pair.kind) { return false }
+        let next = afterBlanks(afterQuote(endingAt: end, quote), acrossLines: true)
         return next == bytes.count || bytes[next] == UInt8(ascii: "}")
     }
 
@@ -70,13 +73,15 @@ extension FieldScanner {
         return found.count > count ? value.upperBound : after(value)
     }
 
-    /// Whether the second string of a list looks like a value rather than another name.
+    /// Whether a string looks like a value rather than another name or a text that says something.
     private func isValue(_ value: Range<Int>, _ kind: SecretKind) -> Bool {
         if kind == .cookie || kind == .named || CredentialScheme.end(in: bytes, value) > value.lowerBound {
             return true
         }
         let text = UnsafeRawBufferPointer(rebasing: bytes[value])
-        return !text.contains(0x20) && self.kind(value) == nil && !ValueShape.isName(text)
+        // A number of digits alone counts tokens.
+        let isCount = !kind.isNumeric && text.count < 16 && text.allSatisfy { $0 < 0x3A }
+        return !isCount && !text.contains(0x20) && self.kind(value) == nil && !ValueShape.isName(text)
     }
 
     /// After `"path":` of an operation of JSON Patch (RFC 6902 §4) or of SCIM (RFC 7644 §3.5.2): where the path ends in the name of a

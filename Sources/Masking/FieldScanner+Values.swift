@@ -57,8 +57,6 @@ extension FieldScanner {
         }
         if isColon, syntax == .form || length > 1 { start = afterFormSpaces(start) }
         guard start < bytes.count else { return nil }
-        // That is read without its escapes (`EscapedFields`).
-        if length > 3, has("%2522", endingAt: start + 5) { return nil }
         if let (content, quote) = openingQuote(at: start) {
             return Value(range: content..<end(of: quote, from: content), quote: quote)
         }

@@ -256,6 +256,8 @@ struct FieldScanner {
             }
             return nil
         }
+        // That is read without its escapes (`EscapedFields`).
+        if length > 3, !isShaped || kind == .apiKey, has("%2522", endingAt: place + length + 5) { return nil }
         // A query's key is looked at by its beginning first, as in `key=key=…` each is as long as all that follow.
         let isKey = isShaped && kind == .apiKey && isName(name, among: ["key"])
         if isKey {

@@ -57,7 +57,11 @@ extension RunScanner {
         let first = afterEscape(start, before: firstEnd)
         if firstEnd < bytes.count, RunScanner.mayEscape(bytes[firstEnd]) {
             let digits = bytes[first..<firstEnd].lastIndex { ".~=".utf8.contains($0) }.map { $0 + 1 } ?? first
-            if isBroken(digits..<firstEnd), let end = takeBroken(from: digits) { return end }
+            if isBroken(digits..<firstEnd), let end = takeBroken(from: digits) {
+                // The last part of a JSON Web Token stands before the end of a line, too.
+                if digits > first { run(first..<firstEnd) }
+                return end
+            }
         }
         // The first digit itself may be escaped, as a slash before a segment is.
         guard first > start, let sign = escaped(at: start - 1), "+/".utf8.contains(sign.byte) else { return nil }
@@ -136,19 +140,35 @@ extension RunScanner {
 
     /// Adds the digits of a line, also those that are escaped, and its padding.
     private func line(_ text: inout BrokenText) {
-        while text.end < bytes.count {
-            let byte = bytes[text.end]
-            if ValueShape.isLetterOrDigit(byte) || "+/-_=".utf8.contains(byte) {
-                if byte != UInt8(ascii: "="), text.digits.last == UInt8(ascii: "=") { return }
-                text.digits.append(byte)
-                text.end += 1
-            } else if RunScanner.mayEscape(byte), let sign = escaped(at: text.end), "+/=".utf8.contains(sign.byte) {
-                text.digits.append(sign.byte)
-                (text.end, text.hasSigns) = (sign.end, true)
-            } else {
-                return
+        RunScanner.isDigit.withUnsafeBufferPointer { isDigit in
+            while text.end < bytes.count {
+                let start = text.end
+                while text.end < bytes.count, isDigit[Int(bytes[text.end])] { text.end += 1 }
+                if text.end > start {
+                    guard text.digits.last != UInt8(ascii: "=") else {
+                        text.end = start
+                        return
+                    }
+                    text.digits += bytes[start..<text.end]
+                }
+                guard text.end < bytes.count else { return }
+                let byte = bytes[text.end]
+                if byte == UInt8(ascii: "=") {
+                    text.digits.append(byte)
+                    text.end += 1
+                } else if RunScanner.mayEscape(byte), let sign = escaped(at: text.end), "+/=".utf8.contains(sign.byte) {
+                    if sign.byte != UInt8(ascii: "="), text.digits.last == UInt8(ascii: "=") { return }
+                    text.digits.append(sign.byte)
+                    (text.end, text.hasSigns) = (sign.end, true)
+                } else {
+                    return
+                }
             }
         }
+    }
+
+    private static let isDigit: [Bool] = (0...255).map { number in
+        ValueShape.isLetterOrDigit(UInt8(number)) || "+/-_".utf8.contains(UInt8(number))
     }
 
     /// Where the next line begins after an end of one at a place, which may be escaped, and the blanks before it.

@@ -77,7 +77,7 @@ struct RunScanner {
         ValueShape.isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    private mutating func run(_ range: Range<Int>) {
+    mutating func run(_ range: Range<Int>) {
         var place = range.lowerBound
         while place < range.upperBound {
             if place == range.lowerBound || !RunScanner.isOfBase64(bytes[place - 1]) {

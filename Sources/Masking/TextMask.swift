@@ -215,9 +215,13 @@ package final class TextMask {
             marks.append(Mark(found.range, placeholder(of: found), isNumber: found.isNumber))
         }
         guard !isCollecting else { return [] }
-        forEachKnown(in: bytes) { range, placeholder in marks.append(Mark(range, placeholder)) }
+        let mayHaveNumbers = syntax?.mayHaveNumbers == true
+        forEachKnown(in: bytes) { range, placeholder, isList in
+            let isNumber = isList && mayHaveNumbers && JSONNumber.isInList(range, in: bytes)
+            marks.append(Mark(range, placeholder, isNumber: isNumber))
+        }
         guard !marks.isEmpty else { return [] }
-        if syntax?.mayHaveNumbers == true {
+        if mayHaveNumbers {
             for (index, mark) in marks.enumerated() {
                 guard let number = JSONNumber.range(around: mark.range, in: bytes) else { continue }
                 marks[index] = Mark(number, mark.placeholder, isNumber: true)
@@ -226,26 +230,37 @@ package final class TextMask {
         return Mark.merged(marks)
     }
 
-    /// Calls `body` with each place where a secret of the session stands, as it is or with escapes.
-    private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder) -> Void) {
+    /// Calls `body` with each place where a secret of the session stands, as it is, with escapes or spelled otherwise; and whether it
+    /// stands there as a list of numbers.
+    private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder, Bool) -> Void) {
         guard !book.needles.isEmpty else { return }
-        func found(_ entry: Int32, _ range: Range<Int>) {
+        func found(_ entry: Int32, _ range: Range<Int>, _ isList: Bool = false) {
             if let ownCount, entry >= ownCount { foundAgain.insert(entry) }
-            body(range, book.placeholder(at: entry))
+            body(range, book.placeholder(at: entry), isList)
         }
-        book.forEachSought(in: bytes) { range, entry in found(entry, range) }
-        UnescapedText.forEach(of: bytes) { text in
-            text.bytes.withUnsafeBytes { plain in
-                book.forEachSought(in: plain) { range, entry in found(entry, text.source(of: range)) }
+        func look(in text: UnsafeRawBufferPointer, _ source: (Range<Int>) -> Range<Int>) {
+            book.forEachSought(in: text) { range, entry in found(entry, source(range)) }
+            RespelledText.forEach(of: text) { respelled in
+                respelled.bytes.withUnsafeBytes { plain in
+                    book.forEachSought(in: plain) { range, entry in
+                        found(entry, source(respelled.source(of: range)), respelled.isDecimal)
+                    }
+                }
             }
         }
+        look(in: bytes) { $0 }
+        UnescapedText.forEach(of: bytes) { text in text.bytes.withUnsafeBytes { look(in: $0) { text.source(of: $0) } } }
     }
 
     /// Remembers what stands in the bytes of an exchange that is exported, as ``forEachKnown(in:_:)`` will look at them.
     private func remember(_ bytes: UnsafeRawBufferPointer) {
         guard let occurrences, isCollecting, !isAtOthers else { return }
-        occurrences.add(bytes)
-        UnescapedText.forEach(of: bytes) { $0.bytes.withUnsafeBytes { occurrences.add($0) } }
+        func add(_ text: UnsafeRawBufferPointer) {
+            occurrences.add(text)
+            RespelledText.forEach(of: text) { $0.bytes.withUnsafeBytes { occurrences.add($0) } }
+        }
+        add(bytes)
+        UnescapedText.forEach(of: bytes) { $0.bytes.withUnsafeBytes { add($0) } }
     }
 
     /// The placeholder of a secret, and of a text in base64 that of the secret inside.
@@ -268,7 +283,7 @@ package final class TextMask {
                 if let inside = placeholder(insideOf: found.secret, depth: depth + 1) { return inside }
             }
             var first: Placeholder?
-            forEachKnown(in: bytes) { _, placeholder in first = first ?? placeholder }
+            forEachKnown(in: bytes) { _, placeholder, _ in first = first ?? placeholder }
             return first
         }
     }
@@ -351,7 +366,7 @@ package final class TextMask {
         remember(bytes)
         guard !isCollecting else { return false }
         var isHit = false
-        forEachKnown(in: bytes) { _, _ in isHit = true }
+        forEachKnown(in: bytes) { _, _, _ in isHit = true }
         return isHit
     }
 

@@ -104,6 +104,8 @@ enum ValueShape {
     private static let numberedWords: Set<String> = [
         "sha", "sha3", "base", "utf", "int", "uint", "float", "x", "iso", "rfc", "ed", "hs", "rs", "es", "ps", "aes",
         "rsa", "varchar", "char", "nvarchar", "decimal", "latin", "cp", "line", "option", "field", "column", "http",
+        "v",
+        "ver", "version", "tls", "ssl", "oauth",
     ]
 
     /// Whether a text is a name rather than a value: letters and signs with hardly a digit, which do not look made by chance either.

@@ -128,4 +128,12 @@ struct Base64LineTests {
             #expect(Masked.text("x \(before)\(text) y") == "x \(before)sluice-token-1 y", "\(before)")
         }
     }
+
+    @Test("A JSON Web Token in the line before is masked, too")
+    func webToken() {
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXNpZ25hdHVyZQ"
+        let text = lines(String(repeating: "words ", count: 30) + "{\"password\":\"\(chance)\"} words", 64, "\n")
+        let masked = Masked.text("x \(token)\n\(text)\ny")
+        #expect(masked.hasPrefix("x sluice-") && masked.hasSuffix("\ny") && masked.count < 50, "\(masked)")
+    }
 }

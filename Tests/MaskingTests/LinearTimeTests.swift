@@ -83,4 +83,14 @@ struct LinearTimeTests {
             masked("a=", piece, .form)
         }
     }
+
+    @Test("Numbers with signs between, and broken lines of quoted-printable")
+    func respelled() {
+        for piece in [
+            "47:", "4 ", "71,", "71,105 ", "0x47, ", "a", ":", "=\n", "=\\r\\n", "=3D=\r\n", "47            ", "a  ",
+            "12345678 ",
+        ] {
+            masked(#"{"password":"12345678","x":"#, piece, .text)
+        }
+    }
 }

@@ -61,7 +61,8 @@ struct PairTests {
             #"{"password":{"min":8,"string":"Passwords"}}"#, #"{"token":{"s":"word","pos":1}}"#,
             #"{"password":{"hint":"of my pet","policy":"strong"}}"#, #"{"token":{"text":"Hello","tag":"NN"}}"#,
             #"{"password":{"S":""},"name":{"S":"Bob Smith"}}"#, #"{"password":{"NULL":true},"name":{"S":"Bob"}}"#,
-            #"{"tokens":{"L":[]},"name":{"S":"Bob"}}"#, #"{"token":{"n":12,"s":3}}"#,
+            #"{"tokens":{"L":[]},"name":{"S":"Bob"}}"#, #"{"password":{"string":"Mot de passe"}}"#,
+            #"{"token":{"n":12,"s":3}}"#,
         ]
     )
     func ordinaryObjects(text: String) { for form in forms(text) { #expect(Masked.text(form) == form) } }
@@ -93,7 +94,8 @@ struct PairTests {
             #"["token","sha256"]"#, #"["password","varchar(255)"]"#, #"["password","new_password"]"#,
             #"["password","is too short (at least 8 characters)"]"#, #"["password","Passwort ändern"]"#,
             #"["token","refresh_token_1"]"#, #"["api_key","x-request-id"]"#, #"["password","getElementByIdentifier"]"#,
-            #"["secret","base64"]"#, #"["title","9f3A7c21Bd08e6Qz"]"#, #"["password","9f3A7c21Bd08e6Qz","x"]"#,
+            #"["secret","base64"]"#, #"["token","4096"]"#, #"["token","v2.0.1"]"#, #"["title","9f3A7c21Bd08e6Qz"]"#,
+            #"["password","9f3A7c21Bd08e6Qz","x"]"#,
             #"["9f3A7c21Bd08e6Qz","password"]"#, #"["password"]"#, #"["password",""]"#, #"["password",7]"#,
             #"[["token","scope"],["password","email"]]"#, #"["token",["a1b2c3d4"]]"#,
         ]
