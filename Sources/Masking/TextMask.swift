@@ -270,7 +270,11 @@ package final class TextMask {
     }
 
     private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
-        guard depth < TextMask.deepestBase64, let content = Base64Content(base64) else { return nil }
+        // Where the padding is wrong, or a digit is left over, the digits before it were read.
+        let digits = base64.prefix { $0 != UInt8(ascii: "=") }
+        guard depth < TextMask.deepestBase64,
+            let content = Base64Content(base64) ?? Base64Content(digits.dropLast(digits.count % 4 == 1 ? 1 : 0))
+        else { return nil }
         return content.unpacked.flatMap { placeholder(in: $0, depth: depth) }
             ?? placeholder(in: content.bytes, depth: depth)
     }

@@ -105,4 +105,15 @@ struct CodedValueTests {
             }
         }
     }
+
+    @Test("In base64 whose padding is wrong, too")
+    func padding() {
+        let digits = Data([UInt8](repeating: 0xFE, count: 9) + Array("so \(chance) is".utf8) + [0xFF, 0xFF])
+            .base64EncodedString()
+        #expect(!digits.hasSuffix("="))
+        #expect(Masked.text("x \(digits)A", knowing: [chance]) == "x sluice-token-1")
+        for padding in ["", "=", "==", "==="] {
+            #expect(Masked.text("x \(digits)\(padding) y", knowing: [chance]) == "x sluice-token-1 y")
+        }
+    }
 }
