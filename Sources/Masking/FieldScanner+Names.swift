@@ -88,4 +88,28 @@ extension FieldScanner {
         return plain.withUnsafeBytes { plain in kind(ofPlain: plain, plain.count - word..<plain.count) }
             .map { ($0, start..<name.upperBound) }
     }
+
+    /// The name of a value: what stands before the sign between them, or the element that it is in.
+    static func name(
+        of value: Range<Int>,
+        in bytes: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ names: SecretNames
+    ) -> String? {
+        let scanner = FieldScanner(names: names, syntax: syntax, bytes: bytes)
+        var place = value.lowerBound
+        while place > 0, value.lowerBound - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
+        guard place > 0 else { return nil }
+        switch bytes[place - 1] {
+        case UInt8(ascii: ":"), UInt8(ascii: "="):
+            return scanner.name(before: place - 1).map {
+                String(decoding: bytes[scanner.innermost($0.0)], as: UTF8.self)
+            }
+        case UInt8(ascii: ">"):
+            guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
+            let tag = bytes[(open + 1)..<(place - 1)].prefix { scanner.isOfName($0, .none) || $0 == UInt8(ascii: ":") }
+            return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
+        default: return nil
+        }
+    }
 }

@@ -44,7 +44,7 @@ extension FieldScanner {
     private func isWhole(_ kind: SecretKind) -> Bool { kind == .password || kind == .named || kind == .cookie }
 
     /// Where a string ends together with its closing quote.
-    private func afterQuote(endingAt end: Int, _ quote: Quote) -> Int {
+    func afterQuote(endingAt end: Int, _ quote: Quote) -> Int {
         var place = end
         switch quote {
         case .none: break
@@ -73,11 +73,11 @@ extension FieldScanner {
     }
 
     /// After `name=`: the name of a part of a form, whose value follows its head, or of a pair of name and value.
-    mutating func pairOrPart(after place: Int) -> Int? {
-        let start = afterBlanks(place, acrossLines: syntax != .multipart)
+    mutating func pairOrPart(after place: Int, isPart: Bool) -> Int? {
+        let start = afterBlanks(place, acrossLines: !isPart)
         guard let named = pairName(at: start), named.count > 1, let kind = kind(named) else { return nil }
         let (content, end) = (named.lowerBound, named.upperBound)
-        guard syntax == .multipart else {
+        guard isPart else {
             if let value = valueBefore(start, kind) {
                 take(value.range, kind, content..<end, value.quote, needsShape: syntax == .script)
             } else {
@@ -91,6 +91,14 @@ extension FieldScanner {
         let count = found.count
         take(body..<bodyEnd, kind, content..<end, needsShape: false)
         return found.count > count ? bodyEnd : after(body..<bodyEnd) ?? end
+    }
+
+    /// Whether a name is a parameter in the head of a form's part.
+    func isOfPart(_ name: Range<Int>) -> Bool {
+        guard syntax == .multipart else { return false }
+        var place = name.lowerBound
+        while place > 0, bytes[place - 1] <= 0x20 { place -= 1 }
+        return place > 0 && bytes[place - 1] == UInt8(ascii: ";")
     }
 
     /// Where the body of a form's part begins, and what ends it; the lines of some programs end with a line feed alone.
@@ -114,7 +122,7 @@ extension FieldScanner {
     }
 
     /// The value of a pair whose name comes last: `"value": "…", "name": "password"`.
-    private mutating func valueBefore(_ name: Int, _ kind: SecretKind) -> Value? {
+    mutating func valueBefore(_ name: Int, _ kind: SecretKind) -> Value? {
         guard let before = valueSeparator, name - before.place < 400,
             let value = value(after: before.place, 1, before.quote, before.name, kind), value.range.upperBound < name,
             !bytes[value.range.upperBound..<name].contains(where: { "{}<>".utf8.contains($0) })
@@ -183,7 +191,7 @@ extension FieldScanner {
             }
             if depth < 0 { return true }
         }
-        return pair.isObject && depth == 0
+        return pair.brace != nil && depth == 0
     }
 
     /// Takes the text of an element, in sections too; returns where it ends. Comments and instructions within are left out.

@@ -172,7 +172,7 @@ extension FieldScanner {
     func beforeBlanks(_ separator: Int) -> Int {
         var end = separator
         while end > 0, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
-        if syntax == .form { end = beforeFormSpaces(end) }
+        if syntax == .form || bytes[separator] == UInt8(ascii: "%") { end = beforeFormSpaces(end) }
         guard end > 0, isLineEnd(end - 1) else { return end }
         // Of JSON and of an attribute the line may end there (RFC 8259 §2, XML 1.0 §2.3).
         var line = end

@@ -53,6 +53,9 @@ struct FieldScanner {
     /// Where the last tag may have begun.
     private(set) var lastOpen: Int?
 
+    /// Whether names of secrets stand before escapes that are looked into (`EscapedFields`).
+    private var escapes = EscapedFields()
+
     /// The object whose members were looked at last, and whether it is a JSON Web Key.
     var webKey: (range: Range<Int>, isOne: Bool)?
 
@@ -84,8 +87,8 @@ struct FieldScanner {
         var isApart = false
         /// Whether the name is the value of an attribute, and the value that of another one.
         var isAttribute = false
-        /// Whether the name is of an object, in which the value is.
-        var isObject = false
+        /// Where the object begins that is the value.
+        var brace: Int?
     }
 
     static func secrets(
@@ -95,10 +98,22 @@ struct FieldScanner {
     ) -> (found: [FoundSecret], exempt: [Range<Int>]) {
         var scanner = FieldScanner(names: names, syntax: syntax, bytes: bytes)
         scanner.scan()
-        return (scanner.found, scanner.exempt)
+        let further = scanner.escapes.secrets(in: bytes, syntax, names, besides: scanner.found)
+        return (scanner.found + further, scanner.exempt)
     }
 
-    private init(names: SecretNames, syntax: ScanSyntax, bytes: UnsafeRawBufferPointer) {
+    /// What is found without a look into escapes.
+    static func plainSecrets(
+        in bytes: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ names: SecretNames
+    ) -> [FoundSecret] {
+        var scanner = FieldScanner(names: names, syntax: syntax, bytes: bytes)
+        scanner.scan()
+        return scanner.found
+    }
+
+    init(names: SecretNames, syntax: ScanSyntax, bytes: UnsafeRawBufferPointer) {
         (self.names, self.syntax, self.bytes) = (names, syntax, bytes)
     }
 
@@ -116,8 +131,13 @@ struct FieldScanner {
                 lastOpen = place
                 if syntax == .markup, let begins = beginsScript(at: place) { isInScript = begins }
                 next = nil
-            case UInt8(ascii: ">") where syntax == .markup || syntax == .text: next = element(endingAt: place)
+            case UInt8(ascii: ">") where mayHaveElements: next = element(endingAt: place)
+            case UInt8(ascii: "["): next = pairInList(openedAt: place)
+            case UInt8(ascii: "\\"), UInt8(ascii: "&"):
+                escapes.look(at: place, in: bytes, names)
+                next = nil
             case UInt8(ascii: "%"):
+                escapes.look(at: place, in: bytes, names)
                 next =
                     encodedSeparator(place).flatMap { separator(at: place, length: $0) }
                     ?? (has("%20", endingAt: place + 3) ? credentials(after: place, 3) : nil)
@@ -127,6 +147,10 @@ struct FieldScanner {
             }
             place = max(next ?? 0, place + 1)
         }
+    }
+
+    private var mayHaveElements: Bool {
+        syntax == .markup || syntax == .text || syntax == .form || syntax == .multipart
     }
 
     // MARK: Names
@@ -149,7 +173,7 @@ struct FieldScanner {
         }
     }
 
-    private func name(before separator: Int) -> (Range<Int>, Quote)? {
+    func name(before separator: Int) -> (Range<Int>, Quote)? {
         var end = beforeBlanks(separator)
         var quote = Quote.none
         if end > 0, bytes[end - 1] == UInt8(ascii: "\"") || bytes[end - 1] == UInt8(ascii: "'") {
@@ -176,7 +200,8 @@ struct FieldScanner {
         // The digits of the opening `%22` are none of the name's.
         if case .percent = quote, has("%22", endingAt: start + 2) { start = min(end, start + 2) }
         if syntax == .form { start = afterEncodedSign(start..<end) }
-        guard end - start > 1 || end > start && isQuoted(quote) && "dpqk".utf8.contains(bytes[start]) else {
+        guard end - start > 1 || end > start && isQuoted(quote) && (pair != nil || "dpqk".utf8.contains(bytes[start]))
+        else {
             return nil
         }
         return (start..<end, quote)
@@ -210,19 +235,25 @@ struct FieldScanner {
         if kind == nil || kind == .named,
             isName(name, among: ["name", "key", "field", "header", "param", "parameter"])
         {
-            if let end = pairOrPart(after: place + length) { return end }
+            let isPart = isOfPart(name)
+            if let end = pairOrPart(after: place + length, isPart: isPart) { return end }
             // In the head of a form's part it is a word of the syntax, also where a profile names it.
             let isKey = isInQuery && !isQuoted(quote) && isName(name, among: ["key"])
-            if kind == nil && !isKey || syntax == .multipart { return nil }
+            if kind == nil && !isKey || isPart { return nil }
         }
-        if kind == nil, let pair, place < pair.end, isName(name, among: ["value", "content", "val"]) {
+        if kind == nil, isQuoted(quote), isName(name, among: ["path"]), let end = patch(after: place + length) {
+            return end
+        }
+        if kind == nil, let pair, place < pair.end,
+            isName(name, among: ["value", "content", "val"]) || isWrapper(name, pair, place + length)
+        {
             self.pair = nil
             if !isClosed(pair, before: name.lowerBound) { (kind, label) = (pair.kind, pair.name) }
         }
         if kind == nil, length == 1, isName(name, among: ["value", "content", "val"]) {
             valueSeparator = (place, name, quote)
         }
-        if kind == nil, begins(with: UInt8(ascii: "["), after: place + length) {
+        if kind == nil, beginsList(after: place + length) {
             // apiKeys: [ … ]
             kind = self.kind(name.lowerBound..<name.upperBound - 1)
         }
@@ -244,6 +275,8 @@ struct FieldScanner {
             }
             return nil
         }
+        // That is read without its escapes (`EscapedFields`).
+        if length > 3, !isShaped || kind == .apiKey, has("%2522", endingAt: place + length + 5) { return nil }
         // A query's key is looked at by its beginning first, as in `key=key=…` each is as long as all that follow.
         let isKey = isShaped && kind == .apiKey && isName(name, among: ["key"])
         if isKey {
@@ -255,7 +288,8 @@ struct FieldScanner {
         guard let value = value(after: place, length, quote, name, kind) else {
             // "password": { "value": … }
             if isQuoted(quote), begins(with: UInt8(ascii: "{"), after: place + length) {
-                pair = Pair(kind: kind, name: label, end: place + 200, isObject: true)
+                let brace = afterBlanks(place + length, acrossLines: true)
+                pair = Pair(kind: kind, name: label, end: place + 200, brace: brace)
             }
             return nil
         }
@@ -270,7 +304,7 @@ struct FieldScanner {
         take(value.range, kind, label, value.quote, needsShape: needsShape)
         if found.count == count, !value.isBare { return after(value.range) }
         if value.isBare, found.count > count { readPlus(isInQuery) }
-        if value.isNumber, found.last?.range == value.range { found[found.count - 1].isNumber = true }
+        if value.isNumber, found.last?.range == value.range { takeLastAsNumber() }
         // A place may have a secret in its query.
         if found.count == count, value.isBare, bytes[value.range].contains(where: { "=@".utf8.contains($0) }) {
             return after(value.range)
@@ -286,10 +320,13 @@ struct FieldScanner {
         return nil
     }
 
+    /// Has the secret that was taken last stay a number.
+    mutating func takeLastAsNumber() { found[found.count - 1].isNumber = true }
+
     /// Takes a number of JSON.
     mutating func takeNumber(_ range: Range<Int>, _ kind: SecretKind, _ label: Range<Int>) {
         take(range, kind, label, needsShape: false)
-        if found.last?.range == range { found[found.count - 1].isNumber = true }
+        if found.last?.range == range { takeLastAsNumber() }
     }
 
     /// Of a value that was taken, what it is where a plus sign is a space, as in a query, and where it is none.
@@ -322,30 +359,6 @@ struct FieldScanner {
     private func begins(with sign: UInt8, after place: Int) -> Bool {
         let start = afterBlanks(place, acrossLines: true)
         return start < bytes.count && bytes[start] == sign
-    }
-
-    /// The name of a value: what stands before the sign between them, or the element that it is in.
-    static func name(
-        of value: Range<Int>,
-        in bytes: UnsafeRawBufferPointer,
-        _ syntax: ScanSyntax,
-        _ names: SecretNames
-    ) -> String? {
-        let scanner = FieldScanner(names: names, syntax: syntax, bytes: bytes)
-        var place = value.lowerBound
-        while place > 0, value.lowerBound - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
-        guard place > 0 else { return nil }
-        switch bytes[place - 1] {
-        case UInt8(ascii: ":"), UInt8(ascii: "="):
-            return scanner.name(before: place - 1).map {
-                String(decoding: bytes[scanner.innermost($0.0)], as: UTF8.self)
-            }
-        case UInt8(ascii: ">"):
-            guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
-            let tag = bytes[(open + 1)..<(place - 1)].prefix { scanner.isOfName($0, .none) || $0 == UInt8(ascii: ":") }
-            return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
-        default: return nil
-        }
     }
 
     // MARK: Taking

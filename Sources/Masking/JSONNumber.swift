@@ -27,6 +27,14 @@ enum JSONNumber {
         }
     }
 
+    /// Whether numbers are all or a part of a list of JSON.
+    static func isInList(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let before = bytes[..<range.lowerBound].last(where: { !isSpace($0) }),
+            let after = bytes[range.upperBound...].first(where: { !isSpace($0) })
+        else { return false }
+        return "[,".utf8.contains(before) && "],".utf8.contains(after)
+    }
+
     private static func isPart(_ byte: UInt8) -> Bool { isDigit(byte) || FieldScanner.numberSigns.contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }

@@ -206,6 +206,12 @@ package final class MaskedSource: ExchangeSource {
         mask.part = "messages"
         var masked = message
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
+            if !message.isText, let packing = PackedBody.packing(of: bytes, nil, FieldSection()),
+                let replacement = PackedBody.replacement(of: bytes, packing, mask)
+            {
+                add("messages", 1)
+                return mask.isCollecting ? message.payload : ByteBuffer(string: replacement.ofMessage)
+            }
             // Many programs send their texts as binary messages.
             let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
             let marks = mask.marks(in: bytes, syntax)

@@ -18,6 +18,9 @@ final class PackedBody {
     enum Replacement: String {
         case holdsSecrets = "sluice: this body holds secrets in compressed data, and is masked whole"
         case isTooLong = "sluice: this body has compressed data too long to look through, and is masked whole"
+
+        /// What stands for a message of a stream.
+        var ofMessage: String { rawValue.replacing("this body", with: "this message") }
     }
 
     /// More is not unpacked, against decompression bombs.
@@ -81,6 +84,19 @@ final class PackedBody {
             decoder = ContentDecoder(codings: [], limit: 0)
             frames = GRPCFrameReader(framing, payloadLimit: PackedBody.longestMessage)
         }
+    }
+
+    /// What is to stand for bytes that are there whole; `nil` where they may stay.
+    static func replacement(
+        of bytes: UnsafeRawBufferPointer,
+        _ packing: Packing,
+        _ mask: TextMask,
+        unpackedLimit: Int = PackedBody.unpackedLimit
+    ) -> Replacement? {
+        let packed = PackedBody(packing, mask, unpackedLimit: unpackedLimit)
+        packed.add(bytes)
+        packed.finish()
+        return packed.replacement
     }
 
     func add(_ piece: UnsafeRawBufferPointer) {

@@ -1,6 +1,7 @@
 /// What bytes can hold at all, by one look at each: most values of fields can hold nothing, and are done with it.
 struct QuickLook {
-    /// Whether there is a sign that can stand between a name and a value, or between a scheme and credentials, or end a tag.
+    /// Whether there is a sign that can stand between a name and a value, or between a scheme and credentials, or end a tag, or begin
+    /// a list.
     private(set) var hasSeparator = false
     /// Whether there is a run as long as the shortest one that is looked at.
     private(set) var hasRun = false
@@ -11,7 +12,7 @@ struct QuickLook {
     /// of a scheme.
     private static let kinds: [UInt8] = (0...255).map { number in
         let byte = UInt8(number)
-        return (RunScanner.isOfRun[number] ? 1 : 0) | (":=>%".utf8.contains(byte) ? 2 : 0)
+        return (RunScanner.isOfRun[number] ? 1 : 0) | (":=>%&[".utf8.contains(byte) ? 2 : 0)
             | (byte == UInt8(ascii: "P") ? 4 : 0) | (byte == 0x20 ? 8 : 0) | ("rRcCnN".utf8.contains(byte) ? 16 : 0)
     }
 

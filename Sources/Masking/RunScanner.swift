@@ -14,11 +14,8 @@ struct RunScanner {
     static let least = 20
     /// As much as the longest window of a body has, with what was looked at before it.
     static let longestBase64 = (4 << 20) + (64 << 10)
-    /// A text in base64 that is longer is written in lines (RFC 2045 §6.8 has 76 digits in one, RFC 7468 64).
-    private static let shortestLine = 60
-
     /// Of a run that is longer the segments are not looked at by themselves.
-    private static let longestPath = 4_096
+    static let longestPath = 4_096
 
     let bytes: UnsafeRawBufferPointer
     let patterns: Set<MaskRules.Pattern>
@@ -31,10 +28,8 @@ struct RunScanner {
     /// Takes a text that looks like a secret and is not known as one.
     let suspect: (Range<Int>) -> Void
     private(set) var found: [FoundSecret] = []
-    /// Up to where lines of base64 were looked at.
-    private var linesEnd = 0
-    /// Up to where base64 with escaped signs was looked at.
-    private var escapedEnd = 0
+    /// Up to where base64 in lines or with escaped signs was looked at.
+    var brokenEnd = 0
 
     init(
         _ bytes: UnsafeRawBufferPointer,
@@ -59,11 +54,13 @@ struct RunScanner {
                 let start = place
                 while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
                 if place == bytes.count, place - start < cutRun { break }
-                if place < bytes.count, start >= escapedEnd, bytes[place] == 0x5C || bytes[place] == 0x25 {
-                    escaped(from: start, firstEnd: place)
+                // What stands in lines is looked at first: a line alone may have the beginning of a secret.
+                if start >= brokenEnd, let end = broken(from: start, firstEnd: place) {
+                    place = end
+                    continue
                 }
-                if place - start >= RunScanner.least { run(start..<place) }
-                if place - start >= RunScanner.shortestLine { lines(from: start, firstEnd: place) }
+                let first = afterEscape(start, before: place)
+                if place - first >= RunScanner.least { run(first..<place) }
             }
         }
         privateKeys()
@@ -79,7 +76,7 @@ struct RunScanner {
         ValueShape.isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    private mutating func run(_ range: Range<Int>) {
+    mutating func run(_ range: Range<Int>) {
         var place = range.lowerBound
         while place < range.upperBound {
             if place == range.lowerBound || !RunScanner.isOfBase64(bytes[place - 1]) {
@@ -149,10 +146,12 @@ struct RunScanner {
             return take(coded.lowerBound..<padded(coded.upperBound), .token, "text in base64", isSought: false)
         }
         if range.count <= RunScanner.longestBase64, let content = content(range) {
-            if holdsSecret(content.bytes, content.isText)
-                || isContinued && range.lowerBound == 0 && holdsSecretFurther(range)
-            {
-                return take(range.lowerBound..<padded(range.upperBound), .token, "text in base64", isSought: false)
+            let whole = range.lowerBound..<padded(range.upperBound)
+            if holdsSecret(content.bytes, content.isText) {
+                return take(whole, .token, "text in base64", isSought: false)
+            }
+            if isContinued, range.lowerBound == 0, let digits = digitsFurther(Array(bytes[range])) {
+                return take(whole, .token, "text in base64", secret: digits, isSought: false)
             }
             if content.isText { return }
             segments(range)
@@ -200,109 +199,6 @@ struct RunScanner {
         return !isPath && !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
     }
 
-    /// Whether a text in base64 that began earlier holds a secret.
-    private func holdsSecretFurther(_ range: Range<Int>) -> Bool {
-        (1...3).contains { start in
-            content(range.lowerBound + start..<range.upperBound).map { holdsSecret($0.bytes, $0.isText) } ?? false
-        }
-    }
-
-    /// What a text in base64 holds; what is cut may have one digit too many.
-    private func content(_ range: Range<Int>) -> Base64Content? {
-        let isCut = range.upperBound == bytes.count && range.count % 4 == 1
-        return Base64Content(bytes[range.lowerBound..<range.upperBound - (isCut ? 1 : 0)])
-    }
-
-    /// Looks at a text in base64 that is written in lines as at one, also where they end with `\n` as in JSON.
-    private mutating func lines(from start: Int, firstEnd: Int) {
-        guard start >= linesEnd, !(found.last?.range.overlaps(start..<firstEnd) ?? false) else { return }
-        var digits = Array(bytes[start..<firstEnd])
-        var end = firstEnd
-        while digits.count < RunScanner.longestBase64, let next = afterLineEnd(end) {
-            var lineEnd = next
-            while lineEnd < bytes.count, RunScanner.isOfRun[Int(bytes[lineEnd])] { lineEnd += 1 }
-            guard lineEnd > next else { break }
-            digits += bytes[next..<lineEnd]
-            end = lineEnd
-            if lineEnd - next < firstEnd - start { break }
-        }
-        guard end > firstEnd else { return }
-        linesEnd = end
-        if end == bytes.count, digits.count < cutRun {
-            return take(start..<end, .token, "text in base64", isSought: false)
-        }
-        guard let content = Base64Content(digits), holdsSecret(content.bytes, content.isText) else { return }
-        take(start..<end, .token, "text in base64", isSought: false)
-    }
-
-    /// Looks at the segments of a path, each of which may be a text in base64.
-    private mutating func segments(_ range: Range<Int>) {
-        guard range.count <= RunScanner.longestPath, bytes[range].contains(UInt8(ascii: "/")) else { return }
-        for segment in bytes[range].split(separator: UInt8(ascii: "/")) where segment.count >= RunScanner.least {
-            guard let content = Base64Content(segment), content.isText, holdsSecret(content.bytes, true) else {
-                continue
-            }
-            take(segment.startIndex..<padded(segment.endIndex), .token, "text in base64", isSought: false)
-        }
-    }
-
-    /// Looks at a text in base64 whose signs are escaped, as JSON of PHP has `\/` and forms have `%2F`.
-    private mutating func escaped(from start: Int, firstEnd: Int) {
-        guard RunScanner.sign(in: bytes, at: firstEnd) != nil else { return }
-        // The digits of an escape before are none of it.
-        let start = start > 0 && bytes[start - 1] == UInt8(ascii: "%") ? min(start + 2, firstEnd) : start
-        let first = bytes[start..<firstEnd].lastIndex { ".~=".utf8.contains($0) }.map { $0 + 1 } ?? start
-        var digits = Array(bytes[first..<firstEnd])
-        var end = firstEnd
-        while digits.count < RunScanner.longestBase64, let sign = RunScanner.sign(in: bytes, at: end) {
-            digits.append(sign.byte)
-            end = sign.end
-            while end < bytes.count, RunScanner.isOfRun[Int(bytes[end])] {
-                digits.append(bytes[end])
-                end += 1
-            }
-        }
-        escapedEnd = end
-        guard digits.count >= RunScanner.least, !(found.last?.range.overlaps(first..<end) ?? false) else { return }
-        if end == bytes.count, digits.count < cutRun {
-            return take(first..<end, .token, "text in base64", isSought: false)
-        }
-        guard let content = Base64Content(digits.prefix { $0 != UInt8(ascii: "=") }),
-            holdsSecret(content.bytes, content.isText)
-        else { return }
-        take(first..<end, .token, "text in base64", isSought: false)
-    }
-
-    /// The sign of base64 that is escaped at a place, and where it ends.
-    private static func sign(in bytes: UnsafeRawBufferPointer, at place: Int) -> (byte: UInt8, end: Int)? {
-        guard place + 1 < bytes.count else { return nil }
-        if bytes[place] == UInt8(ascii: "\\") {
-            return bytes[place + 1] == UInt8(ascii: "/") ? (UInt8(ascii: "/"), place + 2) : nil
-        }
-        guard bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count else { return nil }
-        switch (bytes[place + 1], bytes[place + 2] | 0x20) {
-        case (UInt8(ascii: "2"), UInt8(ascii: "f")): return (UInt8(ascii: "/"), place + 3)
-        case (UInt8(ascii: "2"), UInt8(ascii: "b")): return (UInt8(ascii: "+"), place + 3)
-        case (UInt8(ascii: "3"), UInt8(ascii: "d")): return (UInt8(ascii: "="), place + 3)
-        default: return nil
-        }
-    }
-
-    private func afterLineEnd(_ place: Int) -> Int? {
-        for end in ["\r\n", "\n", "\\r\\n", "\\n"] as [StaticString] {
-            let sign = UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)
-            if bytes[place...].starts(with: sign) { return place + sign.count }
-        }
-        return nil
-    }
-
-    /// The end of a text in base64 with its padding.
-    private func padded(_ end: Int) -> Int {
-        var end = end
-        while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
-        return end
-    }
-
     mutating func take(
         _ range: Range<Int>,
         _ kind: SecretKind,
@@ -311,8 +207,14 @@ struct RunScanner {
         isSought: Bool = true
     ) {
         let value = UnsafeRawBufferPointer(rebasing: bytes[range])
-        guard !Placeholder.isOne(value) else { return }
+        guard !range.isEmpty, !Placeholder.isOne(value) else { return }
         let secret = secret ?? Array(value)
+        var start = range.lowerBound
+        // Of an escaped sign all backslashes go.
+        if "/\\".utf8.contains(bytes[start]) {
+            while start > 0, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+        }
+        let range = start..<range.upperBound
         found.append(FoundSecret(range: range, kind: kind, name: name, secret: secret, isSought: isSought))
     }
 }

@@ -252,6 +252,12 @@ enum SecretForms {
         // Quotes that are doubled, in CSV, YAML and SQL.
         add(escaped(secret, [0x22: "\"\""]))
         add(escaped(secret, [0x27: "''"]))
+        // Shells, between single quotes and between double ones.
+        add(escaped(secret, [0x27: "'\\''"]))
+        add(escaped(secret, [0x27: "'\"'\"'"]))
+        add(escaped(secret, [0x22: "\\\"", 0x24: "\\$", 0x60: "\\`", 0x5C: "\\\\"]))
+        // Quoted-printable.
+        add(printed(secret))
         if let narrow = narrow(secret) { add(narrow) }
         return forms.filter { $0.count >= SecretBook.shortestSought }
     }
@@ -295,6 +301,14 @@ enum SecretForms {
             }
         }
         return narrow
+    }
+
+    private static func printed(_ secret: [UInt8]) -> [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return secret.flatMap { byte -> [UInt8] in
+            guard byte == UInt8(ascii: "=") || byte >= 0x7F || byte < 0x20 else { return [byte] }
+            return [UInt8(ascii: "="), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
     }
 
     private static func escaped(_ secret: [UInt8], _ escapes: [UInt8: String]) -> [UInt8] {

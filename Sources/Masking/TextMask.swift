@@ -222,9 +222,13 @@ package final class TextMask {
             marks.append(Mark(found.range, placeholder(of: found), isNumber: found.isNumber))
         }
         guard !isCollecting else { return [] }
-        forEachKnown(in: bytes) { range, placeholder in marks.append(Mark(range, placeholder)) }
+        let mayHaveNumbers = syntax?.mayHaveNumbers == true
+        forEachKnown(in: bytes) { range, placeholder, isList in
+            let isNumber = isList && mayHaveNumbers && JSONNumber.isInList(range, in: bytes)
+            marks.append(Mark(range, placeholder, isNumber: isNumber))
+        }
         guard !marks.isEmpty else { return [] }
-        if syntax?.mayHaveNumbers == true {
+        if mayHaveNumbers {
             for (index, mark) in marks.enumerated() {
                 guard let number = JSONNumber.range(around: mark.range, in: bytes) else { continue }
                 marks[index] = Mark(number, mark.placeholder, isNumber: true)
@@ -233,26 +237,37 @@ package final class TextMask {
         return Mark.merged(marks)
     }
 
-    /// Calls `body` with each place where a secret of the session stands, as it is or with escapes.
-    private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder) -> Void) {
+    /// Calls `body` with each place where a secret of the session stands, as it is, with escapes or spelled otherwise; and whether it
+    /// stands there as a list of numbers.
+    private func forEachKnown(in bytes: UnsafeRawBufferPointer, _ body: (Range<Int>, Placeholder, Bool) -> Void) {
         guard !book.needles.isEmpty else { return }
-        func found(_ entry: Int32, _ range: Range<Int>) {
+        func found(_ entry: Int32, _ range: Range<Int>, _ isList: Bool = false) {
             if let ownCount, entry >= ownCount { foundAgain.insert(entry) }
-            body(range, book.placeholder(at: entry))
+            body(range, book.placeholder(at: entry), isList)
         }
-        book.forEachSought(in: bytes) { range, entry in found(entry, range) }
-        UnescapedText.forEach(of: bytes) { text in
-            text.bytes.withUnsafeBytes { plain in
-                book.forEachSought(in: plain) { range, entry in found(entry, text.source(of: range)) }
+        func look(in text: UnsafeRawBufferPointer, _ source: (Range<Int>) -> Range<Int>) {
+            book.forEachSought(in: text) { range, entry in found(entry, source(range)) }
+            RespelledText.forEach(of: text) { respelled in
+                respelled.bytes.withUnsafeBytes { plain in
+                    book.forEachSought(in: plain) { range, entry in
+                        found(entry, source(respelled.source(of: range)), respelled.isDecimal)
+                    }
+                }
             }
         }
+        look(in: bytes) { $0 }
+        UnescapedText.forEach(of: bytes) { text in text.bytes.withUnsafeBytes { look(in: $0) { text.source(of: $0) } } }
     }
 
     /// Remembers what stands in the bytes of an exchange that is exported, as ``forEachKnown(in:_:)`` will look at them.
     private func remember(_ bytes: UnsafeRawBufferPointer) {
         guard let occurrences, isCollecting, !isAtOthers else { return }
-        occurrences.add(bytes)
-        UnescapedText.forEach(of: bytes) { $0.bytes.withUnsafeBytes { occurrences.add($0) } }
+        func add(_ text: UnsafeRawBufferPointer) {
+            occurrences.add(text)
+            RespelledText.forEach(of: text) { $0.bytes.withUnsafeBytes { occurrences.add($0) } }
+        }
+        add(bytes)
+        UnescapedText.forEach(of: bytes) { $0.bytes.withUnsafeBytes { add($0) } }
     }
 
     /// The placeholder of a secret, and of a text in base64 that of the secret inside.
@@ -262,7 +277,11 @@ package final class TextMask {
     }
 
     private func placeholder(insideOf base64: [UInt8], depth: Int) -> Placeholder? {
-        guard depth < TextMask.deepestBase64, let content = Base64Content(base64) else { return nil }
+        // Where the padding is wrong, or a digit is left over, the digits before it were read.
+        let digits = base64.prefix { $0 != UInt8(ascii: "=") }
+        guard depth < TextMask.deepestBase64,
+            let content = Base64Content(base64) ?? Base64Content(digits.dropLast(digits.count % 4 == 1 ? 1 : 0))
+        else { return nil }
         return content.unpacked.flatMap { placeholder(in: $0, depth: depth) }
             ?? placeholder(in: content.bytes, depth: depth)
     }
@@ -275,7 +294,7 @@ package final class TextMask {
                 if let inside = placeholder(insideOf: found.secret, depth: depth + 1) { return inside }
             }
             var first: Placeholder?
-            forEachKnown(in: bytes) { _, placeholder in first = first ?? placeholder }
+            forEachKnown(in: bytes) { _, placeholder, _ in first = first ?? placeholder }
             return first
         }
     }
@@ -359,7 +378,7 @@ package final class TextMask {
         remember(bytes)
         guard !isCollecting else { return false }
         var isHit = false
-        forEachKnown(in: bytes) { _, _ in isHit = true }
+        forEachKnown(in: bytes) { _, _, _ in isHit = true }
         return isHit
     }
 
@@ -370,10 +389,8 @@ package final class TextMask {
         else { return false }
         packedDepth += 1
         defer { packedDepth -= 1 }
-        let packed = PackedBody(packing, self, unpackedLimit: bytes.count * Base64Content.mostGrowth)
-        packed.add(bytes)
-        packed.finish()
-        return packed.replacement != nil
+        let limit = bytes.count * Base64Content.mostGrowth
+        return PackedBody.replacement(of: bytes, packing, self, unpackedLimit: limit) != nil
     }
 
     private func suspect(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax) {

@@ -12,19 +12,22 @@ struct UnescapedText {
     private var places: [UInt32] = []
 
     /// Calls `body` with the text without its escapes, and again where there are escapes in that; not at all where there are none.
-    static func forEach(of bytes: UnsafeRawBufferPointer, _ body: (UnescapedText) -> Void) {
-        guard var text = UnescapedText(bytes) else { return }
+    /// With `isAny` also where all of them are among the forms of a secret (`SecretForms`).
+    static func forEach(of bytes: UnsafeRawBufferPointer, isAny: Bool = false, _ body: (UnescapedText) -> Void) {
+        guard var text = UnescapedText(bytes, isAny) else { return }
         body(text)
         for _ in 1..<deepest {
-            guard var next = text.bytes.withUnsafeBytes({ UnescapedText($0) }) else { return }
+            guard var next = text.bytes.withUnsafeBytes({ UnescapedText($0, isAny) }) else { return }
             next.places = next.places.map { text.places[Int($0)] }
             text = next
             body(text)
         }
     }
 
-    private init?(_ text: UnsafeRawBufferPointer) {
-        guard let first = UnescapedText.firstSign(in: text) else { return nil }
+    private init?(_ text: UnsafeRawBufferPointer, _ isAny: Bool) {
+        guard let first = isAny ? UnescapedText.firstEscape(in: text) : UnescapedText.firstSign(in: text) else {
+            return nil
+        }
         bytes.reserveCapacity(text.count)
         places.reserveCapacity(text.count + 1)
         bytes += text[..<first]
@@ -64,6 +67,12 @@ struct UnescapedText {
                 place += 1
             }
             return nil
+        }
+    }
+
+    private static func firstEscape(in text: UnsafeRawBufferPointer) -> Int? {
+        begins.withUnsafeBufferPointer { begins in
+            text.indices.first { begins[Int(text[$0])] && escape(at: $0, in: text) != nil }
         }
     }
 

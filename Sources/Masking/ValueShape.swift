@@ -100,6 +100,23 @@ enum ValueShape {
             || value.count <= 20 && common.contains(String(decoding: value, as: UTF8.self).lowercased())
     }
 
+    /// Words with numbers of two digits and more, as names of algorithms and types have them.
+    private static let numberedWords: Set<String> = [
+        "sha", "sha3", "base", "utf", "int", "uint", "float", "x", "iso", "rfc", "ed", "hs", "rs", "es", "ps", "aes",
+        "rsa", "varchar", "char", "nvarchar", "decimal", "latin", "cp", "line", "option", "field", "column", "http",
+        "v",
+        "ver", "version", "tls", "ssl", "oauth",
+    ]
+
+    /// Whether a text is a name rather than a value: letters and signs with hardly a digit, which do not look made by chance either.
+    static func isName(_ value: UnsafeRawBufferPointer) -> Bool {
+        let digits = value.count { $0 &- 0x30 < 10 }
+        guard digits > 1 else { return !isMixed(value, least: 20) }
+        let word = value.prefix { ($0 | 0x20) &- 0x61 < 26 }
+        let isNumbered = value[word.endIndex...].allSatisfy { !isLetterOrDigit($0) || $0 &- 0x30 < 10 }
+        return isNumbered && numberedWords.contains(String(decoding: word.prefix(16), as: UTF8.self).lowercased())
+    }
+
     /// How a list of what is wrong with a value says it, where it has no full stop.
     private static let messageBeginnings = [
         "is ", "are ", "can't ", "cannot ", "can not ", "must ", "has ", "does ", "doesn't ", "do ", "should ",

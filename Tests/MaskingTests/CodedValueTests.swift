@@ -1,3 +1,6 @@
+import Content
+import Foundation
+import NIOCore
 import Testing
 
 @testable import Masking
@@ -60,6 +63,57 @@ struct CodedValueTests {
             _ = mask.masked(text, syntax)
             mask.endCollecting()
             #expect(mask.masked("so \(plain) is", .text) == "so sluice-password-1 is", "\(text)")
+        }
+    }
+
+    @Test("Found again in codings one inside another, a secret has its own number, and so have two of them")
+    func numbers() throws {
+        func packed(_ text: String) throws -> String {
+            let bytes = try ContentEncoder.encode(ByteBuffer(string: text), codings: [.gzip])
+            return Data(bytes.readableBytesView).base64EncodedString()
+        }
+        func percent(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+        }
+        let inner: [(String) throws -> String] = [
+            { $0 }, { Data("?>~ bob:\($0) ~>??ÿ~>".utf8).base64EncodedString() },
+            { Data($0.utf8).base64EncodedString() },
+            { Data(Data("a\($0)".utf8).base64EncodedString().utf8).base64EncodedString() }, { try packed("x \($0)") },
+            {
+                Data("\(String(repeating: "w ", count: 50))\($0)\(String(repeating: " z", count: 50))".utf8)
+                    .base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
+            },
+        ]
+        let outer: [(String) -> String] = [
+            { $0 }, percent, { percent(percent($0)) }, { $0.replacing("/", with: "\\/").replacing("\r", with: "\\n") },
+            { $0.replacing("+", with: "\\u002B").replacing("\r", with: "\\r\\n").replacing("=", with: "\\u003d") },
+            { $0.replacing("+", with: "&#43;").replacing("/", with: "&#x2F;").replacing("\r", with: "&#13;\n") },
+        ]
+        for (name, secret) in [("password", "GingerWalrus77"), ("token", "Q/x+9=Zk3hd72Lm4")] {
+            for (place, code) in inner.enumerated() {
+                for (form, write) in outer.enumerated() {
+                    let mask = TextMask()
+                    let text = "a=1&q=\(write(try code(secret)))&b=2"
+                    _ = mask.masked("{\"\(name)\":\"\(secret)\",\"secret\":\"Another-Secret-42\"}", .text)
+                    for syntax in [ScanSyntax.form, .text] { _ = mask.masked(text, syntax) }
+                    mask.endCollecting()
+                    for syntax in [ScanSyntax.form, .text] {
+                        let masked = mask.masked(text, syntax) ?? text
+                        #expect(masked.contains("sluice-\(name)-1"), "\(place) \(form) \(masked)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("In base64 whose padding is wrong, too")
+    func padding() {
+        let digits = Data([UInt8](repeating: 0xFE, count: 9) + Array("so \(chance) is".utf8) + [0xFF, 0xFF])
+            .base64EncodedString()
+        #expect(!digits.hasSuffix("="))
+        #expect(Masked.text("x \(digits)A", knowing: [chance]) == "x sluice-token-1")
+        for padding in ["", "=", "==", "==="] {
+            #expect(Masked.text("x \(digits)\(padding) y", knowing: [chance]) == "x sluice-token-1 y")
         }
     }
 }

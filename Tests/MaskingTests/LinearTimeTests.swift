@@ -69,4 +69,47 @@ struct LinearTimeTests {
         let head = "GET / HTTP/1.1\r\nAuthorization: Foo a=b" + String(repeating: " ", count: 256 << 10) + "c\r\n\r\n"
         #expect(Masked.head(head).hasPrefix("GET / HTTP/1.1\r\nAuthorization: Foo"))
     }
+
+    @Test("Base64 in lines and with escaped signs")
+    func base64() {
+        let line = String(repeating: "QUJD", count: 16)
+        for end in ["\n", "\\n", "%0A", "\n ", "=\n", "\n\n"] { masked("", line + end, .text, length: 256 << 10) }
+        for piece in ["%2F", "\\/a", "a%2B", "%25", "25%", "a\\\\", "\\", "&#47;a", "\\u002B", "a\n", "/\r"] {
+            masked("", piece, .text)
+            masked(line, piece + line, .text)
+        }
+        // Each line longer than the one before.
+        let stair = (60..<700).map { String(repeating: "A", count: $0) }.joined(separator: "\n") + "\n"
+        masked("", stair, .text, length: 256 << 10)
+    }
+
+    @Test("Lists of two, objects that wrap values, operations on paths, and escaped fields")
+    func pairs() {
+        for piece in [
+            #"["token",""#, #"["token",'a b "#, #"["token","#, "[", #""password":{"s":""#, #""password":{"s":'a b "#,
+            #""tokens":{"l":["#, #""path":"/password","#, #""value":"a","path":"/password","#,
+            #"{"value":"\"path\":\"/pwd\","#,
+            #""op""path":"token","#,
+        ] { masked("{", piece, .text) }
+        for piece in [
+            #"\u003cpassword\u003e"#, "password&gt;", "&lt;password&gt;a b", "password%3E", "%3Cpassword%3E",
+            "password%2522",
+            #"{\u0022token\u0022:\u0022a b "#, #"\u0022token\u0022:\u0022ab1c\u0022,"#, "&amp;amp;",
+            "token&amp;amp;amp;",
+            "&lt;token&gt;&lt;![CDATA[a b ", "%25token%25",
+        ] {
+            masked("", piece, .text)
+            masked("a=", piece, .form)
+        }
+    }
+
+    @Test("Numbers with signs between, and broken lines of quoted-printable")
+    func respelled() {
+        for piece in [
+            "47:", "4 ", "71,", "71,105 ", "0x47, ", "a", ":", "=\n", "=\\r\\n", "=3D=\r\n", "47            ", "a  ",
+            "12345678 ",
+        ] {
+            masked(#"{"password":"12345678","x":"#, piece, .text)
+        }
+    }
 }

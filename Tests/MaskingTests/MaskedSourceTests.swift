@@ -291,4 +291,42 @@ struct MaskedSourceTests {
         let masked = MaskedSource(memory, mask).masked(exchange)
         #expect(masked.record.extras.annotation.comment == "with sluice-token-1")
     }
+
+    @Test(
+        "A message of a WebSocket that is packed by itself is masked whole where a secret is in it",
+        arguments: [ContentCoding.gzip, .zstd, .deflate]
+    )
+    func packedMessages(coding: ContentCoding) throws {
+        try memory.add("X-Auth-Token: \(chance)\r\n", [])
+        func message(_ text: String) throws -> StreamedMessage {
+            let payload = ByteBuffer(bytes: try encoded(text, coding))
+            let size = Int64(payload.readableBytes)
+            return StreamedMessage(
+                number: 1,
+                direction: .fromServer,
+                kind: .webSocket(WebSocketDetails(opcode: .binary)),
+                range: 0..<size,
+                size: size,
+                payload: payload,
+                isText: false,
+                isWhole: true,
+                notes: []
+            )
+        }
+        let messages = try ["a log with \(chance) in it", #"{"password":"GingerWalrus77"}"#, "words alone"].map(message)
+        let source = MaskedSource(memory, TextMask())
+        try source.collect(memory.exchanges[0])
+        for each in messages { #expect(source.masked(each, of: memory.exchanges[0]).payload == each.payload) }
+        source.mask.endCollecting()
+        #expect(source.mask.secrets.map(\.placeholder.text) == ["sluice-token-1", "sluice-password-1"])
+        let masked = messages.map { source.masked($0, of: memory.exchanges[0]) }
+        for (each, before) in zip(masked.prefix(2), messages) {
+            #expect(
+                String(buffer: each.payload)
+                    == "sluice: this message holds secrets in compressed data, and is masked whole"
+            )
+            #expect(each.maskedGrowth == Int64(each.payload.readableBytes) - before.size)
+        }
+        #expect(masked[2].payload == messages[2].payload)
+    }
 }
