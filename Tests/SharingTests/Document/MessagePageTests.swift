@@ -32,7 +32,7 @@ struct MessagePageTests {
             }
             return Example.lines(.request, exchange, BodySource()).first
         }
-        #expect(line { $0.upstream = nil } == "Request  not sent on: no connection came about")
+        #expect(line { $0.upstream = nil } == "Request  not sent on: no connection to the server came about")
         let proxy = ConnectionRecord(
             id: ConnectionID(9),
             leg: .upstream,
@@ -40,7 +40,11 @@ struct MessagePageTests {
             localAddress: "",
             peerAddress: ""
         )
-        #expect(line { $0.upstream = proxy } == "Request  not sent on: the proxy opened no way to the server")
+        let refused = line {
+            $0.upstream = proxy
+            $0.record.failure = ExchangeFailure(.upstreamProxy, "No.")
+        }
+        #expect(refused == "Request  not sent on: the proxy opened no way to the server")
         #expect(line { $0.record.upstreamVersion = .http11 } == "Request  sent on as it was received")
     }
 

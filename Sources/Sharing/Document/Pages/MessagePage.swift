@@ -96,7 +96,8 @@ struct MessagePage {
         guard record.state == .failed, record.extras.origin == nil, record.upstreamVersion == nil,
             record.timings.dns != nil || record.timings.connect != nil
         else { return nil }
-        return exchange.upstream == nil ? "no connection came about" : "the proxy opened no way to the server"
+        let isProxys = exchange.upstream != nil && record.failure?.code == .upstreamProxy
+        return isProxys ? "the proxy opened no way to the server" : "no connection to the server came about"
     }
 
     private func startLine(_ head: ByteBuffer, _ writer: inout DetailWriter) {
