@@ -125,6 +125,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         intake.recordMalformed(text, .clientGone, status: 0, method: "", head: firstBytes)
     }
 
+    func closing(_ reason: OwnClose) {
+        // What is not read, because nothing can be written or recorded, may be whole.
+        guard case .awaiting(.some) = state, mayBegin else { return }
+        state = .closing
+        intake.recordMalformed(reason.failure(inTheMiddleOf: "a request head"), head: firstBytes)
+    }
+
     func writabilityChanged(_ isWritable: Bool) {
         exchange?.clientBecameWritable(isWritable)
         if isWritable { resume() }
