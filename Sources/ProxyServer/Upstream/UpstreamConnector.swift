@@ -130,9 +130,12 @@ final class UpstreamConnector {
         case .connect:
             if origin.requiresHTTP1 { exchange?.note("asked in HTTP/1.1, as this server wants it (HTTP_1_1_REQUIRED)") }
             resolve()
-        case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
+        case .wait(let isFull): if isFull { queued() }
         }
     }
+
+    /// It waits for a stream, of which the server allows no more at a time.
+    func queued() { exchange?.upstreamQueued() }
 
     /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
