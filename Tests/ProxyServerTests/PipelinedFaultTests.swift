@@ -25,8 +25,7 @@ struct PipelinedFaultTests {
             try await client.send(request + parts[0])
             try await client.receives("ok")
             for part in parts.dropFirst() { try await client.send(part) }
-            if let end { try await client.end(end) }
-            try await client.receives("HTTP/1.1 \(status) ")
+            if let end { try await client.end(end) } else { try await client.receives("HTTP/1.1 \(status) ") }
             try await eventually("both are recorded") { proxy.recorder.finished.count == 2 }
             found = proxy.recorder.finished.last
         }
