@@ -119,9 +119,15 @@ final class Exchange {
         run { $0.upstreamReady(leg.facts, now: now) }
     }
 
-    /// No connection came about; so many microseconds did its phases take that were begun.
-    func upstreamNotReached(dns: Int64?, connect: Int64? = nil, tls: Int64? = nil) {
-        machine.upstreamNotReached(dns: dns, connect: connect, tls: tls, now: now)
+    /// No connection to the server came about; so many microseconds did its phases take that were begun. `proxy` is the
+    /// connection to a proxy that opened no way to it.
+    func upstreamNotReached(
+        dns: Int64?,
+        connect: Int64? = nil,
+        tls: Int64? = nil,
+        proxy: (connection: ConnectionID, address: String)? = nil
+    ) {
+        machine.upstreamNotReached(dns: dns, connect: connect, tls: tls, proxy: proxy, now: now)
     }
 
     func upstreamFailed(_ failure: ExchangeFailure) { run { $0.upstreamFailed(failure, now: now) } }

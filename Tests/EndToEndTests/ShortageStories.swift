@@ -24,6 +24,10 @@ extension EndToEnd {
             let closed = try await blocking { try idle.prefix(8).map { try $0.receive() } }
             #expect(closed.allSatisfy { $0.isEmpty }, "the oldest went first")
             #expect(sluice.errors.components(separatedBy: "have to wait").count == 2, "it is said once")
+            #expect(
+                sluice.errors.contains("have to wait, since ") && !sluice.errors.contains("reason="),
+                "\(sluice.errors)"
+            )
         }
     }
 }

@@ -210,6 +210,31 @@ struct ChainTests {
         #expect(dialogue.sink.body(.responseSent) == "")
     }
 
+    @Test("Work that an observer has at the end is done before the client has the end, and its trace is kept")
+    func endWork() {
+        let dialogue = sent([
+            ScriptedStage.on(.mirror) { handler in
+                handler.responseDemand = .observe
+                handler.onResponseEnd = { _ in
+                    let entry = TraceEntry(stage: "mirror", outcome: .note, text: "saved")
+                    return .perform(ScriptedWork { WorkOutcome(.forward, trace: [entry]) })
+                }
+            }
+        ])
+        dialogue.onEffect = { [unowned dialogue] effect, machine in
+            guard case .perform(let work, let direction, let generation) = effect else { return }
+            machine.workDone(direction, generation: generation, work.run(), now: dialogue.now)
+        }
+        dialogue.responseHead(200, .length(3))
+        dialogue.expect("< 200 (3)")
+        dialogue.responsePart("abc")
+        dialogue.expect("< part 'abc'")
+        dialogue.responseEnd()
+        #expect(dialogue.takePending().suffix(3) == ["work response 1", "< end", "finished"])
+        dialogue.finish()
+        #expect(dialogue.trace == ["mirror: saved"])
+    }
+
     @Test("Where a stage's edit of method or status forbids or needs a body, the framing follows")
     func fittedFraming() {
         let toGet = Dialogue(

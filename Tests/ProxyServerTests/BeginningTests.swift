@@ -117,6 +117,70 @@ struct BeginningTests {
         }
     }
 
+    /// Beginnings inside a tunnel, and how the end of the client's connection is told.
+    private static let begun = [
+        (hello, "its TLS hello"), (preface, "the HTTP/2 preface"), ("GET http", "a request head"),
+        ("GET /x HTTP/1.1\r\nX: y\r\n", "a request head"),
+    ]
+
+    /// Clients of which the proxy has read a beginning.
+    private func begin(_ proxy: LoopbackProxy, _ port: Int) async throws -> [EndingClient] {
+        var clients: [EndingClient] = []
+        for (beginning, _) in Self.begun {
+            let client = try await EndingClient(port: proxy.port)
+            // The answer to CONNECT shows that what came with it was read.
+            try await client.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: x\r\n\r\n" + beginning)
+            try await client.receives("\r\n\r\n")
+            clients.append(client)
+        }
+        return clients
+    }
+
+    private func check(_ proxy: LoopbackProxy, _ code: ExchangeFailure.Code, _ words: (String) -> String) {
+        let finished = proxy.recorder.finished.filter { $0.record.kind != .http }
+        #expect(finished.count == Self.begun.count)
+        for (beginning, place) in Self.begun {
+            let found = finished.filter { $0.record.failure?.message == words(place) }
+            #expect(found.count == Self.begun.count { $0.1 == place }, "\(finished.map(\.record.failure))")
+            #expect(found.allSatisfy { $0.record.failure?.code == code && $0.record.state == .failed })
+            guard place != "its TLS hello" else { continue }
+            #expect(found.contains { $0.messages.requestHead == ByteBuffer(string: beginning) })
+        }
+    }
+
+    @Test("Whom Sluice closes for another client, in the middle of a beginning, has not broken off")
+    func closedForOthers() async throws {
+        let origin = try await LoopbackOrigin { _ in nil }
+        let limits = ConnectionLimits(inAll: Self.begun.count)
+        try await LoopbackProxy.run(connections: limits) { proxy in
+            let clients = try await begin(proxy, origin.port)
+            var others: [LoopbackClient] = []
+            try await eventually("all are closed") {
+                if clients.allSatisfy({ $0.log.end != nil }) { return true }
+                // Where only some have been silent for long enough, others take their places.
+                others.append(try await proxy.connect())
+                try await Task.sleep(for: .milliseconds(100))
+                return false
+            }
+            try await eventually("all are recorded") {
+                proxy.recorder.finished.count { $0.record.kind != .http } == Self.begun.count
+            }
+            check(proxy, .clientTimeout) {
+                "Sluice closed the connection in the middle of \($0), to make room for another client."
+            }
+        }
+    }
+
+    @Test("Nor has one that is in the middle of it when Sluice is stopped")
+    func stopped() async throws {
+        let origin = try await LoopbackOrigin { _ in nil }
+        let proxy = try await LoopbackProxy()
+        let clients = try await begin(proxy, origin.port)
+        await proxy.server.stop(grace: .zero)
+        withExtendedLifetime(clients) {}
+        check(proxy, .stopped) { "Sluice was stopped while the client was in the middle of \($0)." }
+    }
+
     @Test("What goes on otherwise than the preface of HTTP/2 is not said to be turned off")
     func wrongPreface() async throws {
         try await LoopbackProxy.run { proxy in

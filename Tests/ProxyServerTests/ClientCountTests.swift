@@ -68,6 +68,6 @@ struct ClientCountTests {
             #expect(limits.reason == "--max-connections allows no more")
             #expect(limits.hint.hasPrefix("--max-connections allows more"))
         }
-        #expect(ClientCounts(given).bound == "there are 7, and --max-connections allows no more")
+        #expect(ClientCounts(given).bound == "clients have 7 connections, and --max-connections allows no more")
     }
 }

@@ -99,6 +99,28 @@ struct SilentTunnelTests {
         }
     }
 
+    @Test("Who waits for a stream says so, also where it began to wait before the last connection was made")
+    func waitsForStream() async throws {
+        let origin = try await HTTP2Origin { $0 == "/small" ? 0 : 4 << 20 }
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.streamForOthers = .milliseconds(100)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await EndingStream(port: proxy.port, takesBodies: false)
+            let paths =
+                Array(repeating: "/large", count: ProxyLimits.connectionsToOrigin) + ["/small", "/small", "/small"]
+            for path in paths {
+                let head = RequestHead(method: "GET", target: path, fields: [("Host", "127.0.0.1:\(origin.port)")])
+                try await client.request(head, scheme: "http", isEnd: true)
+            }
+            func small() -> [(record: ExchangeRecord, messages: ExchangeMessages)] {
+                proxy.recorder.finished.filter { $0.record.url.path == "/small" }
+            }
+            try await eventually("those that waited are answered") { small().count == 3 }
+            let waits = small().map { $0.messages.trace.count { $0.text.hasPrefix("waited for a free stream") } }
+            #expect(waits == [1, 1, 1])
+        }
+    }
+
     @Test("A tunnel that is silent in both directions ends after its time; one that is not goes on")
     func limit() async throws {
         let origin = try await LoopbackOrigin { _ in "pong" }

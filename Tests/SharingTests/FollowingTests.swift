@@ -53,6 +53,13 @@ struct FollowingTests {
         #expect(
             cut.bytes.readableBytes == 100 && cut.remarks == ["its last \(long.utf8.count - 100) bytes are left out"]
         )
+        var dropped = exchange
+        dropped.record.flags.insert(.bodiesDropped)
+        guard case .dropped(let reason) = try MessageExport.message(3, of: dropped, from: source) else {
+            Issue.record("its bodies were dropped")
+            return
+        }
+        #expect(reason == "the body was dropped to keep the session small")
         let page = try self.exchange(source, type: "text/html", state: .complete)
         guard case .noStream = try MessageExport.message(1, of: page, from: source) else {
             Issue.record("a page carries no messages")

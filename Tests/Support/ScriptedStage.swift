@@ -77,6 +77,8 @@ package final class ScriptedHandler: StageHandler {
     package var onResponseHead: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The response part hook.
     package var onResponsePart: (ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The hook for the end of a response whose parts were seen.
+    package var onResponseEnd: (inout StageExchange) -> Verdict = { _ in .forward }
     /// The whole response hook.
     package var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
@@ -144,7 +146,12 @@ package final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    package func ended(isComplete: Bool) -> (any BlockingWork)? { onEnded(isComplete) }
+    package func responseEnd(_ exchange: inout StageExchange) -> Verdict { onResponseEnd(&exchange) }
+
+    /// Runs the closure.
+    package func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? {
+        onEnded(isComplete)
+    }
 }
 
 /// Blocking work made of a closure.

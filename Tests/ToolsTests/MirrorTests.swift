@@ -138,6 +138,27 @@ struct MirrorTests {
         dialogue.finish()
         #expect(folder.files == ["m/a.example/s.html"])
         #expect(folder.text("m/a.example/s.html") == "before")
+        #expect(dialogue.trace == ["mirror: m: not saved, as the response was not whole"])
+    }
+
+    @Test("Nor does one whose client went away, and the trace does not say that it was saved")
+    func clientGone() throws {
+        let folder = TestFolder()
+        let dialogue = try dialogue(folder, "http://a.example/s.html")
+        dialogue.request()
+        _ = dialogue.takePending()
+        dialogue.ready()
+        _ = dialogue.takePending()
+        dialogue.responseHead(200, .length(10), MirrorTests.html)
+        _ = dialogue.takePending()
+        dialogue.responsePart("part")
+        _ = dialogue.takePending()
+        dialogue.clientGone()
+        _ = dialogue.takePending()
+        dialogue.finish()
+        #expect(folder.files.isEmpty)
+        #expect(dialogue.trace.last == "mirror: m: not saved, as the response was not whole")
+        #expect(!dialogue.trace.contains { $0.contains(": saved") }, "\(dialogue.trace)")
     }
 
     /// The body as it comes, so many bytes at a time.
@@ -189,8 +210,8 @@ struct MirrorTests {
             [("Content-Type", "text/x-large"), ("Content-Encoding", names)]
         )
         #expect(saved.responseBody == coded)
-        #expect(saved.trace.count == 2)
-        let words = "mirror: m: saved with its content coding, as it was received: "
+        #expect(saved.trace.count == 1)
+        let words = "mirror(m): saved as m/a.example/t.html (with its content coding, as it was received: "
         #expect(saved.trace.last?.hasPrefix(words) == true, "\(saved.trace)")
         #expect(saved.trace.last?.contains("the limit of 16777216 bytes") == true, "\(saved.trace)")
         #expect(folder.files == ["m/a.example/t.html", "m/a.example/t.html.headers"])
@@ -219,7 +240,7 @@ struct MirrorTests {
             MirrorTests.html + [("Content-Encoding", "gzip")]
         )
         #expect(String(buffer: damaged.responseBody) == "no gzipmore")
-        #expect(damaged.trace.count == 2)
+        #expect(damaged.trace.count == 1)
         #expect(
             damaged.trace.last?.hasPrefix("mirror: m: not saved after all: its content coding cannot be removed")
                 == true
@@ -227,8 +248,9 @@ struct MirrorTests {
         #expect(folder.files.isEmpty)
         let whole = try ContentEncoder.encode(ByteBuffer(string: "text"), codings: [.gzip])
         let cut = whole.getSlice(at: 0, length: whole.readableBytes - 4) ?? whole
-        try get(folder, "http://a.example/b.html", [cut], MirrorTests.html + [("Content-Encoding", "gzip")])
+        let short = try get(folder, "http://a.example/b.html", [cut], MirrorTests.html + [("Content-Encoding", "gzip")])
         #expect(folder.files.isEmpty)
+        #expect(short.trace.count == 1 && short.trace.first?.hasPrefix("mirror: m: not saved after all: ") == true)
         try get(folder, "http://a.example/c.html", "xyz", MirrorTests.html + [("Content-Encoding", "rot13")])
         #expect(folder.text("m/a.example/c.html") == "xyz")
         #expect(folder.text("m/a.example/c.html.headers") == "Content-Encoding: rot13\n")

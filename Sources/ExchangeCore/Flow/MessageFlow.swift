@@ -42,7 +42,7 @@ struct MessageFlow<Head: FlowingHead> {
         case overflowing
         /// The budget for bodies is used up, and the same hook has not run.
         case crowdedOut
-        case overflowHooked, wholeHooked, partHooked
+        case overflowHooked, wholeHooked, partHooked, endHooked
         /// The part's time has come, once the flow is released.
         case paced
     }
@@ -159,7 +159,8 @@ struct MessageFlow<Head: FlowingHead> {
             exchange.lacksRoom = current.progress == .crowdedOut
             verdict = head.overflow(handler, &exchange)
             current.progress = .overflowHooked
-        case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = outcome.take() ?? .forward
+        case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .endHooked, .paced:
+            verdict = outcome.take() ?? .forward
         }
         if head.revision != before { isChanged = true }
         current.item = .head(head, framing)
@@ -290,6 +291,10 @@ struct MessageFlow<Head: FlowingHead> {
     ) -> Step? {
         let next = current.next + 1
         guard var gathered = gathering, gathered.handler == current.next else {
+            if current.progress == .arrived, let work = endWork(at: current.next, handler, &exchange) {
+                hold(Waiting(item: current.item, next: current.next, progress: .endHooked))
+                return .verdict(work, next: next)
+            }
             waiting.prepend(Waiting(item: current.item, next: next))
             return nil
         }
@@ -312,6 +317,22 @@ struct MessageFlow<Head: FlowingHead> {
         let head = gathered.head
         let whole = Waiting(item: .head(head, result.framing), next: current.next, progress: .wholeHooked)
         return settle(whole, head, result.framing, handler, result.verdict, &exchange)
+    }
+
+    /// What a handler that saw the parts of a response has done before its end goes on; `nil` for nothing.
+    private func endWork(
+        at place: Int,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict? {
+        guard Head.direction == .response, place < demands.count, demands[place] == .observe else { return nil }
+        switch handler.responseEnd(&exchange) {
+        case .perform(let work): return .perform(work)
+        case .forward: return nil
+        case .pause, .respond, .refuse, .drop, .fail:
+            exchange.note("a hook on a body's end cannot answer or hold; the end went on")
+            return nil
+        }
     }
 
     // MARK: - Parts

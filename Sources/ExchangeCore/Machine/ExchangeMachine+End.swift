@@ -107,9 +107,12 @@ extension ExchangeMachine {
         if record.kind == .webSocket { noteMissingClose() }
         if record.state == .inFlight { record.state = .complete }
         noteTimings()
-        messages.trace = exchange.trace
         let isComplete = record.state == .complete && responseState == .ended
-        for work in links.compactMap({ $0.handler.ended(isComplete: isComplete) }) { emit(.performAfterwards(work)) }
+        for link in links {
+            exchange.enter(link)
+            if let work = link.handler.ended(isComplete: isComplete, &exchange) { emit(.performAfterwards(work)) }
+        }
+        messages.trace = exchange.trace
         links = []
         emit(.finished)
     }

@@ -281,10 +281,18 @@ extension ExchangeMachine {
         record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
     }
 
-    /// No connection came about; so many microseconds did its phases take that were begun. The failure follows.
-    package mutating func upstreamNotReached(dns: Int64?, connect: Int64?, tls: Int64?, now: NIODeadline) {
+    /// No connection to the server came about; so many microseconds did its phases take that were begun. The failure
+    /// follows. `proxy` is the connection to a proxy that opened no way to the server, and its address.
+    package mutating func upstreamNotReached(
+        dns: Int64?,
+        connect: Int64?,
+        tls: Int64?,
+        proxy: (connection: ConnectionID, address: String)? = nil,
+        now: NIODeadline
+    ) {
         guard state == .relaying(.connecting) else { return }
         exchange.now = now
+        if let proxy { (record.upstreamConnection, record.serverAddress) = (proxy.connection, proxy.address) }
         noteTimes(dns: dns, connect: connect, tls: tls)
     }
 

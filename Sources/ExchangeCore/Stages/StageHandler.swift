@@ -27,6 +27,9 @@ package protocol StageHandler: AnyObject {
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
     /// Some bytes of the response's body (demand `observe`).
     func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// The response's body is there whole (demand `observe`), and the client is told so after this; only `forward` and
+    /// `perform` count.
+    func responseEnd(_ exchange: inout StageExchange) -> Verdict
     /// The response whole (demand `whole`); an edited body is framed anew.
     func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
@@ -40,8 +43,9 @@ package protocol StageHandler: AnyObject {
     /// The exchange is over, however it ended; no hook is called afterwards.
     ///
     /// `isComplete` says whether the client has the response whole, and not one that reports a failure. The returned work
-    /// is done on another thread, and nobody waits for it; if its outcome is a failure, that is logged.
-    func ended(isComplete: Bool) -> (any BlockingWork)?
+    /// is done on another thread, and nobody waits for it; if its outcome is a failure, that is logged. Of the exchange only
+    /// the trace can still be added to.
+    func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)?
 }
 
 /// The hooks that a handler leaves out: what comes goes on as it came.
@@ -59,6 +63,7 @@ extension StageHandler {
     package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func responseEnd(_ exchange: inout StageExchange) -> Verdict { .forward }
     package func responseWhole(
         _ head: inout ResponseHead,
         _ body: inout ByteBuffer,
@@ -69,7 +74,7 @@ extension StageHandler {
     package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         .pass(waiting.readableBytes, at: exchange.now)
     }
-    package func ended(isComplete: Bool) -> (any BlockingWork)? { nil }
+    package func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? { nil }
 }
 
 /// What a handler wants of a message's body.

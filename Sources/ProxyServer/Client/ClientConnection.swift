@@ -264,6 +264,12 @@ final class ClientConnection: ChannelDuplexHandler {
         finish()
     }
 
+    /// Closes it while it is idle.
+    func close(for reason: OwnClose) {
+        layer?.closing(reason)
+        close()
+    }
+
     func closeAfterFlush() { output?.closeAfterWrites() }
 
     func withholdCloseNotify() { output?.withholdCloseNotify() }
@@ -281,7 +287,9 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Takes nothing new: closes at once where nothing is going on, else when that is over.
     func beginStopping() {
         layer?.beginStopping()
-        if layer?.isIdle ?? true { closeAfterFlush() }
+        guard layer?.isIdle ?? true else { return }
+        layer?.closing(.stopping)
+        closeAfterFlush()
     }
 
     /// Whether something is going on, or has not left yet.

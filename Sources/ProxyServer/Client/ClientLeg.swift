@@ -51,6 +51,8 @@ protocol ClientLayer: AnyObject {
     var isIdle: Bool { get }
     /// Sluice is stopping: what is going on may end, nothing new begins.
     func beginStopping()
+    /// Sluice closes the connection, which is idle: what the client has begun is recorded.
+    func closing(_ reason: OwnClose)
     /// What to do about a connection on which nothing happened since `lastActivity`.
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
 }
@@ -62,5 +64,6 @@ extension ClientLayer {
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
     func resume() {}
     func beginStopping() {}
+    func closing(_ reason: OwnClose) {}
     func handshakeCompleted(_ details: TLSDetails) {}
 }

@@ -80,9 +80,18 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func received(_ bytes: ByteBuffer) {
         guard !isClosing else { return }
-        if parser.isIdle { messageStart = bytes }
+        noteStart(bytes)
         parser.receive(bytes)
         process()
+    }
+
+    /// Keeps what arrives of a head, as far as it is recorded.
+    private func noteStart(_ bytes: ByteBuffer) {
+        if parser.isIdle {
+            messageStart = bytes
+        } else if case .awaiting = state, let size = messageStart?.readableBytes, size < Self.mostFirstBytes {
+            messageStart?.writeImmutableBuffer(bytes)
+        }
     }
 
     func inputClosed(isHalfClose: Bool) {
@@ -114,6 +123,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         state = .closing
         let text = "The client's connection broke off in the middle of a request head."
         intake.recordMalformed(text, .clientGone, status: 0, method: "", head: firstBytes)
+    }
+
+    func closing(_ reason: OwnClose) {
+        // What is not read, because nothing can be written or recorded, may be whole.
+        guard case .awaiting(.some) = state, mayBegin else { return }
+        state = .closing
+        intake.recordMalformed(reason.failure(inTheMiddleOf: "a request head"), head: firstBytes)
     }
 
     func writabilityChanged(_ isWritable: Bool) {
@@ -152,7 +168,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             connection.readIfWanted()
         }
         do throws(HTTP1ParseError) {
-            while mayParse, let event = try parser.next() {
+            while mayParse, let event = try nextEvent() {
                 switch event {
                 case .head(let head, let framing): begin(head, framing)
                 case .part(let part): exchange?.requestPart(part)
@@ -162,6 +178,12 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         } catch {
             requestFailed(error)
         }
+    }
+
+    private func nextEvent() throws(HTTP1ParseError) -> HTTP1RequestParser.Event? {
+        // A request may begin behind another one, in what was read with it.
+        if messageStart == nil, case .awaiting = state { messageStart = parser.nextBytes }
+        return try parser.next()
     }
 
     private var mayParse: Bool {
@@ -297,9 +319,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return ""
     }
 
+    /// The most that is recorded of what is no request, in bytes.
+    private static let mostFirstBytes = 65_536
+
     /// How the message that is being read begins, for its record.
     private var firstBytes: ByteBuffer? {
-        messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
+        (messageStart ?? parser.nextBytes).flatMap {
+            $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, Self.mostFirstBytes))
+        }
     }
 
     /// Answers what cannot be accepted as a request, records it, and closes.

@@ -215,6 +215,11 @@ struct RequestIntake {
         method: String,
         head: ByteBuffer?
     ) {
+        recordMalformed(ExchangeFailure(code, text), status: status, method: method, head: head)
+    }
+
+    /// Records what is no whole request, answered with `status`, or with nothing where that is 0.
+    func recordMalformed(_ failure: ExchangeFailure, status: Int = 0, method: String = "", head: ByteBuffer?) {
         var head = head
         head?.obliterateAuthorization()
         var url = connection.ownURL(scheme: "http")
@@ -232,17 +237,20 @@ struct RequestIntake {
         record.sizes.requestHead = Int64(head?.readableBytes ?? 0)
         var messages = ExchangeMessages()
         messages.requestHead = head
-        recordFailed(record, messages, ExchangeFailure(code, text))
+        recordFailed(record, messages, failure)
     }
 
     /// Records a TLS handshake with the client that failed.
     func recordFailedHandshake(_ text: String, hint: String = "") {
+        recordFailedHandshake(ExchangeFailure(.clientTLS, text, hint: hint))
+    }
+
+    func recordFailedHandshake(_ failure: ExchangeFailure) {
         var url = connection.ownURL(scheme: "https")
         if case .tunnel(let tunnel) = scope { url = tunnel.url }
         if case .reverse(let target) = scope {
             url = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "")
         }
-        let failure = ExchangeFailure(.clientTLS, text, hint: hint)
         recordFailed(record(.failedHandshake, "CONNECT", url), ExchangeMessages(), failure)
     }
 

@@ -376,6 +376,14 @@ final class SniffLayer: ClientLayer {
     /// What the first bytes may still become.
     private enum Beginning {
         case hello, preface, request
+
+        var words: String {
+            switch self {
+            case .hello: "its TLS hello"
+            case .preface: "the HTTP/2 preface"
+            case .request: "a request head"
+            }
+        }
     }
 
     /// `nil` where nothing has come.
@@ -403,16 +411,26 @@ final class SniffLayer: ClientLayer {
         }
     }
 
-    /// Records that the client has ended in the middle of what it began, `how` being the beginning of a sentence; a
-    /// request's reader does that itself.
+    /// Records that the client has ended in the middle of what it began, `how` being the beginning of a sentence.
     private func recordEnd(_ how: String) {
+        recordEnd { ExchangeFailure($0 == .hello ? .clientTLS : .clientGone, "\(how) in the middle of \($0.words).") }
+    }
+
+    private func recordEnd(_ failure: (Beginning) -> ExchangeFailure) {
+        guard let beginning else { return }
         switch beginning {
-        case .hello: intake.recordFailedHandshake("\(how) in the middle of its TLS hello.")
-        case .preface:
-            let text = "\(how) in the middle of the HTTP/2 preface."
-            intake.recordMalformed(text, .clientGone, status: 0, method: "", head: first)
-        case .request, nil: break
+        case .hello: intake.recordFailedHandshake(failure(beginning))
+        case .preface, .request: intake.recordMalformed(failure(beginning), head: first)
         }
+    }
+
+    func closing(_ reason: OwnClose) {
+        switch state {
+        case .sniffing: recordEnd { reason.failure(inTheMiddleOf: $0.words) }
+        case .handshaking: intake.recordFailedHandshake(reason.failure(inTheMiddleOf: "its TLS handshake"))
+        case .decided: return
+        }
+        endSniffing()
     }
 
     func closed() {

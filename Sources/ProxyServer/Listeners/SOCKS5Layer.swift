@@ -172,10 +172,13 @@ final class SOCKS5Layer: ClientLayer {
     private func end(reason: String) {
         guard !isDone else { return }
         isDone = true
-        let intake = RequestIntake(connection: connection, scope: .proxy)
-        intake.recordMalformed("SOCKS: \(reason)", status: 0, method: "", head: nil)
+        record(ExchangeFailure(.badRequest, "SOCKS: \(reason)"))
         connection.flush()
         connection.become(LingeringLayer(connection: connection))
+    }
+
+    private func record(_ failure: ExchangeFailure) {
+        RequestIntake(connection: connection, scope: .proxy).recordMalformed(failure, head: nil)
     }
 
     private func write(_ bytes: [UInt8]) {
@@ -188,6 +191,12 @@ final class SOCKS5Layer: ClientLayer {
     func inputClosed(isHalfClose: Bool) {
         if began != nil { end(reason: "The client closed the connection before it had asked for anything.") }
         connection.closeAfterFlush()
+    }
+
+    func closing(_ reason: OwnClose) {
+        guard began != nil, !isDone else { return }
+        isDone = true
+        record(reason.failure(inTheMiddleOf: "its request for SOCKS"))
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {

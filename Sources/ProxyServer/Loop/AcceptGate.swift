@@ -30,7 +30,7 @@ final class AcceptGate: ChannelInboundHandler {
             context.fireErrorCaught(error)
             return
         }
-        rest(context.channel, "\(error.systemText); ulimit -n sets how many there may be")
+        rest(context.channel, "the system allows no more (\(error.systemText); 'ulimit -n' sets how many)")
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -98,8 +98,10 @@ final class AcceptGate: ChannelInboundHandler {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now
         logger.warning(
-            "further clients have to wait: idle connections, and tunnels that were silent for a minute, are closed for them",
-            metadata: ["reason": "\(reason)"]
+            """
+            further clients have to wait, since \(reason). Idle connections, and tunnels that were silent for a minute, are \
+            closed for them.
+            """
         )
     }
 }

@@ -112,8 +112,8 @@ final class ClientCounts: Sendable {
         }
     }
 
-    /// How many connections all clients together may have, and why.
-    var bound: String { "there are \(limits.inAll), and \(limits.reason)" }
+    /// How many connections all clients together may have, and why, as the end of a sentence.
+    var bound: String { "clients have \(limits.inAll) connections, and \(limits.reason)" }
 
     /// Whether further clients have to wait.
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }

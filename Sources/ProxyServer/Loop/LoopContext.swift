@@ -164,7 +164,7 @@ final class LoopContext {
         let moment = eventLoop.now - LoopContext.leastSilence
         let idle = connections.values.filter { !$0.isBusy && $0.lastActivity < moment }
         let closed = idle.sorted { $0.lastActivity < $1.lastActivity }.prefix(LoopContext.closedAtOnce)
-        for connection in closed { connection.close() }
+        for connection in closed { connection.close(for: .forOthers(hint: configuration.connections.hint)) }
         return closed.count
     }
 

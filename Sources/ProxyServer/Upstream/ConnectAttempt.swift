@@ -71,6 +71,8 @@ final class ConnectAttempt {
 
     /// When TCP came about with one of the addresses.
     private(set) var connectedAt: NIODeadline?
+    /// The connection to the proxy on the way to the server, once TCP is there, and the proxy's address.
+    private(set) var proxyConnection: (connection: ConnectionID, address: String)?
 
     func start(_ completion: @escaping (Outcome) -> Void) {
         self.completion = completion
@@ -163,6 +165,7 @@ final class ConnectAttempt {
         winner = channel
         connectedAt = loop.eventLoop.now
         winningSocket = socket
+        if proxy != nil, let record = socket?.record { proxyConnection = (record.id, record.peerAddress) }
         if let address = channel.remoteAddress { note(address, Self.connectedOutcome) }
         next?.cancel()
         next = nil

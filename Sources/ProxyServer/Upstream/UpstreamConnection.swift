@@ -42,7 +42,8 @@ final class UpstreamConnection: ChannelDuplexHandler {
     private var connectedAt: NIODeadline?
     /// Whether TCP is there, and the proxy has opened the way.
     private(set) var isOpen = false
-    private var record: ConnectionRecord?
+    /// Set once TCP is there.
+    private(set) var record: ConnectionRecord?
     private var context: ChannelHandlerContext?
     /// Makes the layer, given what was agreed on by ALPN.
     private let makeLayer: (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer

@@ -130,9 +130,12 @@ final class UpstreamConnector {
         case .connect:
             if origin.requiresHTTP1 { exchange?.note("asked in HTTP/1.1, as this server wants it (HTTP_1_1_REQUIRED)") }
             resolve()
-        case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
+        case .wait(let isFull): if isFull { queued() }
         }
     }
+
+    /// It waits for a stream, of which the server allows no more at a time.
+    func queued() { exchange?.upstreamQueued() }
 
     /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
@@ -331,7 +334,7 @@ final class UpstreamConnector {
             currentSearch?.cancel()
             work = .none
             if let account = attempt?.account(ofName: isNamed) { exchange?.note(account) }
-            if case .failure = result { noteAttempt(connectedAt: attempt?.connectedAt) }
+            if case .failure = result { noteAttempt(connectedAt: attempt?.connectedAt, attempt?.proxyConnection) }
             switch result {
             case .success(let upstream): connected(upstream)
             case .failure(let failure) where hasOwnAddress && attempt?.connectedAt == nil:
@@ -347,12 +350,12 @@ final class UpstreamConnector {
     private var isNamed: Bool { Resolver.address(route.proxy?.host ?? destination.host, port: port) == nil }
 
     /// What was connected to did not get ready for use: neither TCP came about, nor what comes after it.
-    private func noteAttempt(connectedAt: NIODeadline?) {
+    private func noteAttempt(connectedAt: NIODeadline?, _ proxy: (connection: ConnectionID, address: String)?) {
         guard let began = connectingSince else { return }
         let now = loop.eventLoop.now
         let handshake = isSecure && route.proxy == nil ? connectedAt.map { microseconds(from: $0, to: now) } : nil
         let connect = microseconds(from: began, to: connectedAt ?? now)
-        exchange?.upstreamNotReached(dns: dnsTime, connect: connect, tls: handshake)
+        exchange?.upstreamNotReached(dns: dnsTime, connect: connect, tls: handshake, proxy: proxy)
     }
 
     private var leadsBack: ExchangeFailure { route.proxy?.leadsBack() ?? .leadsBack(destination.authority) }

@@ -30,6 +30,8 @@ final class UpstreamOrigin {
     private var waiting: Deque<UpstreamConnector> = []
     /// The request that makes the connection on which the others wait.
     private var connecting: UpstreamConnector?
+    /// Whether those that wait know that all connections have as many streams as the server allows.
+    private var knowsFull = false
     /// For how many of those that wait a stream is being ended.
     private var endingCount = 0
 
@@ -60,7 +62,12 @@ final class UpstreamOrigin {
             return .connect
         }
         waiting.append(connector)
-        return .wait(isFull: connections.count == UpstreamOrigin.connectionLimit)
+        return .wait(isFull: isFull)
+    }
+
+    /// Whether there are as many connections as may be made, and the server has said of each what it allows.
+    private var isFull: Bool {
+        connections.count == UpstreamOrigin.connectionLimit && connections.allSatisfy(\.hasSettings)
     }
 
     /// Whether a further connection is worth making: not while one is being made, or has yet to say what it allows.
@@ -144,6 +151,15 @@ final class UpstreamOrigin {
 
     /// Lets those that wait have what there is: streams, or one further connection.
     func serve() {
+        serveWaiting()
+        let isFull = isFull
+        defer { knowsFull = isFull }
+        guard isFull, !knowsFull else { return }
+        // Whoever asks later is told then.
+        for waiter in Array(waiting) { waiter.queued() }
+    }
+
+    private func serveWaiting() {
         while !waiting.isEmpty {
             if let connection = connections.first(where: \.hasRoom) {
                 endingCount = max(0, endingCount - 1)

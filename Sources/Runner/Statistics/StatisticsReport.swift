@@ -47,17 +47,23 @@ package struct StatisticsReport {
         var totals: SessionStatistics.Totals
         var endpoint: SessionStatistics.Endpoint?
 
+        /// The name for people: a host with letters outside ASCII in both of its forms.
+        var shown: String {
+            guard let endpoint else { return VisibleText.of(HostForms.text(of: name)) }
+            return VisibleText.of("\(Row.method(endpoint)) \(HostForms.text(of: endpoint.host))\(endpoint.path)")
+        }
+
         static func method(_ endpoint: SessionStatistics.Endpoint) -> String {
             endpoint.method.isEmpty ? "(no request)" : endpoint.method
         }
 
         /// The name in so many columns. Of an endpoint the host gives way first, then the middle of the path.
         func name(in columns: Int, _ ellipsis: String) -> String {
-            let name = VisibleText.of(name)
+            let name = shown
             guard let endpoint, TextWidth.columns(name) > columns else {
                 return TextWidth.cutMiddle(name, to: columns, ellipsis: ellipsis)
             }
-            let (host, path) = (VisibleText.of(endpoint.host), VisibleText.of(endpoint.path))
+            let (host, path) = (VisibleText.of(HostForms.text(of: endpoint.host)), VisibleText.of(endpoint.path))
             let method = VisibleText.of(Row.method(endpoint)) + " "
             let room = columns - TextWidth.columns(method) - TextWidth.columns(path)
             guard room >= TextWidth.columns(ellipsis) else {
@@ -139,12 +145,12 @@ package struct StatisticsReport {
         let columns = StatisticsReport.columns(in: screen?.width ?? .max)
         let widths = columns.map { StatisticsReport.widths[$0] }
         let numbers = widths.reduce(2, +)
-        let longest = shown.map { TextWidth.columns(VisibleText.of($0.name)) }.max() ?? 0
+        let longest = shown.map { TextWidth.columns($0.shown) }.max() ?? 0
         let bar = screen.map { StatisticsReport.barWidth($0.width - numbers - 2, longest) } ?? 0
         let room = screen.map { $0.width - numbers - (bar > 0 ? bar + 2 : 0) }
         func line(_ cells: [String], _ chart: String, _ row: Row) -> String {
             let numbers = zip(columns, widths).map { cells[$0].aligned(to: $1) }.joined()
-            let name = VisibleText.of(row.name)
+            let name = row.shown
             guard let screen, let room, TextWidth.columns(name) > room else {
                 return numbers + "  " + (bar > 0 ? chart.filled(to: bar) + "  " : "") + name + "\n"
             }

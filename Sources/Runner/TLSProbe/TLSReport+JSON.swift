@@ -32,8 +32,8 @@ extension TLSReport {
             try json.objects("versions", versions) { try $0.members(of: $1) }
             try json.strings("applicationProtocols", applicationProtocols)
             json.member("resumption", resumption.rawValue)
-            json.member("plainHTTP", speaksPlainHTTP)
-            json.member("clientCertificate", clientCertificate)
+            if knowsPlainHTTP { json.member("plainHTTP", speaksPlainHTTP) }
+            json.optionalMember("clientCertificate", clientCertificate)
             if let daysLeft { json.member("daysLeft", daysLeft) }
             try json.objects("certificates", findings.certificates) { try $0.members(of: $1) }
             if let staple = findings.staple { try json.object("staple") { $0.members(of: staple) } }
@@ -45,8 +45,16 @@ extension TLSReport {
         return json.buffer
     }
 
-    private var clientCertificate: String {
-        demandsClientCertificate ? "demanded" : findings.isCertificateRequested ? "asked" : "no"
+    /// `nil` where no handshake came as far as the server's certificate.
+    private var clientCertificate: String? {
+        if demandsClientCertificate { return "demanded" }
+        if findings.isCertificateRequested { return "asked" }
+        return usual == nil && findings.certificates.isEmpty ? nil : "no"
+    }
+
+    /// Whether the server has said anything by which to know that it speaks plain HTTP or does not.
+    private var knowsPlainHTTP: Bool {
+        speaksPlainHTTP || !problems.contains { $0.code == .unreachable || $0.code == .silent }
     }
 }
 

@@ -21,6 +21,8 @@ package enum MessageExport {
         case found(Message)
         /// There are only so many.
         case missing(count: Int)
+        /// The session does not have the bodies any more; why, without the end of the sentence.
+        case dropped(String)
         /// The exchange carries no messages.
         case noStream
     }
@@ -41,7 +43,7 @@ package enum MessageExport {
                 guard count == number else { continue }
                 return .found(describe(message.frame, call.directions[message.direction].text, limit))
             }
-            return .missing(count: count)
+            return missing(count, in: exchange)
         }
         guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: limit, decodedLimit: .max) else {
             return .noStream
@@ -58,7 +60,11 @@ package enum MessageExport {
             if message.leftOut > 0 { found.remarks.append("its last \(message.leftOut) bytes are left out") }
             return .found(found)
         }
-        return .missing(count: count)
+        return missing(count, in: exchange)
+    }
+
+    private static func missing(_ count: Int, in exchange: RecordedExchange) -> Outcome {
+        exchange.wordsOfDroppedBodies.map { .dropped($0) } ?? .missing(count: count)
     }
 
     private static func describe(_ frame: GRPCFrame, _ text: GRPCMessageText, _ limit: Int) -> Message {

@@ -42,14 +42,18 @@ struct Mirror: RuleTool {
         private let rule: Rule
         private let isDryRun: Bool
         private var file: MirrorFile?
+        /// The directory of the file as the profile names it, and what is special about the file.
+        private var (directory, remark) = ("", "")
+        private var hasEnded = false
 
         init(_ rule: Rule, isDryRun: Bool) { (self.rule, self.isDryRun) = (rule, isDryRun) }
+
+        private var ruleName: String { rule.heading.name }
 
         var responseDemand: BodyDemand { file == nil ? .none : .observe }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
             guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
-            let ruleName = rule.heading.name
             if exchange.isAnswered {
                 exchange.note("\(ruleName): not saved, since the answer is no server's")
                 return .forward
@@ -59,16 +63,17 @@ struct Mirror: RuleTool {
                 return .forward
             }
             let names = MirrorNames(exchange.url)
-            let place = rule.name.path(to: names.directories + [names.file])
+            directory = rule.name.path(to: names.directories)
             // A name with a query is one that map-local never looks for.
-            let (description, remark) = Handler.describe(head, exchange.url.query == nil ? names.file : nil)
+            let description: MirrorFile.Description
+            (description, remark) = Handler.describe(head, exchange.url.query == nil ? names.file : nil)
             let file = MirrorFile(root: rule.path, names: names, description: description)
             self.file = file
             return .perform(
-                Work {
+                Work { [ruleName, place = directory.path(to: [names.file])] in
                     do throws(SystemError) {
                         try file.open()
-                        return WorkOutcome(.forward, trace: [Mirror.fired(ruleName, "saved as \(place)\(remark)")])
+                        return WorkOutcome(.forward)
                     } catch {
                         return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved as \(place): \(error)")])
                     }
@@ -78,31 +83,48 @@ struct Mirror: RuleTool {
 
         func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
             guard let file, !file.isOver else { return .forward }
-            let ruleName = rule.heading.name
             return .perform(
-                Work {
+                Work { [ruleName] in
                     do throws(MirrorFile.InterruptionError) {
-                        guard let excess = try file.write(part) else { return WorkOutcome(.forward) }
-                        let text = "saved with its content coding, as it was received: \(excess)"
-                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, text)])
+                        try file.write(part)
+                        return WorkOutcome(.forward)
                     } catch {
-                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved after all: \(error)")])
+                        return Handler.unsaved(ruleName, error)
                     }
                 }
             )
         }
 
-        func ended(isComplete: Bool) -> (any BlockingWork)? {
-            file.map { file in
-                Work {
+        func responseEnd(_ exchange: inout StageExchange) -> Verdict {
+            guard let file, !file.isOver else { return .forward }
+            hasEnded = true
+            return .perform(
+                Work { [ruleName, directory, remark] in
                     do throws(MirrorFile.InterruptionError) {
-                        if isComplete { try file.place() } else { file.discard() }
-                        return WorkOutcome(.forward)
+                        guard let saved = try file.place() else { return WorkOutcome(.forward) }
+                        let place = directory.path(to: [saved.name])
+                        let words = saved.excess.map { " (with its content coding, as it was received: \($0))" }
+                        return WorkOutcome(
+                            .forward,
+                            trace: [Mirror.fired(ruleName, "saved as \(place)\(words ?? remark)")]
+                        )
                     } catch {
-                        let failure = ExchangeFailure(.aborted, "The mirror could not save a file: \(error).")
-                        return WorkOutcome(.fail(failure))
+                        return Handler.unsaved(ruleName, error)
                     }
                 }
+            )
+        }
+
+        private static func unsaved(_ ruleName: String, _ error: MirrorFile.InterruptionError) -> WorkOutcome {
+            WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved after all: \(error)")])
+        }
+
+        func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? {
+            guard let file, !hasEnded, !file.isOver else { return nil }
+            exchange.note("\(ruleName): not saved, as the response was not whole")
+            return Work {
+                file.discard()
+                return WorkOutcome(.forward)
             }
         }
 

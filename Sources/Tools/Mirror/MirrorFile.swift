@@ -38,8 +38,8 @@ final class MirrorFile: Sendable {
         /// The body as it comes, for the case that it is too large without its coding; and that file's temporary name.
         var received: OpenFile?
         var receivedName: String?
-        /// Whether the file has the body as it came, with its coding.
-        var isAsReceived = false
+        /// Why the file has the body as it came, with its coding; `nil` where it has not.
+        var excess: DecodingProblem?
         var isPlaced = false
 
         deinit {
@@ -58,12 +58,12 @@ final class MirrorFile: Sendable {
             return failure ?? decoder.problem.map { .coding($0) }
         }
 
-        /// Goes on with the body as it comes, in place of what was decoded; returns whether it is there.
-        mutating func keepReceived() -> Bool {
+        /// Goes on with the body as it comes, in place of what was decoded, and why; returns whether it is there.
+        mutating func keepReceived(_ excess: DecodingProblem) -> Bool {
             guard let received = received.take(), let name = receivedName.take() else { return false }
             unlinkat(directory.descriptor, temporaryName, 0)
             file = received
-            (temporaryName, decoder, isAsReceived) = (name, nil, true)
+            (temporaryName, decoder, self.excess) = (name, nil, excess)
             return true
         }
     }
@@ -115,36 +115,38 @@ final class MirrorFile: Sendable {
     }
 
     /// Writes some bytes of the body, without their content coding. Where that makes it too large, the file goes on with
-    /// the body as it was received, and why is returned.
-    func write(_ bytes: ByteBuffer) throws(InterruptionError) -> DecodingProblem? {
-        var excess: DecodingProblem?
+    /// the body as it was received.
+    func write(_ bytes: ByteBuffer) throws(InterruptionError) {
         let failure = state.withLock { state -> InterruptionError? in
             let failure = state?.write(bytes)
-            guard case .coding(let problem)? = failure, problem.kind == .stoppedAtLimit, state?.keepReceived() == true
+            guard case .coding(let problem)? = failure, problem.kind == .stoppedAtLimit,
+                state?.keepReceived(problem) == true
             else { return failure }
-            excess = problem
             return nil
         }
-        guard let failure else { return excess }
+        guard let failure else { return }
         discard()
         throw failure
     }
 
-    /// Gives the file its name, and so replaces an earlier one.
-    func place() throws(InterruptionError) {
+    /// What was saved: the file's name in its directory, and why it has the body with its coding; `nil` where it has not.
+    typealias Saved = (name: String, excess: DecodingProblem?)
+
+    /// Gives the file its name, and so replaces an earlier one; `nil` where there is none.
+    func place() throws(InterruptionError) -> Saved? {
         defer { discard() }
-        try state.withLock { state throws(InterruptionError) in
-            guard state != nil else { return }
+        return try state.withLock { state throws(InterruptionError) -> Saved? in
+            guard state != nil else { return nil }
             if let decoder = state?.decoder {
                 decoder.finish()
                 if let problem = decoder.problem { throw .coding(problem) }
             }
-            do throws(SystemError) { try place(&state) } catch { throw .disk(error) }
+            do throws(SystemError) { return try place(&state) } catch { throw .disk(error) }
         }
     }
 
-    private func place(_ state: inout State?) throws(SystemError) {
-        guard let directory = state?.directory.descriptor, let temporaryName = state?.temporaryName else { return }
+    private func place(_ state: inout State?) throws(SystemError) -> Saved? {
+        guard let directory = state?.directory.descriptor, let temporaryName = state?.temporaryName else { return nil }
         var name = names.file
         do throws(SystemError) {
             _ = try SystemError.check { renameat(directory, temporaryName, directory, name) }
@@ -156,9 +158,11 @@ final class MirrorFile: Sendable {
         state?.isPlaced = true
         let sidecarName = name + Sidecar.suffix
         unlinkat(directory, sidecarName, 0)
-        let coding = state?.isAsReceived == true ? Description.line(of: description.codings) : nil
+        let excess = state?.excess
+        let saved = Saved(name: name, excess: excess)
+        let coding = excess == nil ? nil : Description.line(of: description.codings)
         let lines = [description.sidecar, coding].compactMap(\.self).joined()
-        guard !lines.isEmpty, let parent = state?.directory.duplicate() else { return }
+        guard !lines.isEmpty, let parent = state?.directory.duplicate() else { return saved }
         do throws(SystemError) {
             let file = try OpenFile(creating: sidecarName, in: parent)
             if let error = Array(lines.utf8).withUnsafeBytes({ file.write($0) }) { throw error }
@@ -166,6 +170,7 @@ final class MirrorFile: Sendable {
             // Another response to the same URL ended at the same time.
             if error.code != EEXIST { throw error }
         }
+        return saved
     }
 
     /// Removes the file, unless it has its name.

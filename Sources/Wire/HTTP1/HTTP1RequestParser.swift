@@ -81,6 +81,9 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// Whether no request is begun and no byte is waiting.
     package var isIdle: Bool { reader.isBetweenMessages }
 
+    /// The received bytes with which the next request begins; `nil` where there are none, or a request is begun.
+    package var nextBytes: ByteBuffer? { reader.nextBytes }
+
     /// Whether received bytes wait to be parsed, such as a pipelined request.
     package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
 }

@@ -47,6 +47,11 @@ struct MessageReader: ~Copyable {
 
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
+    /// The received bytes with which the next message begins; `nil` where there are none, or a message is begun.
+    var nextBytes: ByteBuffer? {
+        guard case .head = stage, scanner.seen == 0, buffer.readableBytes > 0 else { return nil }
+        return buffer
+    }
 
     /// How many bytes of a head have come that is not whole.
     var partialHeadSize: Int {

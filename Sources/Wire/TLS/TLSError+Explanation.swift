@@ -54,6 +54,8 @@ extension TLSError: CustomStringConvertible {
                 + "Check that the port speaks TLS; if the server is old: \(tryLegacy)"
         case .plainHTTP:
             return "\(server) answers with plain HTTP on this port. Try `http://` in the URL, or another port."
+        case .protocolViolation(let reason) where reason.contains("wrong version number"):
+            return "\(server) speaks no TLS on this port. Try `http://` in the URL, or another port."
         case .legacyRenegotiation:
             return "\(server) lacks secure renegotiation (legacy renegotiation, RFC 5746). \(tryLegacy)"
         case .dhKeyTooSmall:
@@ -61,7 +63,8 @@ extension TLSError: CustomStringConvertible {
         case .invalidHost:
             return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
         default:
-            return "The TLS connection with \(serverInSentence) failed: \(commonReason)."
+            // That TLS with the server failed is said before it.
+            return "OpenSSL says: \(commonReason)."
         }
     }
 

@@ -23,6 +23,7 @@ extension Show {
         case .missing(let count):
             let soFar = exchange.record.state == .inFlight ? " so far" : ""
             throw StartError("Exchange \(id) has \(count == 1 ? "1 message" : "\(count) messages")\(soFar).")
+        case .dropped(let reason): throw StartError("The messages of exchange \(id) are not there any more: \(reason).")
         case .noStream:
             throw StartError(
                 "Exchange \(id) carries no messages.",

@@ -67,7 +67,9 @@ extension EndToEnd {
             let answer = try await sluice.answer("http://localhost:\(origin.port)/broken")
             // What broke before the client had any of it becomes an error page.
             #expect(answer.exit != 0 || answer.status == 502)
-            _ = try await sluice.exchange { $0.state == .failed }
+            let exchange = try await sluice.exchange { $0.state == .failed }
+            #expect(exchange.trace.contains("not saved, as the response was not whole"), "\(exchange.trace)")
+            #expect(!exchange.trace.contains("saved as"), "\(exchange.trace)")
             #expect(try await sluice.stop().status == 0)
             let files = FileManager.default.enumerator(atPath: sluice.scratch.path("mirrored"))?.compactMap {
                 $0 as? String

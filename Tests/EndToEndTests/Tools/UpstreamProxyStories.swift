@@ -138,13 +138,19 @@ extension EndToEnd {
             _ url: String,
             _ code: ExchangeFailure.Code = .upstreamProxy,
             says words: [String],
+            isReached: Bool = true,
             profile: String? = nil
         ) async throws {
             let sluice = try await sluice(proxy, profile: profile)
             let page = try await sluice.curl(["-k", "-w", "%{http_code}", url])
             #expect(page.text.hasPrefix("Sluice: "), "\(page.text) \(page.errors)")
-            let failure = try #require(try await sluice.exchange { $0.failure != nil }.record.failure)
+            let exchange = try await sluice.exchange { $0.failure != nil }
+            let failure = try #require(exchange.record.failure)
             #expect(failure.code == code)
+            #expect((exchange.upstream?.proxy != nil) == isReached)
+            let shown = try await sluice.told("show", sluice.session, "\(exchange.record.id)")
+            #expect(shown.contains("No connection came about.") != isReached, "\(shown)")
+            #expect(shown.contains("through proxy") == isReached, "\(shown)")
             let told = "\(failure.message) \(failure.hint)"
             for word in words {
                 #expect(told.contains(word), "\(told)")
@@ -231,7 +237,8 @@ extension EndToEnd {
             try await checkRefused(
                 "http://127.0.0.1:\(try unusedPort())",
                 "http://a.example/",
-                says: ["The upstream proxy http://127.0.0.1:", "refused the connection", "Is the proxy running"]
+                says: ["The upstream proxy http://127.0.0.1:", "refused the connection", "Is the proxy running"],
+                isReached: false
             )
         }
 

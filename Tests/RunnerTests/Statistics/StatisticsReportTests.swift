@@ -98,6 +98,31 @@ struct StatisticsReportTests {
         }
     }
 
+    @Test("a host with letters outside ASCII has both of its forms, as in a list; programs get it as it was recorded")
+    func homograph() throws {
+        var statistics = SessionStatistics(countsEndpoints: true)
+        let host = "\u{430}pple.test"
+        var record = ExchangeRecord(
+            id: ExchangeID(1),
+            kind: .http,
+            startedAt: 1_795_000_000_000_000,
+            method: "GET",
+            url: RequestURL(scheme: "http", host: host, port: 80, path: "/a"),
+            clientConnection: ConnectionID(1)
+        )
+        (record.state, record.status) = (.complete, 200)
+        statistics.add(.init(record))
+        let forms = try #require(HostForms(host)).text
+        #expect(forms.contains("xn--"))
+        let report = StatisticsReport(statistics)
+        let screens = [nil, StatisticsReport.Screen(width: 70, isUnicode: true)]
+        for text in screens.map({ report.text(on: $0) }) {
+            #expect(text.contains("  \(forms)\n"), "\(text)")
+            #expect(text.contains("  GET \(forms)/a\n"), "\(text)")
+        }
+        #expect(try report.json().contains("\"host\":\"\(host)\""))
+    }
+
     @Test("names without room beside the numbers are whole, on lines of their own; of longer ones the host gives way")
     func longNames() throws {
         var statistics = SessionStatistics(countsEndpoints: true)

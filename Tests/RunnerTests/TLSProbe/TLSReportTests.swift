@@ -193,6 +193,29 @@ import Wire
         #expect(versions.first?["offered"] as? Bool == false)
     }
 
+    @Test(
+        "The JSON leaves out what is not known of a server that says nothing, and has it of one that speaks plain HTTP"
+    )
+    func unknown() throws {
+        func object(_ edit: (inout TLSReport) -> Void) throws -> [String: Any] {
+            var report = TLSReport(ProbeTarget(host: "a.example"), moment: 0, library: "OpenSSL 3")
+            edit(&report)
+            let read = try JSONSerialization.jsonObject(with: Data(try report.json().readableBytesView))
+            return try #require(read as? [String: Any])
+        }
+        for code in [TLSReport.Code.unreachable, .silent] {
+            let silent = try object { $0.problems = [.init(code, "No.")] }
+            #expect(silent["plainHTTP"] == nil && silent["clientCertificate"] == nil, "\(silent)")
+        }
+        let plain = try object {
+            $0.problems = [.init(.plainHTTP, "It does.")]
+            $0.speaksPlainHTTP = true
+        }
+        #expect(plain["plainHTTP"] as? Bool == true && plain["clientCertificate"] == nil, "\(plain)")
+        let known = try object { $0.usual = TLSProbeFindings() }
+        #expect(known["plainHTTP"] as? Bool == false && known["clientCertificate"] as? String == "no", "\(known)")
+    }
+
     @Test("Days are whole ones, and count below zero once the time is over")
     func days() {
         #expect(TLSReport.days(from: 0, to: 86_399) == 0)

@@ -13,6 +13,41 @@ struct MessagePageTests {
         #expect(Example.lines(.request, exchange, BodySource()).first == "Request  not sent on: no server was asked")
     }
 
+    @Test func `what is no request was not sent on`() {
+        let exchange = Example.exchange(request: "GET /x HTTP/1.1\r\nFoo : abc\r\n\r\n", response: nil) {
+            $0.record.kind = .malformed
+            $0.record.state = .failed
+            $0.record.status = 400
+            $0.upstream = nil
+        }
+        #expect(Example.lines(.request, exchange, BodySource()).first == "Request  not sent on: no server was asked")
+    }
+
+    @Test func `a request whose server was not reached was not sent on`() {
+        func line(_ edit: (inout RecordedExchange) -> Void) -> String? {
+            let exchange = Example.exchange(response: nil) {
+                $0.record.state = .failed
+                $0.record.timings.connect = 2_000
+                edit(&$0)
+            }
+            return Example.lines(.request, exchange, BodySource()).first
+        }
+        #expect(line { $0.upstream = nil } == "Request  not sent on: no connection to the server came about")
+        let proxy = ConnectionRecord(
+            id: ConnectionID(9),
+            leg: .upstream,
+            openedAt: 0,
+            localAddress: "",
+            peerAddress: ""
+        )
+        let refused = line {
+            $0.upstream = proxy
+            $0.record.failure = ExchangeFailure(.upstreamProxy, "No.")
+        }
+        #expect(refused == "Request  not sent on: the proxy opened no way to the server")
+        #expect(line { $0.record.upstreamVersion = .http11 } == "Request  sent on as it was received")
+    }
+
     @Test func `a request has its query, its cookies and its form as tables`() {
         let source = BodySource()
         source.set(.requestReceived, "name=J%C3%BCrgen&note=a+b&empty=".utf8)

@@ -143,6 +143,19 @@ import Testing
         #expect(pair.client.state.failure?.explanation.contains("plain HTTP") == true)
     }
 
+    @Test("A server that answers with anything else is said to speak no TLS, and no failure is told twice")
+    func noTLS() throws {
+        let pair = try TLSFixture().pair()
+        var buffer = ByteBuffer()
+        _ = pair.client.advance(into: &buffer)
+        pair.client.receive(ByteBuffer(string: "220 mail.example ESMTP ready\r\n"))
+        _ = pair.client.advance(into: &buffer)
+        let failure = try #require(pair.client.state.failure)
+        #expect(failure.explanation.contains("speaks no TLS on this port"), "\(failure.explanation)")
+        let other = TLSError(leg: .upstream, cause: .protocolViolation("bad"), host: "h.example")
+        #expect(other.explanation == "OpenSSL says: bad.")
+    }
+
     @Test("Garbage fails with a reason and never crashes")
     func garbage() throws {
         let fixture = try TLSFixture()

@@ -76,9 +76,7 @@ struct MessagePage {
     private func standNote(_ isSent: Bool, _ held: HeldSide?) -> String {
         if held?.isRequest == isRequest { return "held: not sent on yet" }
         let isAnswered = exchange.record.flags.contains(.answeredLocally)
-        if isRequest, isAnswered, !isSent, exchange.upstream == nil, exchange.record.state != .inFlight {
-            return "not sent on: no server was asked"
-        }
+        if isRequest, !isSent || sent == nil, let reason = reasonNotSent { return "not sent on: \(reason)" }
         let isOurs = !isRequest && isAnswered
         let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
         // Between versions of HTTP a message is written anew, and means the same.
@@ -86,6 +84,20 @@ struct MessagePage {
         if isAsBefore { return isOurs ? "made by Sluice or a rule" : "sent on as it was received" }
         return isSent
             ? "as sent" : isOurs ? "as made by Sluice or a rule" : "as received; it was changed before it was sent"
+    }
+
+    /// Why the request went nowhere; `nil` where it did, or where that is not known.
+    private var reasonNotSent: String? {
+        let record = exchange.record
+        guard record.state != .inFlight else { return nil }
+        let isAnswered = record.flags.contains(.answeredLocally) || record.kind == .malformed
+        if isAnswered, exchange.upstream == nil { return "no server was asked" }
+        // The version is known once the server can be asked.
+        guard record.state == .failed, record.extras.origin == nil, record.upstreamVersion == nil,
+            record.timings.dns != nil || record.timings.connect != nil
+        else { return nil }
+        let isProxys = exchange.upstream != nil && record.failure?.code == .upstreamProxy
+        return isProxys ? "the proxy opened no way to the server" : "no connection to the server came about"
     }
 
     private func startLine(_ head: ByteBuffer, _ writer: inout DetailWriter) {
