@@ -31,7 +31,7 @@ struct SurplusTests {
                 try await client.send(request)
                 try await eventually("exchange \(count) is over") { proxy.recorder.finished.count == count }
             }
-            #expect(client.text.ranges(of: "HTTP/1.1 20").count == 2, "\(client.text)")
+            try await eventually("both came: \(client.text)") { client.text.ranges(of: "HTTP/1.1 20").count == 2 }
             #expect(!client.text.contains("hell") && !client.text.contains("bye"), "\(client.text)")
             for (record, messages) in proxy.recorder.finished {
                 #expect(record.state == .complete)
