@@ -141,8 +141,8 @@ extension FieldScanner {
         let end = bytes[(open + 1)..<most].firstIndex { $0 <= 0x20 } ?? most
         let start = bytes[(open + 1)..<end].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? open + 1
         guard start < end else { return nil }
-        var label = start..<end
-        var kind = kind(label)
+        let element = start..<end
+        var (label, kind) = (element, kind(element))
         if kind == nil, let pair, isPair(label, pair, openingAt: open) {
             (kind, label, self.pair) = (pair.kind, pair.name, nil)
         }
@@ -152,7 +152,7 @@ extension FieldScanner {
             }
             return nil
         }
-        if syntax == .text, !isElement(label, contentAt: place + 1) { return nil }
+        if syntax == .text, !isElement(element, contentAt: place + 1) { return nil }
         let count = found.count
         let contentEnd = content(from: place + 1, kind, label)
         return found.count > count ? contentEnd : after(place + 1..<max(place + 1, contentEnd))

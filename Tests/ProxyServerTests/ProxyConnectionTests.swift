@@ -13,7 +13,7 @@ struct ProxyConnectionTests {
     func refused(answer: String) async throws {
         let other = try await LoopbackOrigin { _ in answer }
         let upstream = try UpstreamProxy("http://127.0.0.1:\(other.port)")
-        var rules = ProxyRules(decrypts: { _, _ in false })
+        var rules = ProxyRules(decrypts: { _, _, _ in false })
         rules.route = { _ in .through(upstream, reason: "test") }
         try await LoopbackProxy.run(rules: rules) { proxy in
             let client = try await proxy.connect()
@@ -33,7 +33,7 @@ struct ProxyConnectionTests {
     func unreachable() async throws {
         // Nobody has this port (tcpmux).
         let upstream = try UpstreamProxy("http://127.0.0.1:1")
-        var rules = ProxyRules(decrypts: { _, _ in false })
+        var rules = ProxyRules(decrypts: { _, _, _ in false })
         rules.route = { _ in .through(upstream, reason: "test") }
         try await LoopbackProxy.run(rules: rules) { proxy in
             let client = try await proxy.connect()
