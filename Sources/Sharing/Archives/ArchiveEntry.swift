@@ -24,6 +24,9 @@ package struct ArchiveEntry {
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
         package var isCoded: Bool?
+        /// Whether the archive says that the body does not have the content codings that the fields name, as it never had
+        /// them.
+        var isAsReceived = false
         /// The media type that the archive gives the body.
         package var mediaType = ""
         /// When the bytes came, by growing offset.

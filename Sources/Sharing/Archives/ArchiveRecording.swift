@@ -201,7 +201,7 @@ package struct ArchiveRecording {
     /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
     private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
         let bytes = message.bytes ?? ByteBuffer(string: message.text)
-        guard bytes.readableBytes > 0 else { return bytes }
+        guard bytes.readableBytes > 0, !message.isAsReceived else { return bytes }
         let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
         let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
         if message.bytes != nil, message.isCoded ?? isCoded(bytes, codings) { return bytes }

@@ -123,6 +123,7 @@ package struct CharlesJSONReader: ArchiveReader {
                     switch (name, first.kind) {
                     case ("text", .string): message.text = json.string(first)
                     case ("encoded", .string): message.encoded = json.string(first)
+                    case ("_notCoded", .literal): message.isAsReceived = json.text(first) == "true"
                     default: try json.skip(first)
                     }
                 }

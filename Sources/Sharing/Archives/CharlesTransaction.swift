@@ -15,6 +15,8 @@ struct CharlesTransaction {
         var text = ""
         /// Base64 of the bytes, in place of `text`.
         var encoded: String?
+        /// Whether the body does not have the content coding that the fields name, as it never had it.
+        var isAsReceived = false
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
         var trailers: [(name: String, value: String)] = []
@@ -121,7 +123,7 @@ struct CharlesTransaction {
         if let authority = message.fields.first(where: { $0.name == ":authority" }), !isThere("host") {
             result.fields.insert(("host", authority.value), at: 0)
         }
-        result.mediaType = message.mediaType
+        (result.mediaType, result.isAsReceived) = (message.mediaType, message.isAsReceived)
         (result.trailers, result.arrivals) = (message.trailers, message.arrivals)
         if let bytes = message.bytes {
             result.bytes = bytes

@@ -191,7 +191,10 @@ package struct HARReader {
                     reader.losses.add(.cutBody)
                     message.isCut = true
                 }
-            case ("comment", .string): message.charset = HARReader.charset(reader.json.string(first))
+            case ("comment", .string):
+                let comment = reader.json.string(first)
+                message.charset = HARReader.charset(comment)
+                message.isAsReceived = comment.hasPrefix(JSONBody.notDecoded)
             case ("size", .number), ("size", .string): size = reader.number(name, first, HARReader.amounts) ?? 0
             case (encoding, .string), ("encoding", .string): coding = reader.json.string(first)
             default: try reader.pass(name, first)
