@@ -27,8 +27,7 @@ struct CharlesTransaction {
     /// What Sluice says of an exchange and Charles has no member for (``CharlesJSONExport``).
     struct Extras {
         var kind: ExchangeRecord.Kind?
-        /// Whether nothing is missing, if only as nobody has sent the request yet.
-        var isComplete = false
+        var state: ExchangeRecord.State?
         var startedAt = ""
         /// Milliseconds, by the names of ``JSONExport``.
         var timings: [String: Double] = [:]
@@ -100,7 +99,10 @@ struct CharlesTransaction {
         }
         if let kind = extras.kind, (kind == .webSocket) == isWebSocket { entry.kind = kind }
         // A tunnel has no response of its own.
-        if isTunnel || extras.isComplete, entry.error.isEmpty { entry.isUnsent = true }
+        if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
+        if let state = extras.state, state != .complete || entry.error.isEmpty { entry.setState(state.exportName) }
+        if entry.kind == .malformed, entry.method == "CONNECT" { entry.method = "" }
+        entry.isTunnelledTLS = isTunnel && scheme.lowercased() == "https" && target.port != 443
         return entry
     }
 

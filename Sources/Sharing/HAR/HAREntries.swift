@@ -48,6 +48,7 @@ package struct HAREntries: ExchangeEntries {
         writer.optionalMilliseconds("duration", record.timings.total)
         writer.optionalMember("colour", record.extras.annotation.colour)
         try writer.masked(record, by: source)
+        writer.optionalMember("url", HARURL.raw(record, heads.request))
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)
