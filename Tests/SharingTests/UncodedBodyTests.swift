@@ -65,7 +65,7 @@ struct UncodedBodyTests {
         }
     }
 
-    @Test(arguments: ["gzip", "br", "zstd", "br, gzip"])
+    @Test(arguments: ["gzip", "deflate", "br", "zstd", "br, gzip"])
     func `in HAR, and back`(coding: String) throws {
         try add(Array(Self.text.utf8), coding)
         let har = try har(source)
@@ -92,7 +92,7 @@ struct UncodedBodyTests {
         }
     }
 
-    @Test(arguments: ["gzip", "br", "zstd"])
+    @Test(arguments: ["gzip", "deflate", "br", "zstd"])
     func `masked as plain text, in every form`(coding: String) throws {
         let exchange = try add(Array(Self.text.utf8), coding)
         let masked = try maskedSource()

@@ -25,10 +25,10 @@ extension HARReader {
     /// An address of IP, which may stand in brackets; empty for what is none, which is counted.
     func address(_ name: String, _ token: JSONToken) -> String {
         let text = json.string(token)
-        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
-        let isAddress = (try? SocketAddress(ipAddress: String(bare.prefix { $0 != "%" }), port: 0)) != nil
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        let isAddress = HAREntries.isAddress(bare)
         if !isAddress, !text.isEmpty { losses.add(.unreadable(name)) }
-        return isAddress ? String(bare) : ""
+        return isAddress ? bare : ""
     }
 
     /// A status; 0 for what is none, as browsers write it of an exchange without a response.

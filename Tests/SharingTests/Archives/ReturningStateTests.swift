@@ -157,6 +157,16 @@ struct ReturningStateTests {
         #expect(fixture.losses.isEmpty == (expected != nil || text.isEmpty), "\(fixture.losses)")
     }
 
+    @Test func `a name is no address of a server in HAR`() throws {
+        for peer in ["h.example:80", "203.0.113.1:80"] {
+            try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n") {
+                let (id, leg) = (ConnectionID(9), ConnectionRecord.Leg.upstream)
+                $0.upstream = ConnectionRecord(id: id, leg: leg, openedAt: 0, localAddress: "", peerAddress: peer)
+            }
+        }
+        #expect(try entries(har(source)).map { $0["serverIPAddress"] as? String } == [nil, "203.0.113.1"])
+    }
+
     @Test func `exchanges at one address have the TLS that each had`() throws {
         var recording = ArchiveRecording()
         var connections: [ConnectionRecord] = []
