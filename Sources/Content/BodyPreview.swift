@@ -23,12 +23,12 @@ package struct BodyPreview: Sendable, Hashable {
     /// Decodes a body, `limit` decoded bytes at most, and reads it.
     package init(_ bytes: ByteBuffer, contentType: String?, contentEncoding: String?, limit: Int = 1 << 20) {
         let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
-        let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
+        let decoded = DecodedContent.shown(bytes, codings: codings, limit: limit)
         mediaType = contentType.flatMap { MediaType($0) }
         encodedSize = bytes.readableBytes
         decodedSize = decoded.bytes.readableBytes
         notes = []
-        if !codings.isEmpty, bytes.readableBytes > 0 {
+        if !codings.isEmpty, bytes.readableBytes > 0, decoded.problem?.kind != .notCoded {
             notes.append("decoded from \(codings.map(\.description).joined(separator: ", "))")
         }
         if let problem = decoded.problem { notes.append(problem.description) }
@@ -80,6 +80,11 @@ enum BinaryKind {
         (Array("SQLite format 3".utf8), "SQLite database"), (Array("bplist".utf8), "binary property list"),
     ]
 
+    /// Whether the first bytes are those of a kind of file.
+    static func isKnown(_ bytes: ByteBuffer) -> Bool { describe(bytes, mediaType: nil) != unknown }
+
+    private static let unknown = "binary data"
+
     static func describe(_ bytes: ByteBuffer, mediaType: MediaType?) -> String {
         let start = Array(bytes.readableBytesView.prefix(16))
         if let known = signatures.first(where: { start.starts(with: $0.prefix) }) { return known.name }
@@ -90,6 +95,6 @@ enum BinaryKind {
         if start.count >= 12, start[4..<8].elementsEqual("ftyp".utf8) {
             return start[8..<12].elementsEqual("avif".utf8) ? "AVIF image" : "MP4 media"
         }
-        return mediaType.map { "\($0.essence) data" } ?? "binary data"
+        return mediaType.map { "\($0.essence) data" } ?? unknown
     }
 }

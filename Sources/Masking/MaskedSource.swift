@@ -246,26 +246,30 @@ package final class MaskedSource: ExchangeSource {
         let id: ExchangeID
         let side: BodySide
         private let source: any ExchangeSource
-        private let decoder: ContentDecoder
+        private var decoder: ContentDecoder
         private let masking: BodyMask
         private let textMask: TextMask
         private let fields: FieldSection
         private let type: MediaType?
-        private let codings: [ContentCoding]
-        private let limit: Int
+        private var codings: [ContentCoding]
+        private var limit: Int
         private let growth: DecodedGrowth
         /// What is written in place of all of it.
         private var replacement: PackedBody.Replacement?
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
+        /// The first bytes as recorded, of a body with a content coding.
+        private var beginning: ByteBuffer?
+        /// Set where the body does not have its content coding, and so is read as it came.
+        private var uncoded: DecodingProblem?
         /// Masked bytes, from `start` on.
         private var bytes = ByteBuffer()
         private(set) var start: Int64 = 0
 
         var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
         var count: Int { masking.count + (replacement == nil ? 0 : 1) }
-        var problem: DecodingProblem? { decoder.problem }
+        var problem: DecodingProblem? { uncoded ?? decoder.problem }
 
         init(
             _ exchange: RecordedExchange,
@@ -322,10 +326,12 @@ package final class MaskedSource: ExchangeSource {
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
             let piece = try source.body(of: id, side: side, offset: readCount, limit: OpenBody.pieceSize)
+            if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
             isAtEnd = piece.readableBytes == 0
             if isAtEnd {
                 decoder.finish()
+                if startsOver() { return }
                 if let replacement, isKept { bytes.writeString(replacement.rawValue) }
                 masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) {
                     if isKept { bytes.writeBytes($0) }
@@ -340,6 +346,18 @@ package final class MaskedSource: ExchangeSource {
                     masking.add(part, isLast: false) { if isKept { bytes.writeBytes($0) } }
                 }
             }
+        }
+
+        /// Begins again, without a coding, where the body is seen to have none, in spite of its head.
+        private func startsOver() -> Bool {
+            guard uncoded == nil, let problem = decoder.problem, let beginning,
+                problem.isAtBeginning(decoded: decodedCount, beginning), DecodingProblem.isPlain(beginning)
+            else { return false }
+            uncoded = problem.givenAsReceived
+            (codings, limit) = ([], .max)
+            decoder = ContentDecoder(codings: [], limit: limit)
+            (readCount, isAtEnd) = (0, false)
+            return true
         }
     }
 }

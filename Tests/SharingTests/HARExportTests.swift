@@ -21,8 +21,8 @@ struct HARExportTests {
     @Test(
         "a URL is the one that was sent",
         arguments: [
-            ("/`x`?\"<a>\\^{b}|", "/`x`?\"<a>\\^{b}|"), ("/caf\u{E9}/日本?%zz", "/caf\u{E9}/日本?%zz"),
-            ("/\u{202E}\u{9B}", "/\u{202E}\u{9B}"), ("/a\u{7F}b", "/a%7Fb"),
+            ("/`x`?\"<a>\\^{b}|", "/`x`?\"<a>\\^{b}|"), ("/caf\u{E9}/日本?%zz", "/caf%C3%A9/%E6%97%A5%E6%9C%AC?%zz"),
+            ("/\u{202E}\u{9B}", "/%E2%80%AE%C2%9B"), ("/a\u{7F}b", "/a%7Fb"),
         ]
     )
     func sentURL(target: String, url: String) throws {

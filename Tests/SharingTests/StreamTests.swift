@@ -161,6 +161,27 @@ struct StreamTests {
         }
     }
 
+    @Test(
+        "events that do not have the content coding of their head are read as they came",
+        arguments: [ContentCoding.gzip, .zstd]
+    )
+    func uncodedEvents(_ coding: ContentCoding) throws {
+        let source = MemorySource()
+        let exchange = try events(source, coding: coding)
+        source.setStream(
+            exchange,
+            .responseReceived,
+            (0..<3).map { (after: $0 * 1_000, bytes: Array("data: number \($0)\n\n".utf8)) }
+        )
+        let timeline = try #require(MessageTimeline(exchange, source: source))
+        var found: [String] = []
+        while let message = try timeline.next() {
+            found.append("\(message.text ?? "") \((message.arrivedAt ?? 0) - exchange.record.startedAt)")
+        }
+        #expect(found == ["number 0 0", "number 1 1000", "number 2 2000"])
+        #expect(timeline.remarks.count == 1 && timeline.remarks[0].contains("was not decoded: nothing of it is"))
+    }
+
     @Test("of many events the first and the last are shown, and how to see the rest")
     func many() throws {
         let source = MemorySource()

@@ -9,6 +9,9 @@ final class DecodingLink {
     /// A zlib header is two bytes; a decoder that got further took them for one.
     private static let longestReplay = 2
     private static let longestBeginning = 4
+    /// Bytes of a compressed stream are not so many printable characters in turn.
+    private static let shortestText = 24
+    private static let tellingText = 64
 
     private enum State {
         case reading
@@ -73,7 +76,8 @@ final class DecodingLink {
             if case .failed(let reason) = step.status {
                 try deliver(step.produced, forward)
                 let isEarly = consumed + step.consumed <= DecodingLink.longestReplay
-                if produced == 0, isEarly, let earlier = replay, decoder.beginFallback() {
+                let isText = DecodingLink.isText((replay ?? []) + input.prefix(DecodingLink.tellingText))
+                if produced == 0, isEarly, !isText, let earlier = replay, decoder.beginFallback() {
                     replay = nil
                     // All that was read is still there: of a ZIP file each entry has the rest of the file behind it.
                     guard !earlier.isEmpty else {
@@ -109,6 +113,11 @@ final class DecodingLink {
         } else {
             fail(.truncated, "the data ends too early", consumed)
         }
+    }
+
+    /// Whether bytes are a text, and so no compressed stream.
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= shortestText && bytes.allSatisfy { $0 &- 0x20 < 0x5F || 0x09...0x0D ~= $0 }
     }
 
     private func startOver(with bytes: [UInt8], _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {

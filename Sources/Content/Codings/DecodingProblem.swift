@@ -11,6 +11,8 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
         case stoppedAtLimit = "stopped-at-limit"
         /// The coding is not one that can be undone; the bytes are as they were.
         case unknownCoding = "unknown-coding"
+        /// Nothing could be decoded; the bytes are as they were.
+        case notCoded = "not-coded"
     }
 
     package var kind: Kind
@@ -28,6 +30,10 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
 
     /// One sentence for people, for example `gzip: the data ends too early, at byte 512`.
     package var description: String {
-        kind == .unknownCoding ? message : "\(coding): \(message), at byte \(offset)"
+        switch kind {
+        case .unknownCoding: message
+        case .notCoded: "nothing of it is \(coding), so it is here as it came (\(message), at byte \(offset))"
+        default: "\(coding): \(message), at byte \(offset)"
+        }
     }
 }

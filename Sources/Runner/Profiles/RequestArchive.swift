@@ -42,6 +42,14 @@ package enum RequestArchive {
         // A file that cannot be read is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
+        if let text = try? InputFile.contents(of: path, atMost: ArchiveFormat.tellingBytes),
+            let title = ArchiveFormat.copiedCode(text)
+        {
+            throw StartError(
+                "\(path) has \(title), which is not read.",
+                hint: "Copy the request as cURL (for bash or for cmd), or save all as HAR."
+            )
+        }
         throw StartError(
             "\(path) is neither a Sluice session nor an archive that can be read.",
             hint: "These are: bundles, HAR, sessions of Charles, flows of mitmproxy, files of cURL commands."

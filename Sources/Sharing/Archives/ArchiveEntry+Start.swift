@@ -15,6 +15,14 @@ extension ArchiveEntry {
         setStart(moment, name, losses)
     }
 
+    /// Takes over the state that Sluice has written.
+    mutating func setState(_ name: String) {
+        let state = ExchangeRecord.State.allCases.first { $0.exportName == name }
+        // Nothing is missing of it, if only as nobody has sent the request yet.
+        isUnsent = state == .complete
+        self.state = state == .blocked || state == .interrupted ? state : nil
+    }
+
     /// Takes over when it began, in microseconds since 1970. What no session can keep becomes the nearest it can, and is
     /// counted.
     mutating func setStart(_ moment: Double, _ name: String, _ losses: ArchiveLosses) {

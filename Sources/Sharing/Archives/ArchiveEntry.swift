@@ -24,6 +24,9 @@ package struct ArchiveEntry {
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
         package var isCoded: Bool?
+        /// Whether the archive says that the body does not have the content codings that the fields name, as it never had
+        /// them.
+        var isAsReceived = false
         /// The media type that the archive gives the body.
         package var mediaType = ""
         /// When the bytes came, by growing offset.
@@ -57,6 +60,10 @@ package struct ArchiveEntry {
     /// The outcome of the TLS handshake with the server.
     package var tls: TLSDetails?
     package var error = ""
+    /// The state that Sluice gave it, of those that nothing else tells: blocked, interrupted.
+    var state: ExchangeRecord.State?
+    /// Whether what passed a tunnel was TLS.
+    var isTunnelledTLS = false
     /// Whether it is a request that nobody has sent yet, so that no response is missing.
     package var isUnsent = false
     /// What a user said of the exchange.
@@ -66,6 +73,8 @@ package struct ArchiveEntry {
     /// The parts whose secrets were replaced when Sluice wrote the archive.
     package var masked: [String] = []
     var messages: [SocketMessage] = []
+    /// When the events of the response came, in seconds since 1970; `nil` where one's time cannot be read.
+    var eventTimes: [Double?] = []
 
     /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
     struct SocketMessage {

@@ -46,6 +46,18 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
     }
 
+    /// What a text is that a browser has copied as code other than a command of cURL; `nil` for another text.
+    package static func copiedCode(_ beginning: [UInt8]) -> String? {
+        guard !beginning.contains(0) else { return nil }
+        let text = String(decoding: beginning.prefix(16 << 10), as: UTF8.self)
+        let start = text.trimmingPrefix { $0.isWhitespace || $0 == "\u{FEFF}" }
+        if start.hasPrefix("fetch(") || start.hasPrefix("await fetch(") { return "calls of fetch" }
+        let isPowerShell = ["$session", "$body", "$headers", "Invoke-WebRequest", "Invoke-RestMethod"]
+            .contains { start.hasPrefix($0) }
+        let hasCall = text.contains("Invoke-WebRequest") || text.contains("Invoke-RestMethod")
+        return isPowerShell && hasCall ? "commands of PowerShell" : nil
+    }
+
     /// What messages call it.
     package var title: String {
         switch self {

@@ -27,6 +27,22 @@ extension ArchiveRecording {
         guard record.mediaType.hasPrefix("application/grpc") else { return }
         record.grpc = GRPCOutcome(response) ?? trailers.flatMap { GRPCOutcome(StoredHead.fields($0)) }
     }
+
+    /// When the bytes of an event stream came, by the times of its events; none where the archive has not as many as there
+    /// are events.
+    static func arrivals(ofEvents times: [Double?], _ body: ByteBuffer, _ id: ExchangeID) -> [RecordEvent] {
+        guard !times.isEmpty else { return [] }
+        var starts: [Int64] = []
+        let reader = ServerSentEventReader(dataLimit: 0)
+        body.withUnsafeReadableBytes { bytes in reader.feed(bytes) { starts.append($0.range.lowerBound) } }
+        guard starts.count == times.count else { return [] }
+        return zip(starts, times).compactMap { start, time in
+            time.map { seconds in
+                let moment = RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
+                return .arrival(id, .responseReceived, offset: start, at: moment)
+            }
+        }
+    }
 }
 
 extension StreamCounter {

@@ -8,13 +8,19 @@ package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
     /// How many entries there were.
     package private(set) var count = 0
-    private var servers: [String: ConnectionID] = [:]
+    private var servers: [Server: ConnectionID] = [:]
     /// What the exchanges are said to be imported from.
     private let origin: String?
     private let makeExchange: () -> ExchangeID
     private let makeConnection: () -> ConnectionID
     /// The client's connection, of which an archive knows nothing.
     private let client: ConnectionID
+
+    /// What an archive tells of a connection to a server: exchanges with the same are shown on one.
+    private struct Server: Hashable {
+        let address: String
+        let tls: TLSDetails?
+    }
 
     /// Numbers exchanges and connections from 1.
     package init() {
@@ -64,7 +70,13 @@ package struct ArchiveRecording {
         record.extras.annotation = ArchiveRecording.annotation(entry)
         record.extras.origin = origin
         record.extras.masked = entry.masked
-        if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
+        if entry.isTunnelledTLS, record.url.scheme == "tunnel" { record.flags.insert(.tunnelledTLS) }
+        if entry.state == .interrupted {
+            record.state = .interrupted
+        } else if entry.state == .blocked {
+            record.state = .blocked
+            if !entry.error.isEmpty { record.failure = ArchiveRecording.failure(entry) }
+        } else if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
             record.state = .failed
             record.failure = ArchiveRecording.failure(entry)
         } else {
@@ -87,7 +99,9 @@ package struct ArchiveRecording {
             record.tally.fromServer = StreamCounter.ended(.webSocket, responseBody).count
         }
         var messages = ExchangeMessages()
-        messages.requestHead = ArchiveRecording.requestHead(record, entry.targetBytes, request)
+        if !record.method.isEmpty || !request.fields.isEmpty {
+            messages.requestHead = ArchiveRecording.requestHead(record, entry.targetBytes, request)
+        }
         if record.status > 0 || !entry.response.fields.isEmpty {
             let version = ArchiveRecording.version(entry.response.version)
             let reason = ArchiveRecording.line(entry.reason)
@@ -114,6 +128,11 @@ package struct ArchiveRecording {
         events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
         events += ArchiveRecording.arrivals(of: request, requestBody, record.id, .requestReceived)
         events += ArchiveRecording.arrivals(of: response, responseBody, record.id, .responseReceived)
+        if record.kind == .http, record.mediaType == "text/event-stream",
+            !messages.fields(of: .responseReceived).contains(.contentEncoding)
+        {
+            events += ArchiveRecording.arrivals(ofEvents: entry.eventTimes, responseBody, record.id)
+        }
         events.append(.finished(record, messages))
         return events
     }
@@ -149,9 +168,10 @@ package struct ArchiveRecording {
         guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
         let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        if let known = servers[peer] { return (known, peer) }
+        let server = Server(address: peer, tls: entry.tls)
+        if let known = servers[server] { return (known, peer) }
         let id = makeConnection()
-        servers[peer] = id
+        servers[server] = id
         let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
         var connection = ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer)
         connection.tls = entry.tls
@@ -201,7 +221,7 @@ package struct ArchiveRecording {
     /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
     private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
         let bytes = message.bytes ?? ByteBuffer(string: message.text)
-        guard bytes.readableBytes > 0 else { return bytes }
+        guard bytes.readableBytes > 0, !message.isAsReceived else { return bytes }
         let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
         let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
         if message.bytes != nil, message.isCoded ?? isCoded(bytes, codings) { return bytes }

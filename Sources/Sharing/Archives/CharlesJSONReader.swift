@@ -123,6 +123,7 @@ package struct CharlesJSONReader: ArchiveReader {
                     switch (name, first.kind) {
                     case ("text", .string): message.text = json.string(first)
                     case ("encoded", .string): message.encoded = json.string(first)
+                    case ("_notCoded", .literal): message.isAsReceived = json.text(first) == "true"
                     default: try json.skip(first)
                     }
                 }
@@ -162,7 +163,8 @@ package struct CharlesJSONReader: ArchiveReader {
                 let kind = json.string(first)
                 transaction.extras.kind = ExchangeRecord.Kind.allCases.first { $0.exportName == kind }
             case ("state", .string):
-                transaction.extras.isComplete = json.string(first) == ExchangeRecord.State.complete.exportName
+                let state = json.string(first)
+                transaction.extras.state = ExchangeRecord.State.allCases.first { $0.exportName == state }
             case ("startedAt", .string): transaction.extras.startedAt = json.string(first)
             case ("colour", .string): transaction.extras.colour = json.string(first)
             case ("timings", .objectBegin):

@@ -15,6 +15,8 @@ struct CharlesTransaction {
         var text = ""
         /// Base64 of the bytes, in place of `text`.
         var encoded: String?
+        /// Whether the body does not have the content coding that the fields name, as it never had it.
+        var isAsReceived = false
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
         var trailers: [(name: String, value: String)] = []
@@ -25,8 +27,7 @@ struct CharlesTransaction {
     /// What Sluice says of an exchange and Charles has no member for (``CharlesJSONExport``).
     struct Extras {
         var kind: ExchangeRecord.Kind?
-        /// Whether nothing is missing, if only as nobody has sent the request yet.
-        var isComplete = false
+        var state: ExchangeRecord.State?
         var startedAt = ""
         /// Milliseconds, by the names of ``JSONExport``.
         var timings: [String: Double] = [:]
@@ -98,7 +99,10 @@ struct CharlesTransaction {
         }
         if let kind = extras.kind, (kind == .webSocket) == isWebSocket { entry.kind = kind }
         // A tunnel has no response of its own.
-        if isTunnel || extras.isComplete, entry.error.isEmpty { entry.isUnsent = true }
+        if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
+        if let state = extras.state, state != .complete || entry.error.isEmpty { entry.setState(state.exportName) }
+        if entry.kind == .malformed, entry.method == "CONNECT" { entry.method = "" }
+        entry.isTunnelledTLS = isTunnel && scheme.lowercased() == "https" && target.port != 443
         return entry
     }
 
@@ -121,7 +125,7 @@ struct CharlesTransaction {
         if let authority = message.fields.first(where: { $0.name == ":authority" }), !isThere("host") {
             result.fields.insert(("host", authority.value), at: 0)
         }
-        result.mediaType = message.mediaType
+        (result.mediaType, result.isAsReceived) = (message.mediaType, message.isAsReceived)
         (result.trailers, result.arrivals) = (message.trailers, message.arrivals)
         if let bytes = message.bytes {
             result.bytes = bytes

@@ -22,6 +22,15 @@ extension HARReader {
         return number
     }
 
+    /// An address of IP, which may stand in brackets; empty for what is none, which is counted.
+    func address(_ name: String, _ token: JSONToken) -> String {
+        let text = json.string(token)
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        let isAddress = HAREntries.isAddress(bare)
+        if !isAddress, !text.isEmpty { losses.add(.unreadable(name)) }
+        return isAddress ? bare : ""
+    }
+
     /// A status; 0 for what is none, as browsers write it of an exchange without a response.
     func status(_ name: String, _ token: JSONToken) -> Int {
         guard let number = number(name, token, 0...999) else { return 0 }

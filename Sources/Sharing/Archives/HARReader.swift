@@ -69,14 +69,14 @@ package struct HARReader {
 
     private mutating func entry() throws -> ArchiveEntry {
         var entry = ArchiveEntry()
-        var (hasMessages, isOurs, scheme) = (false, false, "")
+        var (hasMessages, isOurs, scheme, rawURL) = (false, false, "", "")
         var kind: ExchangeRecord.Kind?
         try members { reader, name, first in
             switch (name, first.kind) {
             case ("startedDateTime", .string): entry.setStart(reader.json.string(first), name, reader.losses)
             case ("time", .number), ("time", .string):
                 entry.time = reader.number(name, first, HARReader.milliseconds)
-            case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
+            case ("serverIPAddress", .string): entry.serverAddress = reader.address(name, first)
             case ("connection", .string): entry.serverPort = reader.json.string(first)
             case ("connection", .number): entry.serverPort = reader.json.text(first)
             // Of Playwright, which has no `connection`.
@@ -94,8 +94,8 @@ package struct HARReader {
                         kind = ExchangeRecord.Kind.allCases.first { $0.exportName == text }
                     case ("requestTrailers", .arrayBegin): entry.request.trailers = try reader.fields()
                     case ("responseTrailers", .arrayBegin): entry.response.trailers = try reader.fields()
-                    case ("state", .string):
-                        entry.isUnsent = reader.json.string(first) == ExchangeRecord.State.complete.exportName
+                    case ("state", .string): entry.setState(reader.json.string(first))
+                    case ("url", .string): rawURL = reader.json.string(first)
                     default: try reader.json.skip(first)
                     }
                 }
@@ -104,6 +104,7 @@ package struct HARReader {
             case ("_webSocketMessages", .arrayBegin):
                 entry.messages = try reader.messages()
                 hasMessages = true
+            case ("_eventSourceMessages", .arrayBegin): entry.eventTimes = try reader.eventTimes()
             case ("timings", .objectBegin):
                 try reader.members { reader, name, first in
                     guard first.kind == .number || HARReader.phases.contains(name) && first.kind == .string else {
@@ -128,12 +129,16 @@ package struct HARReader {
         {
             entry.url = scheme + entry.url[colon...]
         }
+        if RequestURL(rawURL) != nil { entry.url = rawURL }
         if let kind, kind != .webSocket, !hasMessages { entry.kind = kind }
+        // HAR has no exchange without a method.
+        if entry.kind == .malformed, entry.method == "CONNECT" { entry.method = "" }
         // HAR has no URL of a host and a port alone.
         if [.tunnel, .decryptedTunnel, .failedHandshake].contains(entry.kind), entry.method == "CONNECT",
             let url = RequestURL(entry.url), url.pathAndQuery == "/"
         {
             entry.target = RequestURL(scheme: "tunnel", host: url.host, port: url.port, path: "")
+            entry.isTunnelledTLS = url.scheme == "https" && url.port != 443
         }
         if !isOurs, let bytes = HARReader.bytes(of: entry.request) {
             (entry.request.bytes, entry.request.text) = (bytes, "")
@@ -191,7 +196,10 @@ package struct HARReader {
                     reader.losses.add(.cutBody)
                     message.isCut = true
                 }
-            case ("comment", .string): message.charset = HARReader.charset(reader.json.string(first))
+            case ("comment", .string):
+                let comment = reader.json.string(first)
+                message.charset = HARReader.charset(comment)
+                message.isAsReceived = comment.hasPrefix(JSONBody.notDecoded)
             case ("size", .number), ("size", .string): size = reader.number(name, first, HARReader.amounts) ?? 0
             case (encoding, .string), ("encoding", .string): coding = reader.json.string(first)
             default: try reader.pass(name, first)
@@ -247,6 +255,19 @@ package struct HARReader {
             messages.append(message)
         }
         return messages
+    }
+
+    private mutating func eventTimes() throws -> [Double?] {
+        var times: [Double?] = []
+        try elements { reader in
+            var time: Double?
+            try reader.members { reader, name, first in
+                guard name == "time", first.kind == .number else { return try reader.json.skip(first) }
+                time = reader.moment(first)
+            }
+            if times.count < HARReader.mostMessages { times.append(time) }
+        }
+        return times
     }
 
     /// When a message came, in seconds since 1970; Playwright writes milliseconds.

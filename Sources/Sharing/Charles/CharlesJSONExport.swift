@@ -8,7 +8,8 @@ import NIOCore
 ///
 /// A transaction is what the client saw, as in HAR: the request as the client sent it, the response as it was given to the
 /// client. A body is `text` without content coding where it is UTF-8, else `encoded`: base64 of the bytes with their
-/// content coding. The bodies of a WebSocket are its frames. Times are whole milliseconds, as Charles writes them.
+/// content coding; `_notCoded` says of one that it never had the coding that its head names. The bodies of a WebSocket are
+/// its frames. Times are whole milliseconds, as Charles writes them.
 ///
 /// What Charles has no member for is in `_sluice`: `id`, `kind`, `state`, `startedAt` and `timings` to the microsecond (as in
 /// ``JSONExport``), `colour`, `masked`, trailers, and `arrivals` of a WebSocket: for each direction pairs of an offset into
@@ -219,26 +220,35 @@ package struct CharlesTransactions: ExchangeEntries {
         let recorded = RecordedBody(source: source, id: exchange.record.id, side: side)
         let limits = JSONBody.Limits(written: .max, decoded: CharlesTransactions.decodedLimit)
         let text = try JSONBody(recorded, mediaType: type, contentEncoding: coding, limits: limits)
-        if case .utf8 = text.form, text.problem == nil {
+        let isAsReceived = text.problem?.kind == .notCoded
+        if case .utf8 = text.form, text.problem == nil || isAsReceived {
             try writer.object("body") {
                 $0.key("text")
                 try text.write(into: &$0)
                 $0.member("charset", "UTF-8")
-                if !text.codings.isEmpty { $0.member("decoded", true) }
+                if isAsReceived {
+                    $0.member("_notCoded", true)
+                } else if !text.codings.isEmpty {
+                    $0.member("decoded", true)
+                }
             }
         } else {
-            try base64(isEmpty: text.encodedSize == 0, into: &writer) { try recorded.forEachPiece($0) }
+            try base64(isEmpty: text.encodedSize == 0, isAsReceived: isAsReceived, into: &writer) {
+                try recorded.forEachPiece($0)
+            }
         }
     }
 
     private func base64(
         isEmpty: Bool,
+        isAsReceived: Bool = false,
         into writer: inout JSONWriter,
         _ forEachPiece: ((ByteBuffer) throws -> Void) throws -> Void
     ) throws {
         guard !isEmpty else { return }
         try writer.object("body") { body in
             body.member("encoding", "base64")
+            if isAsReceived { body.member("_notCoded", true) }
             body.key("encoded")
             var encoder = Base64Stream()
             body.beginString()

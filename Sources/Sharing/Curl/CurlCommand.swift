@@ -67,6 +67,8 @@ struct CurlCommand {
             remarks.append(
                 isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
             )
+        } else if record.kind != .webSocket, let remark = exchange.remarkOnCut(bodySize: size, source) {
+            remarks.append(remark)
         }
         version()
         try method()

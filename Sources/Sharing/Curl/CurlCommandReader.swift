@@ -18,6 +18,11 @@ package struct CurlCommandReader {
     private var isHead = false
     private var isQuery = false
     private var isJSON = false
+    private var isCompressed = false
+    /// Whether brackets in the URL are no patterns.
+    private var hasNoPatterns = false
+    /// Whether dot segments of the URL stay.
+    private var keepsDots = false
     /// Whether another request begins, which is left out.
     private var isOver = false
     /// Header lines that options make.
@@ -166,7 +171,9 @@ package struct CurlCommandReader {
         case "basic", "http0.9": break
         case "cookie":
             if text.contains("=") { cookies.append(text) } else { leave("--cookie \(text)") }
-        case "compressed": addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd")
+        case "compressed": isCompressed = true
+        case "globoff": hasNoPatterns = true
+        case "path-as-is": keepsDots = true
         case "data", "data-ascii": addData(value, .withoutLineBreaks)
         case "data-binary": addData(value, .asItIs)
         case "data-raw": addPiece(.bytes(value))
@@ -311,6 +318,7 @@ package struct CurlCommandReader {
     // MARK: End
 
     private mutating func finish() throws(CurlReadError) {
+        if isCompressed { addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd") }
         for line in made { addUnlessThere(line.name, line.value) }
         if !cookies.isEmpty { addUnlessThere("Cookie", cookies.joined(separator: "; ")) }
         if isQuery {
@@ -340,6 +348,11 @@ package struct CurlCommandReader {
 
     private mutating func finishURL() throws(CurlReadError) {
         guard !request.url.isEmpty else { throw CurlReadError("The command has no URL.") }
+        if !hasNoPatterns {
+            let (url, patterns) = CurlURL.unescaped(request.url)
+            request.url = url
+            for pattern in patterns { leave("the pattern \(pattern) of the URL") }
+        }
         if let end = request.url.range(of: "://") {
             let scheme = request.url[..<end.lowerBound].lowercased()
             guard ["http", "https", "ws", "wss"].contains(scheme) else {
@@ -355,7 +368,10 @@ package struct CurlCommandReader {
             request.target = target
             let end = request.url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? request.url.endIndex
             request.url = request.url[..<end] + String(fieldBytes: target)
-        } else if let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {
+        } else if !keepsDots {
+            request.url = CurlURL.withoutDotSegments(request.url, from: start)
+        }
+        if target == nil, let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {
             // A fragment is never sent (RFC 9110 §4.2.5).
             request.url = String(request.url[..<hash])
         }

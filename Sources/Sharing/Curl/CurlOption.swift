@@ -4,7 +4,7 @@ struct CurlOption {
     let name: String
     let takesValue: Bool
 
-    /// What says nothing about the request itself: output, waiting, and how a URL is spelled, which stays as it is.
+    /// What says nothing about the request itself: output and waiting.
     var isSilent: Bool { CurlOption.silent.contains(name) }
 
     /// The option of a long name; one that is not known takes no value.
@@ -27,7 +27,7 @@ struct CurlOption {
         """
         silent show-error verbose include output remote-name remote-name-all remote-header-name write-out no-buffer
         progress-bar no-progress-meter fail fail-with-body fail-early max-time connect-timeout retry retry-delay
-        retry-max-time retry-all-errors retry-connrefused globoff path-as-is create-dirs dump-header stderr trace
+        retry-max-time retry-all-errors retry-connrefused create-dirs dump-header stderr trace
         trace-ascii trace-time keepalive-time no-keepalive compressed-ssh tcp-nodelay remote-time output-dir styled-output
         """
     )

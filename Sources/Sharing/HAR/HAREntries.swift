@@ -27,7 +27,8 @@ package struct HAREntries: ExchangeEntries {
         try writer.object("timings") { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
             let (host, port) = HAREntries.address(of: upstream.peerAddress)
-            writer.member("serverIPAddress", host)
+            // What other programs wrote may be a name.
+            if HAREntries.isAddress(host) { writer.member("serverIPAddress", host) }
             // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
             writer.optionalMember("connection", port.map { String($0) })
         }
@@ -48,6 +49,7 @@ package struct HAREntries: ExchangeEntries {
         writer.optionalMilliseconds("duration", record.timings.total)
         writer.optionalMember("colour", record.extras.annotation.colour)
         try writer.masked(record, by: source)
+        writer.optionalMember("url", HARURL.raw(record, heads.request))
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)
@@ -67,6 +69,11 @@ package struct HAREntries: ExchangeEntries {
         if let bytes = messages.responseTrailers { try writer.fields("responseTrailers", StoredHead.fields(bytes)) }
         writer.optionalMember("interimResponses", messages.interimHeads.map { String(buffer: $0) })
         if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
+    }
+
+    /// Whether a text is an address of IP, which may have a zone.
+    static func isAddress(_ text: String) -> Bool {
+        (try? SocketAddress(ipAddress: String(text.prefix { $0 != "%" }), port: 0)) != nil
     }
 
     /// The address in `host:port`, without the brackets of IPv6, and the port.

@@ -179,7 +179,8 @@ extension HTTPVersion {
 
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
 enum HARURL {
-    /// The URL with path and query as sent; only what no URL holds, and bytes that are not UTF-8, are percent-encoded.
+    /// The URL with path and query as sent; what no URL holds (RFC 3986), such as bytes that are not ASCII, is
+    /// percent-encoded.
     static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
         var url = record.url
         if record.kind == .webSocket {
@@ -198,9 +199,18 @@ enum HARURL {
         return text.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
                 text += "%" + scalar.value.padded(to: 2, radix: 16, uppercase: true)
-            } else {
+            } else if scalar.isASCII {
                 text.unicodeScalars.append(scalar)
+            } else {
+                for byte in String(scalar).utf8 { text += "%" + byte.padded(to: 2, radix: 16, uppercase: true) }
             }
         }
+    }
+
+    /// The URL as it was sent, where it is text and `text` has it otherwise.
+    static func raw(_ record: ExchangeRecord, _ head: RequestHead?) -> String? {
+        let url = record.url.description
+        let isText = head.map { String(validating: $0.targetBytes, as: UTF8.self) != nil } ?? true
+        return isText && !url.utf8.allSatisfy({ $0 < 0x80 }) ? url : nil
     }
 }

@@ -6,7 +6,7 @@ import NIOCore
 ///
 /// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970), `opcode`
 /// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
-/// `_eventSourceMessages` have `time`, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
+/// `_eventSourceMessages` have `time` where it is known, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
 /// how many bytes are missing.
 extension HAREntries {
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
@@ -52,8 +52,8 @@ extension HAREntries {
             decodedLimit: options.decodedLimit
         )
         guard let timeline else { return }
-        // Bytes whose arrival was not recorded have at least not come before the request.
-        var time = exchange.record.startedAt
+        // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
+        var time = resourceType == "websocket" ? exchange.record.startedAt : nil
         writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")
         try writer.array { array in
             while let message = try timeline.next() {
@@ -67,22 +67,29 @@ extension HAREntries {
         if !remarks.isEmpty { writer.member("comment", remarks.joined(separator: " ")) }
     }
 
-    private static func member(_ message: StreamedMessage, at time: Int64, into writer: inout JSONWriter) throws {
+    /// Writes a message; an event whose time is not known has none.
+    private static func member(_ message: StreamedMessage, at time: Int64?, into writer: inout JSONWriter) throws {
         switch message.kind {
         case .webSocket(let details):
             writer.member("type", message.direction == .fromClient ? "send" : "receive")
-            writer.key("time")
-            writer.seconds(time)
+            writer.optionalSeconds("time", time)
             writer.member("opcode", details.opcode.rawValue)
             writer.member("data", message.text ?? message.base64)
         case .event(let details):
-            writer.key("time")
-            writer.seconds(time)
+            writer.optionalSeconds("time", time)
             writer.member("eventName", details.type)
             writer.member("eventId", details.id ?? "")
             writer.member("data", message.text ?? "")
         case .line: break
         }
         if message.leftOut > 0 { writer.member("_leftOut", message.leftOut) }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func optionalSeconds(_ name: String, _ moment: Int64?) {
+        guard let moment else { return }
+        key(name)
+        seconds(moment)
     }
 }

@@ -41,6 +41,10 @@ final class DescribedAPI {
         paths.values.flatMap { $0.operations.values }.reduce(0) { $0 + $1.unreadBodies }
     }
 
+    var unreadQueries: Int {
+        paths.values.flatMap { $0.operations.values }.reduce(0) { $0 + $1.unreadQueries }
+    }
+
     func add(_ exchange: RecordedExchange, _ heads: ReadHeads, _ source: any ExchangeSource) throws {
         let record = exchange.record
         guard isCall(record, heads) else {

@@ -20,6 +20,8 @@ final class DescribedOperation {
     /// The ways in which clients authenticated, each with how often.
     private var security: [Set<SecurityScheme>] = []
     private(set) var unreadBodies = 0
+    /// Queries with something in them that is no parameter with a name.
+    private(set) var unreadQueries = 0
 
     private struct Parameter {
         let name: String
@@ -45,7 +47,11 @@ final class DescribedOperation {
         for (index, value) in template.values.enumerated() where pathValues.indices.contains(index) {
             pathValues[index].values.add(value.value)
         }
-        if let query = record.url.query { addFields(FormFields.parse(query: query)) }
+        if let query = record.url.query {
+            let described = DescribedFields(query: query)
+            addFields(described.fields)
+            if !described.isWhole { unreadQueries += 1 }
+        }
         if try add(.requestReceived, exchange, heads, &requests, source) { requestBodies += 1 }
         guard record.status > 0 else { return }
         let status = (100...599).contains(record.status) ? record.status : 0
@@ -54,7 +60,7 @@ final class DescribedOperation {
 
     private func addFields(_ fields: [FormField]) {
         var seen: [String: Int] = [:]
-        for field in fields where !field.name.isEmpty {
+        for field in fields {
             var place = parameters.firstIndex { $0.name == field.name }
             if place == nil, parameters.count < DescribedOperation.mostParameters {
                 place = parameters.count
@@ -150,6 +156,7 @@ final class DescribedOperation {
 
 /// What is known of the bodies of one media type.
 final class DescribedContent {
+    /// How many bodies have the fields.
     private var count = 0
     private var shape: JSONShape?
     private var fields: [(name: String, values: ValueText, count: Int, isFile: Bool)] = []
@@ -158,31 +165,51 @@ final class DescribedContent {
 
     private static func isForm(_ type: MediaType) -> Bool { type.essence == "application/x-www-form-urlencoded" }
 
-    /// Takes a decoded body in; returns whether it could be read.
+    /// Takes a decoded body in; returns whether all of it could be read.
     func add(_ bytes: ByteBuffer, _ type: MediaType) -> Bool {
         if type.isJSON {
             guard let tree = try? JSONTree(Array(bytes.readableBytesView)) else { return false }
-            let known = shape ?? JSONShape()
-            shape = known
-            known.add(tree)
-        } else if DescribedContent.isForm(type) {
-            add(FormFields.parse(bytes.readableBytesView).map { ($0.name, $0.value, false) })
-        } else {
-            guard let multipart = Multipart(bytes, mediaType: type) else { return false }
-            add(
-                multipart.parts.compactMap { part in
-                    let isFile = part.fileName != nil
-                    return part.name.map { ($0, isFile ? "" : String(buffer: part.content), isFile) }
-                }
-            )
+            add(tree)
+            return true
         }
-        count += 1
-        return true
+        if DescribedContent.isForm(type) {
+            if let tree = DescribedContent.tree(bytes) {
+                add(tree)
+                return true
+            }
+            let described = DescribedFields(form: bytes.readableBytesView)
+            if described.isWhole || !described.fields.isEmpty {
+                add(described.fields.map { ($0.name, $0.value, false) })
+            }
+            return described.isWhole
+        }
+        guard let multipart = Multipart(bytes, mediaType: type) else { return false }
+        let values = multipart.parts.compactMap { part in
+            let isFile = part.fileName != nil
+            return part.name.map { ($0, isFile ? "" : String(buffer: part.content), isFile) }
+        }
+        let named = values.filter { DescribedFields.isName($0.0) }
+        add(named)
+        return named.count == values.count
+    }
+
+    /// The JSON that a body is which is called a form; `nil` for another one.
+    private static func tree(_ bytes: ByteBuffer) -> JSONTree? {
+        let first = bytes.readableBytesView.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        return try? JSONTree(Array(bytes.readableBytesView))
+    }
+
+    private func add(_ tree: JSONTree) {
+        let known = shape ?? JSONShape()
+        shape = known
+        known.add(tree)
     }
 
     private func add(_ values: [(name: String, text: String, isFile: Bool)]) {
+        count += 1
         var seen: Set<String> = []
-        for value in values where !value.name.isEmpty {
+        for value in values {
             var place = fields.firstIndex { $0.name == value.name }
             if place == nil, fields.count < 256 {
                 place = fields.count
@@ -208,18 +235,25 @@ final class DescribedContent {
             return try writer.object("schema") { $0.member("type", "string") }
         }
         try writer.object("schema") { writer in
-            if let shape { return try shape.write(into: &writer) }
-            writer.member("type", "object")
-            try writer.object("properties") { writer in
-                for field in fields {
-                    try writer.object(field.name) {
-                        // The content of a file has no type (OpenAPI 3.1.1 §4.8.14.3).
-                        if !field.isFile { field.values.write(into: &$0) }
-                    }
+            guard let shape else { return try writeFields(into: &writer) }
+            guard !fields.isEmpty else { return try shape.write(into: &writer) }
+            try writer.objects("anyOf", [true, false]) { writer, isShape in
+                if isShape { try shape.write(into: &writer) } else { try writeFields(into: &writer) }
+            }
+        }
+    }
+
+    private func writeFields(into writer: inout JSONWriter) throws {
+        writer.member("type", "object")
+        try writer.object("properties") { writer in
+            for field in fields {
+                try writer.object(field.name) {
+                    // The content of a file has no type (OpenAPI 3.1.1 §4.8.14.3).
+                    if !field.isFile { field.values.write(into: &$0) }
                 }
             }
-            let required = fields.filter { $0.count == count }.map(\.name)
-            if !required.isEmpty { try writer.strings("required", required) }
         }
+        let required = fields.filter { $0.count == count }.map(\.name)
+        if !required.isEmpty { try writer.strings("required", required) }
     }
 }

@@ -10,6 +10,8 @@ final class JSONShape {
     private static let deepest = 32
     /// An object of more members is described as a map.
     private static let mostMembers = 256
+    /// A longer name is the entry of a map, in bytes.
+    private static let longestName = 128
     private static let int32 = -2_147_483_648...2_147_483_647
 
     private var count = 0
@@ -82,8 +84,8 @@ final class JSONShape {
                 members[place].shape.add(tree, child)
                 // A name may stand twice.
                 if seen.insert(place).inserted { members[place].count += 1 }
-            } else if values != nil || PathShape.isIdentifier(name) || members.count >= JSONShape.mostMembers {
-                // Members whose names are identifiers are the entries of a map.
+            } else if values != nil || JSONShape.isKey(name) || members.count >= JSONShape.mostMembers {
+                // Members whose names are identifiers or texts are the entries of a map.
                 let shape = values ?? JSONShape(depth: depth + 1)
                 values = shape
                 shape.add(tree, child)
@@ -94,6 +96,10 @@ final class JSONShape {
                 members[members.count - 1].shape.add(tree, child)
             }
         }
+    }
+
+    private static func isKey(_ name: String) -> Bool {
+        name.utf8.count > longestName || PathShape.isIdentifier(name) || name.contains { $0.isNewline }
     }
 
     // MARK: - Writing

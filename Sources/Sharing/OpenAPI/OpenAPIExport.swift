@@ -6,7 +6,7 @@ import NIOCore
 /// Exports a description of the API that the exchanges are of, as OpenAPI 3.1.1 in JSON: paths with their parameters,
 /// request bodies and responses with schemas that fit everything that was seen, and how clients authenticate.
 ///
-/// No value of an exchange is in it. Identifiers in paths become parameters. What was not seen is not described; required
+/// No value of an exchange is in it, and no text that passed as a form or a query. Identifiers in paths become parameters. What was not seen is not described; required
 /// is what was there each time. Left out are exchanges that are no calls of an API: tunnels, WebSockets, gRPC, style
 /// sheets, scripts, images, fonts, media.
 package struct OpenAPIExport: ExchangeExport {
@@ -48,7 +48,10 @@ package struct OpenAPIExport: ExchangeExport {
         left(api.furtherPaths, "paths beyond the first \(OpenAPIExport.mostPaths)")
         left(api.furtherServers, "servers beyond the first \(OpenAPIExport.mostServers)")
         if api.unreadBodies > 0 {
-            parts.append("\(api.unreadBodies) bodies are not in the schemas: no JSON, or too long")
+            parts.append("\(api.unreadBodies) bodies are not in the schemas: no JSON, no form, or too long")
+        }
+        if api.unreadQueries > 0 {
+            parts.append("\(api.unreadQueries) queries are not described in whole: parts of them have no name")
         }
         if api.servers.list.count > 1 {
             let count = api.servers.list.count

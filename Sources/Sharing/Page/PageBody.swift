@@ -55,7 +55,9 @@ struct PageBody {
         }
         totals.written += shown.readableBytes
         let problem = loaded.problem ?? (source as? MaskedSource)?.problem(of: exchange.record.id, side: side)
-        if let problem { notes.append("not decoded in whole: \(problem)") }
+        if let problem {
+            notes.append("\(problem.kind == .notCoded ? "not decoded" : "not decoded in whole"): \(problem)")
+        }
         if let failure = loaded.failure { notes.append("it cannot be read: \(failure)") }
         if bytes.readableBytes == 0, problem == nil, loaded.failure == nil {
             notes.append("its bytes were not recorded")

@@ -21,6 +21,10 @@ struct FetchCall {
         if !request.body.isEmpty, isBodyless {
             remarks.append("fetch sends no body with \(request.method), so it is left out")
         }
+        let names = Set(request.fields.map { $0.name.lowercased() })
+        if names.count < request.fields.count {
+            remarks.append("header lines of one name are joined, as fetch sends one")
+        }
         let odd = request.url.contains { " \"<>\\^`{|}'".contains($0) || !$0.isASCII }
         if odd || request.url.contains("/.") {
             remarks.append("fetch writes some characters of this URL in its own way")
@@ -63,6 +67,22 @@ struct FetchCall {
             let words = "set \(name) to the \(meaning)".quoted(VisibleText.jsonEscape)
             return "if (!process.env.\(name)) throw new Error(\(words));\n"
         }.joined()
+    }
+
+    /// The statements of a program for one of several requests, which goes on after an error, and says so at its end. No
+    /// body is read.
+    static func attempt(_ expression: String, _ number: String, _ title: String) -> String {
+        func literal(_ text: String) -> String { text.quoted(VisibleText.jsonEscape) }
+        return """
+            try {
+              const response = await \(expression.replacing("\n", with: "\n  "));
+              console.log(\(literal(number)), response.status);
+              await response.body?.cancel().catch(() => {});
+            } catch (error) {
+              console.error(\(literal("\(number) \(title)")), String(error.cause ?? error));
+              process.exitCode = 1;
+            }
+            """
     }
 
     /// What is not the same, and the call as an expression.

@@ -19,7 +19,9 @@ struct HTTPieCommand {
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
     mutating func text(_ files: (any BodyFiles)?) throws -> String {
-        var before = Array((request.comments("#") + comments).utf8)
+        let change =
+            request.isURLChanged(keepsPath: true) ? "# HTTPie writes some characters of this URL in its own way\n" : ""
+        var before = Array((request.comments("#") + comments + change).utf8)
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
         if request.body.isEmpty {
             words.append(Array("--ignore-stdin".utf8))

@@ -5,7 +5,7 @@ import Text
 
 /// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or
 /// calls of Python's requests. It prints the number of each and the status that it is answered with; HTTPie prints what
-/// it prints. Exchanges that are not requests stay out, and a comment says so.
+/// it prints. Where a request fails, a program of `fetch` or Python prints the error, goes on, and ends with 1. Exchanges that are not requests stay out, and a comment says so.
 package struct ProgramExport: ScriptExport {
     package enum Language: Sendable { case httpie, fetch, python }
 
@@ -41,7 +41,8 @@ package struct ProgramExport: ScriptExport {
         let id = exchange.record.id
         let text: String
         do {
-            text = try self.text(RequestToRepeat(exchange, source: source), id)
+            let title = "\(exchange.record.method) \(exchange.record.url)"
+            text = try self.text(RequestToRepeat(exchange, source: source), id, title)
         } catch let refusal as CurlError {
             skipped.append((id, refusal.description))
             return try write("\n\(comment("\(id) left out: \(refusal.description)"))")
@@ -51,10 +52,10 @@ package struct ProgramExport: ScriptExport {
 
     package mutating func finish() throws {
         try files.finish()
-        try write("")
+        try write(language == .python ? "\nif failed: sys.exit(1)\n" : "")
     }
 
-    private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID) throws -> String {
+    private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID, _ title: String) throws -> String {
         if request.heldBody != nil { readsBodies = true }
         switch language {
         case .httpie:
@@ -66,12 +67,12 @@ package struct ProgramExport: ScriptExport {
             var call = try FetchCall(request)
             let (comments, expression) = call.parts()
             need(call.variables)
-            return "\(comments)console.log(\"\(id)\", (await \(expression)).status);"
+            return comments + FetchCall.attempt(expression, "\(id)", title)
         case .python:
             var call = PythonCall(request)
-            let (comments, statements, _) = call.parts()
+            let (comments, statements, _) = call.parts(streams: true)
             need(call.variables)
-            return comments + statements + PythonCall.printing("\"\(id)\", response.status_code")
+            return comments + PythonCall.attempt(statements, "\(id)", title)
         }
     }
 
@@ -100,12 +101,13 @@ package struct ProgramExport: ScriptExport {
             let first = "// Requests recorded by Sluice, for Node from version 18 on.\n"
             return Array((first + FetchCall.guards(meanings)).utf8)
         case .python:
-            var text = "# Requests recorded by Sluice, for Python with the package requests.\n"
+            var text = "# Requests recorded by Sluice, for Python with the package requests.\nimport sys\n"
             text += PythonCall.imports(readsVariables: !meanings.isEmpty || readsBodies, skipsFields: true)
             for (name, meaning) in meanings {
                 let words = PythonCall.literal("set \(name) to the \(meaning)")
                 text += "if not os.environ.get(\"\(name)\"): raise SystemExit(\(words))\n"
             }
+            text += "failed = False\n"
             return Array(text.utf8)
         }
     }

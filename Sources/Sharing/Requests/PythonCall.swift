@@ -28,14 +28,23 @@ struct PythonCall {
             + (skipsFields ? "from urllib3.util import SKIP_HEADER\n" : "")
     }
 
+    /// The statements of a program for one of several requests, which goes on after an error, and says so at its end.
+    static func attempt(_ call: String, _ number: String, _ title: String) -> String {
+        let steps = call + printing("\(literal(number)), response.status_code") + "response.close()\n"
+        let lines = steps.split(separator: "\n").map { "    \($0)\n" }.joined()
+        let report = printing("\(literal("\(number) \(title)")), error, file=sys.stderr")
+        return "try:\n\(lines)except Exception as error:\n    \(report)    failed = True\n"
+    }
+
     /// What is not the same, the statements that send the request, and whether they need `SKIP_HEADER`.
-    mutating func parts() -> (comments: String, call: String, skipsFields: Bool) {
+    /// Where it `streams`, a body is only read when it is asked for.
+    mutating func parts(streams: Bool = false) -> (comments: String, call: String, skipsFields: Bool) {
         let fields = request.joinedFields
         var comments = request.comments("#")
         if fields.count < request.fields.count {
             comments += "# header lines of one name are joined, as requests sends one\n"
         }
-        if changesURL { comments += "# requests writes some characters of this URL in its own way\n" }
+        if request.isURLChanged() { comments += "# requests writes some characters of this URL in its own way\n" }
         // urllib3 adds these of its own accord.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let url = variable(request.url)
@@ -51,40 +60,8 @@ struct PythonCall {
         text += "    \(method),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if !request.body.isEmpty { text += "    data=\(body),\n" }
+        if streams { text += "    stream=True,\n" }
         return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
-    }
-
-    /// Whether requests and urllib3 send another path or query than that of the URL: they take dot segments out, and
-    /// write escapes in capitals, where they are needed and nowhere else.
-    private var changesURL: Bool {
-        let url = Array(request.url.utf8)
-        guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
-            let start = url[colon...].dropFirst(3).firstIndex(of: UInt8(ascii: "/"))
-        else { return false }
-        let target = Array(url[start...])
-        let path = target.prefix { $0 != UInt8(ascii: "?") }
-        let segments = path.split(separator: UInt8(ascii: "/"))
-        let hasDots = segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
-        // An empty query goes, too.
-        if hasDots || target.dropFirst(path.count).count == 1 { return true }
-        return target.indices.contains { index in
-            switch target[index] {
-            case UInt8(ascii: "%"): !PythonCall.isKeptEscape(target[(index + 1)...].prefix(2))
-            case let byte: !PythonCall.isUnreserved(byte) && !"/!$&'()*+,;=:@?".utf8.contains(byte)
-            }
-        }
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
-    }
-
-    /// Whether two digits after a percent sign stay as they are.
-    private static func isKeptEscape(_ digits: ArraySlice<UInt8>) -> Bool {
-        guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }),
-            let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { return false }
-        return !isUnreserved(byte)
     }
 
     /// A text as a literal between double quotes.

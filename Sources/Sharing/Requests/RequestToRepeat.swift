@@ -34,7 +34,7 @@ struct RequestToRepeat {
         number = record.id
         variables = ShellVariables(source as? MaskedSource)
         method = head.method
-        url = record.url.description
+        url = RequestToRepeat.url(record, head)
         let authority = record.url.authority.lowercased()
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
@@ -56,6 +56,9 @@ struct RequestToRepeat {
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
         if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
         if let remark = EarlierMask.remark(onBody: body, source) { remarks.append(remark) }
+        if !body.isEmpty, source is MaskedSource, let coding = head.fields.value(of: .contentEncoding) {
+            remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
+        }
         let target = head.originTarget
         if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
         if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }
@@ -65,7 +68,56 @@ struct RequestToRepeat {
             remarks.append(
                 isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
             )
+        } else if let remark = exchange.remarkOnCut(bodySize: body.count, source) {
+            remarks.append(remark)
         }
+    }
+
+    /// The URL with its path and query as they were sent; bytes that no URL has are percent-encoded as they are.
+    private static func url(_ record: ExchangeRecord, _ head: RequestHead) -> String {
+        let target = head.originTarget.prefix { $0 != UInt8(ascii: "#") }
+        guard target.first == UInt8(ascii: "/"), target.contains(where: { $0 >= 0x80 }) else {
+            return record.url.description
+        }
+        let encoded = target.flatMap { byte in
+            byte < 0x80 ? [byte] : Array("%\(byte.padded(to: 2, radix: 16, uppercase: true))".utf8)
+        }
+        return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Whether Python's requests and its urllib3, which HTTPie has, too, send another path or query than that of the URL:
+    /// they take dot segments out, unless the path is kept as it is, and write escapes in capitals, where they are needed
+    /// and nowhere else.
+    func isURLChanged(keepsPath: Bool = false) -> Bool {
+        let url = Array(url.utf8)
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
+            let start = url[colon...].dropFirst(3).firstIndex(of: UInt8(ascii: "/"))
+        else { return false }
+        let target = Array(url[start...])
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        let segments = path.split(separator: UInt8(ascii: "/"))
+        let hasDots = !keepsPath && segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+        // An empty query goes, too.
+        if hasDots || target.dropFirst(path.count).count == 1 { return true }
+        return target.indices.contains { index in
+            switch target[index] {
+            case UInt8(ascii: "%"):
+                !RequestToRepeat.isEscape(target[(index + 1)...].prefix(2), ofAny: keepsPath && index < path.count)
+            case let byte: !RequestToRepeat.isUnreserved(byte) && !"/!$&'()*+,;=:@?".utf8.contains(byte)
+            }
+        }
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+    }
+
+    /// Whether two digits after a percent sign stay as they are: capitals, of what needs an escape or of anything.
+    private static func isEscape(_ digits: ArraySlice<UInt8>, ofAny: Bool) -> Bool {
+        guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }),
+            let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return false }
+        return ofAny || !isUnreserved(byte)
     }
 
     func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }

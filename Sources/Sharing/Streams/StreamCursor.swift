@@ -55,7 +55,10 @@ final class StreamCursor {
         if let problem = reader.problem {
             remarks.append("What follows from the \(sender) cannot be read: \(problem).")
         }
-        if let problem = body.problem { remarks.append("The \(sender)'s body was not decoded in whole: \(problem).") }
+        if let problem = body.problem {
+            let words = problem.kind == .notCoded ? "not decoded" : "not decoded in whole"
+            remarks.append("The \(sender)'s body was \(words): \(problem).")
+        }
         return remarks
     }
 

@@ -13,11 +13,15 @@ struct TimedBody {
     private static let pieceSize = 256 * 1024
 
     private let body: RecordedBody
-    private let decoder: ContentDecoder?
+    private var decoder: ContentDecoder?
     private var clock: ArrivalClock
     /// The bytes that were read from the session and not yet handed over.
     private var unread = ByteBuffer()
     private var offset: Int64 = 0
+    /// How many bytes the decoder gave.
+    private var decodedCount = 0
+    /// Set where the body does not have its content coding, and so is read as it came.
+    private var uncoded: DecodingProblem?
     /// Whether more may come, so that times are read again with each piece.
     var follows = false
     /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
@@ -31,7 +35,7 @@ struct TimedBody {
     }
 
     /// What stopped the decoding.
-    var problem: DecodingProblem? { decoder?.problem }
+    var problem: DecodingProblem? { uncoded ?? decoder?.problem }
 
     /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces; `false` at the
     /// end of the bytes that are there. Throws the source's error.
@@ -49,11 +53,27 @@ struct TimedBody {
         offset += length
         self.arrival = arrival
         if let decoder {
-            decoder.decode(slice, forEachPiece: forward)
+            var count = 0
+            decoder.decode(slice) {
+                count += $0.count
+                forward($0)
+            }
+            decodedCount += count
+            if let problem = decoder.problem { try startOver(problem) }
         } else {
             slice.withUnsafeReadableBytes(forward)
         }
         return true
+    }
+
+    /// Begins again, without a coding, where the body is seen to have none, in spite of its head.
+    private mutating func startOver(_ problem: DecodingProblem) throws {
+        guard decodedCount == 0 else { return }
+        let count = DecodingProblem.tellingBytes
+        let beginning = try body.source.body(of: body.id, side: body.side, offset: 0, limit: count)
+        guard problem.isAtBeginning(decoded: 0, beginning), DecodingProblem.isPlain(beginning) else { return }
+        (uncoded, decoder) = (problem.givenAsReceived, nil)
+        (unread, offset, clock) = (ByteBuffer(), 0, ArrivalClock(body))
     }
 
     /// Says that no bytes will follow, which is a problem where a content coding has not come to its end.

@@ -40,7 +40,7 @@ package enum BodyExport {
     ) throws -> String? {
         var whole = ByteBuffer()
         let problem = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
-        guard problem == nil else { return nil }
+        guard problem == nil || problem?.kind == .notCoded else { return nil }
         let charset = Charset.detect(in: whole, mediaType: mediaType)
         return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text
     }

@@ -26,6 +26,8 @@ struct JSONBody {
 
     /// Text in other encodings than UTF-8 is converted whole, so only up to this size.
     private static let longestConversion = 8 << 20
+    /// What a comment begins with where a body is written as it came, whatever content coding its head names.
+    static let notDecoded = "Not decoded:"
     /// A body of at most this size, without its content coding, is kept until it is written.
     private static let longestKept = 256 << 10
 
@@ -84,7 +86,10 @@ struct JSONBody {
     /// What a reader should know about the body, in sentences; `nil` where there is nothing.
     var comment: String? {
         var sentences: [String] = []
-        if let problem { sentences.append("Not decoded in whole: \(problem).") }
+        if let problem {
+            let isAsReceived = problem.kind == .notCoded
+            sentences.append("\(isAsReceived ? JSONBody.notDecoded : "Not decoded in whole:") \(problem).")
+        }
         if isCut { sentences.append("Only the beginning of \(decodedSize) bytes is here.") }
         if case .converted(_, let charset) = form { sentences.append("Converted from \(charset).") }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")

@@ -15,7 +15,11 @@ struct RecordedBody {
     var masked: MaskedSource? { source as? MaskedSource }
 
     var isEmpty: Bool {
-        get throws { try source.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize).readableBytes == 0 }
+        get throws {
+            // Of a masked body there may be nothing that can be written.
+            try (masked?.original ?? source).body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize)
+                .readableBytes == 0
+        }
     }
 
     /// Calls `body` with the recorded bytes, piece by piece.
@@ -30,7 +34,7 @@ struct RecordedBody {
     }
 
     /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them. Returns what
-    /// stopped the decoding, if anything did.
+    /// stopped the decoding, if anything did. Of a body of which nothing can be decoded it gives the bytes as they came.
     func forEachDecodedPiece(
         _ codings: [ContentCoding],
         limit: Int,
@@ -48,12 +52,24 @@ struct RecordedBody {
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> DecodingProblem? {
         let decoder = ContentDecoder(codings: masked == nil ? codings : [], limit: limit)
+        var decoded = 0
+        var beginning: ByteBuffer?
         try forEachPiece { piece in
             size += piece.readableBytes
-            try decoder.decode(piece, forEachPiece: body)
+            beginning = beginning ?? piece
+            try decoder.decode(piece) {
+                decoded += $0.count
+                try body($0)
+            }
         }
         decoder.finish()
-        return masked?.problem(of: id, side: side) ?? decoder.problem
+        if let masked { return masked.problem(of: id, side: side) ?? decoder.problem }
+        guard let problem = decoder.problem, let beginning, problem.isAtBeginning(decoded: decoded, beginning) else {
+            return decoder.problem
+        }
+        let plain = ContentDecoder(codings: [], limit: limit)
+        try forEachPiece { try plain.decode($0, forEachPiece: body) }
+        return problem.givenAsReceived
     }
 
     /// Reads at most `limit` bytes from the beginning, as recorded; what was read before an error is there.

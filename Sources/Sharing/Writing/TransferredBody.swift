@@ -74,11 +74,14 @@ package struct TransferredBody {
         let body = RecordedBody(source: masked, id: id, side: side)
         try body.forEachPiece { size += Int64($0.readableBytes) }
         let problem = masked.problem(of: id, side: side)
-        if masked.replacedCount == before, problem == nil { return try asRecorded() }
+        let isAsReceived = problem?.kind == .notCoded
+        if masked.replacedCount == before, problem == nil || isAsReceived { return try asRecorded() }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
         // What cannot be decoded is masked as it stands.
-        if codings.isEmpty || problem?.kind == .unknownCoding { return (.plain, size, false) }
+        if codings.isEmpty || isAsReceived || problem?.kind == .unknownCoding { return (.plain, size, false) }
+        // Of nothing no coded body is made.
+        if size == 0 { return (.plain, 0, problem != nil) }
         guard size <= longestCoded else { return (.plain, size, true) }
         var whole = ByteBuffer()
         whole.reserveCapacity(Int(size))

@@ -95,7 +95,12 @@ struct Import: ParsableCommand {
                 )
             }
             switch ArchiveFormat(beginning: Array(bytes.prefix(ArchiveFormat.tellingBytes))) {
-            case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .curl, .javaObjects:
+            case .javaObjects:
+                throw StartError(
+                    "\(file == "-" ? "Standard input" : file) is a Charles session of Java objects and has no settings.",
+                    hint: "Open it in Charles and export as .chlsj: File > Export Session, JSON Session File."
+                )
+            case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .curl:
                 throw StartError(
                     "\(file == "-" ? "Standard input" : file) has exchanges and no settings of Charles.",
                     hint: "sluice import session FILE -o SESSION makes a session of it."

@@ -1,5 +1,6 @@
 package import HTTPModel
 import Recording
+import Sharing
 
 /// The exchanges of a session that are sent again, in their recorded order, and those that cannot be.
 package struct RepeatSelection: Sendable {
@@ -43,20 +44,12 @@ package struct RepeatSelection: Sendable {
         case .http: break
         }
         if record.method == "CONNECT" { return "a tunnel, of which no request is known" }
-        guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }), !record.url.host.isEmpty,
+        guard exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) != nil, !record.url.host.isEmpty,
             ["http", "https"].contains(record.url.scheme)
         else { return "its request is not in the session" }
         if record.state == .inFlight { return "it is still in flight" }
         if record.flags.contains(.requestBodyIncomplete) { return "its request's body was not recorded whole" }
-        if [.failed, .interrupted].contains(record.state) {
-            let announced = head.fields.value(of: .contentLength).flatMap { Int64($0) }
-            let isCut = announced.map { $0 > bodySize } ?? head.fields.contains(.transferEncoding)
-            let cutCodes: [ExchangeFailure.Code] = [.clientGone, .clientTimeout, .badRequest, .stopped]
-            // An announced body that is all there came whole, whoever went away then.
-            if isCut, announced != nil || record.failure.map({ cutCodes.contains($0.code) }) ?? true {
-                return "its request did not come whole"
-            }
-        }
+        if exchange.isRequestCut(bodySize: bodySize) { return "its request did not come whole" }
         let wasAnsweredHere = record.flags.contains(.answeredLocally) || record.state == .blocked
         if asSent, wasAnsweredHere, record.failure == nil, record.upstreamVersion == nil {
             return "a tool answered it, so it was sent to no server"

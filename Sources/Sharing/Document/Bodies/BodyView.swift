@@ -16,7 +16,9 @@ struct BodyView {
     /// Adds the lines of the body in the form that was asked for.
     func write(into writer: inout DetailWriter) {
         if let failure = body.failure { writer.add("The body cannot be read: \(failure)", .failure) }
-        if let problem = body.problem { writer.add("Not decoded in whole: \(problem)", .warning) }
+        if let problem = body.problem {
+            writer.add("\(problem.kind == .notCoded ? "Not decoded" : "Not decoded in whole"): \(problem)", .warning)
+        }
         guard body.bytes.readableBytes > 0 else { return }
         switch writer.options.bodyForm {
         case .hex: HexLayout(bytes: body.bytes).write(into: &writer)

@@ -43,7 +43,7 @@ struct LoadedBody {
         let known = side == .requestReceived ? sizes.requestBody : side == .responseReceived ? sizes.responseBody : 0
         recordedSize = max(known, Int64(recorded.readableBytes - (isLonger ? 1 : 0)))
         let looked = recorded.getSlice(at: recorded.readerIndex, length: min(limit, recorded.readableBytes))
-        let decoded = ContentDecoder.decode(looked ?? ByteBuffer(), codings: codings, limit: limit)
+        let decoded = DecodedContent.shown(looked ?? ByteBuffer(), codings: codings, limit: limit)
         bytes = decoded.bytes
         isCut = isLonger || decoded.stoppedAtLimit
         let isExpected = decoded.stoppedAtLimit || (isLonger && decoded.problem?.kind == .truncated)

@@ -1,0 +1,43 @@
+package import NIOCore
+
+/// Bodies whose head names a content coding that they do not have, as servers and tests send them: nothing of them can be
+/// decoded, and all of them is there as it came.
+extension DecodingProblem {
+    /// How many of the first bytes of a body tell whether it has its coding.
+    package static let tellingBytes = 4_096
+
+    /// Whether it ended a decoding at its beginning; `decoded` is how many bytes had come of it. A short text ends some
+    /// codings too early, rather than wrongly.
+    package func isAtBeginning(decoded: Int, _ beginning: ByteBuffer) -> Bool {
+        guard decoded == 0 else { return false }
+        switch kind {
+        case .corrupt: return true
+        case .truncated: return TextDecoder.isText(beginning)
+        case .trailingData, .stoppedAtLimit, .unknownCoding, .notCoded: return false
+        }
+    }
+
+    /// Whether such a body can be read as it came: it is text, or a file of a known kind, and not one that is packed.
+    package static func isPlain(_ beginning: ByteBuffer) -> Bool {
+        let packed: [[UInt8]] = [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD]]
+        if packed.contains(where: { beginning.readableBytesView.starts(with: $0) }) { return false }
+        return TextDecoder.isText(beginning) || BinaryKind.isKnown(beginning)
+    }
+
+    /// The same problem, where the bytes are given as they came.
+    package var givenAsReceived: DecodingProblem {
+        DecodingProblem(kind: .notCoded, coding: coding, offset: offset, message: message)
+    }
+}
+
+extension DecodedContent {
+    /// Decodes a whole body as ``ContentDecoder`` does, to be shown: where nothing can be decoded, all of it stays as it is.
+    package static func shown(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
+        let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
+        guard let problem = decoded.problem, problem.isAtBeginning(decoded: decoded.bytes.readableBytes, bytes) else {
+            return decoded
+        }
+        let shown = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, max(limit, 0)))
+        return DecodedContent(bytes: shown ?? ByteBuffer(), problem: problem.givenAsReceived)
+    }
+}
