@@ -68,10 +68,16 @@ enum BodyQuestion: Sendable {
 
 /// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces.
 struct BodySearch {
+    /// A coding that has given nothing for so many bytes is one.
+    private static let longestHeld = 1 << 20
     /// How many bytes of the body, as stored, have come.
     private(set) var end: Int64 = 0
     private let question: BodyQuestion
-    private let decoder: ContentDecoder?
+    private var decoder: ContentDecoder?
+    /// How many bytes the decoder gave.
+    private var decodedCount = 0
+    /// What came before it gave any.
+    private var held = ByteBuffer()
     /// What came last of the decoded bytes, one byte less than a match has.
     private var tail: [UInt8] = []
     /// All that came of the decoded bytes, for an expression, which needs the whole: at most ``FilterFunctions/searchLimit``.
@@ -88,10 +94,18 @@ struct BodySearch {
         end += Int64(bytes.count)
         guard let decoder else { return search(UnsafeRawBufferPointer(rebasing: bytes.prefix(max(0, room)))) }
         var isFound = false
-        decoder.decode(ByteBuffer(bytes: bytes)) { piece in
+        let coded = ByteBuffer(bytes: bytes)
+        decoder.decode(coded) { piece in
+            decodedCount += piece.count
             if !isFound { isFound = search(piece) }
         }
-        return isFound
+        guard decodedCount == 0, held.readableBytes < BodySearch.longestHeld else { return isFound }
+        held.writeImmutableBuffer(coded)
+        guard let problem = decoder.problem, problem.isAtBeginning(decoded: 0, held) else { return false }
+        // It does not have the coding that its head names.
+        self.decoder = nil
+        let body = held
+        return body.withUnsafeReadableBytes { search($0) }
     }
 
     /// Whether the body of an exchange is a match as a whole, after its last piece.
