@@ -29,7 +29,10 @@ extension HeadMask {
         }
         var marks: [Mark] = []
         var hasSecret = parts.token != nil
-        if let token = parts.token { marks += secret(bytes, token, tokenKind, name) }
+        if let token = parts.token {
+            noteFirstWord(of: bytes, token, tokenKind, name)
+            marks += secret(bytes, token, tokenKind, name)
+        }
         for parameter in parts.parameters {
             guard let (kind, label) = secretKind(bytes, parameter, hasToken: parts.token != nil) else { continue }
             hasSecret = true

@@ -9,7 +9,8 @@ struct RequestURLTests {
         arguments: [
             ("a.example", "a.example"), ("A.Example.", "a.example"), ("localhost.:80", "localhost 80"),
             ("127.0.0.1.", "127.0.0.1"), ("[::1]:443", "::1 443"), ("_a-b.c%2e~", "_a-b.c%2e~"), ("", nil), (".", nil),
-            ("..", nil), ("..:80", nil), ("a..", nil), (".a", nil), ("a..b:1", nil), (":80", nil), ("a.:", nil),
+            ("..", nil), ("..:80", nil), ("a..", nil), (".a", nil), ("a..b:1", nil), (":80", nil), ("a.:", "a"),
+            ("a.example:", "a.example"), ("[::1]:", "::1"), ("a::", nil), (":", nil), ("[::1]x", nil), ("a:0", nil),
             ("É.example:1", "é.example 1"), ("\u{212A}.example", "k.example"),
             ("a b", nil), ("[.]", nil), ("[.]:80", nil), ("[a]", nil), ("[::1.]", nil),
             // A dot, a colon or a bracket is one whatever character it is a part of.
@@ -37,5 +38,8 @@ struct RequestURLTests {
     func url() {
         #expect(RequestURL("http://X.tracker.test./a")?.description == "http://x.tracker.test/a")
         #expect(RequestURL("http://../") == nil)
+        // RFC 3986 §6.2.3: a colon without a port.
+        #expect(RequestURL("https://x.test:/a")?.description == "https://x.test/a")
+        #expect(RequestURL("http://x.test:?a")?.description == "http://x.test/?a")
     }
 }
