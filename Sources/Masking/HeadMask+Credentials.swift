@@ -29,6 +29,10 @@ extension HeadMask {
         }
         var marks: [Mark] = []
         var hasSecret = parts.token != nil
+        // A token with a sign behind it, as on a folded line, is no name of a parameter.
+        if !hasSecret, let first = parts.parameters.first?.name {
+            noteWord(of: bytes, first, tokenKind, name)
+        }
         if let token = parts.token {
             noteFirstWord(of: bytes, token, tokenKind, name)
             marks += secret(bytes, token, tokenKind, name)
@@ -72,8 +76,12 @@ extension HeadMask {
     func noteFirstWord(of bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ kind: SecretKind, _ name: String) {
         let end = bytes[value].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
         guard let end, end > value.lowerBound else { return }
-        let word = UnsafeRawBufferPointer(rebasing: bytes[value.lowerBound..<end])
+        noteWord(of: bytes, value.lowerBound..<end, kind, name)
+    }
+
+    private func noteWord(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ kind: SecretKind, _ name: String) {
+        let word = UnsafeRawBufferPointer(rebasing: bytes[range])
         guard ValueShape.isRandom(word) else { return }
-        mask.note(FoundSecret(range: value.lowerBound..<end, kind: kind, name: name, secret: Array(word)))
+        mask.note(FoundSecret(range: range, kind: kind, name: name, secret: Array(word)))
     }
 }

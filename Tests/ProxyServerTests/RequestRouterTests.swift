@@ -51,7 +51,7 @@ struct RequestRouterTests {
             ("GET", "http://a.example?q", "http a.example:80 | http://a.example/?q | /?q | a.example"),
             ("GET", "https://a.example/x", "https a.example:443 | https://a.example/x | /x | a.example"),
             ("GET", "http://[::1]:81/", "http [::1]:81 | http://[::1]:81/ | / | [::1]:81"),
-            ("GET", "http://a.example:/x", "http a.example:80 | http://a.example/x | /x | a.example:"),
+            ("GET", "http://a.example:/x", "http a.example:80 | http://a.example/x | /x | a.example"),
             ("OPTIONS", "http://a.example", "http a.example:80 | http://a.example/ | * | a.example"),
             ("GET", "/x", "http h.example:80 | http://h.example/x | /x | h.example"),
             ("GET", "http://sluice.proxy/ca.pem", "own /ca.pem"),
