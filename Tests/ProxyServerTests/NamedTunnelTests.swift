@@ -123,7 +123,6 @@ struct NamedTunnelTests {
             try await client.beginTLS(["http/1.1"], host: "localhost")
             try await client.send("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await client.receives("ok")
-            try await client.end(.clean)
             try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
             let record = try #require(proxy.recorder.finished.first?.record)
             #expect(record.kind == .tunnel && record.flags.contains(.notIntercepted), "\(record)")

@@ -83,7 +83,8 @@ struct StatisticsReportTests {
             let text = StatisticsReport(Self.statistics(), by: .endpoint).text(on: screen)
             let rows = text.split(separator: "\n").prefix { !$0.hasPrefix("An error") }
             #expect(text.split(separator: "\n").allSatisfy { TextWidth.columns($0) <= width }, "\(text)")
-            #expect(text.contains("  COUNT") && text.contains("ENDPOINT") && text.contains("GET b"), "\(text)")
+            #expect(text.contains("  COUNT") && text.contains("ENDPOINT"), "\(text)")
+            if width >= 40 { #expect(text.contains("GET b"), "\(text)") }
             #expect(isUnicode || text.allSatisfy(\.isASCII))
             let row = rows.first { $0.contains("GET b") } ?? ""
             // The usual width of a terminal has room for short ones.
