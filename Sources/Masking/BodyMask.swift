@@ -162,9 +162,8 @@ enum BodySyntax {
         let essence = mediaType?.essence ?? ""
         if essence == "application/x-www-form-urlencoded" { return (FormSyntax.of(beginning), false) }
         if mediaType?.type == "multipart" { return (.multipart, false) }
-        if essence.hasSuffix("javascript") || essence.hasSuffix("ecmascript") || essence == "text/css" {
-            return (.script, false)
-        }
+        let scripts = ["javascript", "ecmascript", "typescript", "/jsx", "/tsx", "/x-vue", "/css"]
+        if scripts.contains(where: { essence.hasSuffix($0) }) { return (.script, false) }
         if essence.hasSuffix("html") || essence.hasSuffix("xml") || essence.hasSuffix("+xml") {
             return (.markup, false)
         }

@@ -182,6 +182,13 @@ struct HeadMask {
         var start = value.lowerBound
         while start < value.upperBound {
             let pairEnd = bytes[start..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
+            if let second = nextCookie(in: bytes, start..<pairEnd), HeadMask.isSpace(bytes[second - 1]) {
+                // What joins fields has a space behind the comma; a comma in a value has none.
+                let comma = bytes[start..<second].lastIndex(of: UInt8(ascii: ",")) ?? second
+                marks += cookies(bytes, start..<comma)
+                start = second
+                continue
+            }
             let next = nextCookie(in: bytes, pairEnd..<value.upperBound) ?? value.upperBound
             marks += cookies(bytes, start..<pairEnd)
             // A path may have a query.

@@ -75,7 +75,7 @@ package struct SecretNames: Sendable {
     private static let ordinaryEndings = [
         "nexttoken", "pagetoken", "continuationtoken", "synctoken", "paginationtoken", "resumptiontoken", "skiptoken",
         "deltatoken", "nextforwardtoken", "nextbackwardtoken", "cursortoken", "resumetoken", "scrolltoken",
-        "idempotencytoken", "cancellationtoken",
+        "idempotencytoken", "cancellationtoken", "progresstoken", "workdonetoken", "partialresulttoken",
     ]
     private static let ordinaryBeginnings =
         """

@@ -98,6 +98,29 @@ enum ValueShape {
     static func isCommonWord(_ value: UnsafeRawBufferPointer) -> Bool {
         isOrdinaryWord(value)
             || value.count <= 20 && common.contains(String(decoding: value, as: UTF8.self).lowercased())
+            || isWord(value) || isPlaceOfWords(value)
+    }
+
+    /// The longest word of a language that stands in other places as itself: `function`, `Authorization:`.
+    private static let longestWord = 12
+
+    /// Whether a value is one word in small letters, or with a capital one at its beginning, between signs or none.
+    private static func isWord(_ value: UnsafeRawBufferPointer) -> Bool {
+        func isSign(_ byte: UInt8) -> Bool { byte < 0x80 && !isLetterOrDigit(byte) }
+        guard value.count <= longestWord + 4, let first = value.firstIndex(where: { !isSign($0) }) else { return false }
+        let last = value.lastIndex { !isSign($0) } ?? first
+        let word = value[first...last]
+        return word.count <= longestWord && (word[first] | 0x20) &- 0x61 < 26
+            && word.dropFirst().allSatisfy { $0 &- 0x61 < 26 }
+    }
+
+    /// Whether a value is a path or a URL whose parts are words alone: `/password/reset`.
+    private static func isPlaceOfWords(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count <= 200, value.first == UInt8(ascii: "/") || value.prefix(8).contains(UInt8(ascii: ":")),
+            value.contains(UInt8(ascii: "/"))
+        else { return false }
+        return value.split { !isLetterOrDigit($0) }
+            .allSatisfy { $0.count <= longestWord && $0.allSatisfy { $0 &- 0x61 < 26 } }
     }
 
     /// Words with numbers of two digits and more, as names of algorithms and types have them.

@@ -37,7 +37,13 @@ enum ValueTemplate {
     static func isOne(_ value: UnsafeRawBufferPointer) -> Bool {
         guard (2...longest).contains(value.count), let first = value.first else { return false }
         if ValueShape.isLetterOrDigit(first) { return isDocumentation(value) || isOfEnvironment(value) }
-        return isFramed(value)
+        return isFramed(value) || isShortVariable(value)
+    }
+
+    /// Whether a value is a variable of a shell with a short name: `$PW`, `$1`.
+    private static func isShortVariable(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count <= 5 && value[0] == UInt8(ascii: "$")
+            && value.dropFirst().allSatisfy { $0 &- 0x41 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "_") }
     }
 
     /// Whether a value is a template by the signs around it.

@@ -30,6 +30,21 @@ struct CommonWordTests {
         #expect(Masked.text(url, .field) == "https://user:sluice-password-1@host.example/")
     }
 
+    @Test(
+        "A word of a language and a path of words are masked where their name is, and stay in others",
+        arguments: ["function", "Dogecoin", "Password*", "#password", "/password/reset", "https://example.com/login"]
+    )
+    func places(value: String) {
+        let first = "{\"password\":\"\(value)\"}"
+        for text in [
+            "<a><password>\(value)</password></a>", "{\"\(value)\":{\"type\":\"\(value)\"}}", "/docs\(value)/x",
+        ] {
+            let after = masked(text, after: first)
+            #expect(after.replacing("sluice-password-1", with: value) == text)
+            #expect(after == text || text.hasPrefix("<"), "\(after)")
+        }
+    }
+
     @Test("A password that is no such word is found again")
     func others() {
         #expect(masked("a MapleOtter42 b", after: "https://u:MapleOtter42@h.example/") == "a sluice-password-1 b")

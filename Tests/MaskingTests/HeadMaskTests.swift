@@ -91,6 +91,10 @@ struct HeadMaskTests {
             ("Set-Cookie: sid=\(chance); Path=/; HttpOnly", "Set-Cookie: sid=sluice-session-1; Path=/; HttpOnly"),
             ("Set-Cookie: a=\"\(chance)\"; Max-Age=3", "Set-Cookie: a=\"sluice-cookie-1\"; Max-Age=3"),
             ("Set-Cookie: sid=; Max-Age=0", "Set-Cookie: sid=; Max-Age=0"),
+            (
+                "Set-Cookie: a=b1, sid=\(chance); Path=/, c=d2",
+                "Set-Cookie: a=sluice-cookie-1, sid=sluice-session-1; Path=/, c=sluice-cookie-2"
+            ),
             ("Cookie: \(chance)", "Cookie: sluice-cookie-1"), ("X-Api-Key:\(chance)", "X-Api-Key:sluice-key-1"),
             (":path: /x?token=abcd&y=1", ":path: /x?token=sluice-token-1&y=1"),
             ("Location: /cb?code=\(chance)&state=x", "Location: /cb?code=sluice-code-1&state=x"),

@@ -29,11 +29,11 @@ struct SecretBookTests {
     @Test("A short secret counts as a whole word only, a shorter one not at all elsewhere")
     func short() {
         #expect(
-            Masked.text("abcdefgh xabcdefgh abcdefghi 1-abcdefgh-2", knowing: ["abcdefgh"])
-                == "sluice-token-1 xabcdefgh abcdefghi 1-sluice-token-1-2"
+            Masked.text("abcd3fgh xabcd3fgh abcd3fghi 1-abcd3fgh-2", knowing: ["abcd3fgh"])
+                == "sluice-token-1 xabcd3fgh abcd3fghi 1-sluice-token-1-2"
         )
         #expect(Masked.text("abcdefg", knowing: ["abcdefg"]) == "abcdefg")
-        #expect(Masked.text("%2Fabcdefgh", knowing: ["abcdefgh"]) == "%2Fsluice-token-1")
+        #expect(Masked.text("%2Fabcd3fgh", knowing: ["abcd3fgh"]) == "%2Fsluice-token-1")
     }
 
     @Test("Secrets that begin alike are told apart, and each is found, the longer one first")

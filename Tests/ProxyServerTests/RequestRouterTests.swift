@@ -164,8 +164,8 @@ struct RequestRouterTests {
             #expect(route("GET", "/x", host: host, in: secure) == "\(to) \(host) | the request names \(name)")
         }
         let plain = RequestScope.tunnel(.init(scheme: "http", host: "10.0.0.1", port: 8_000))
-        for host in ["b.example:8000", "b.example"] {
-            let expected = "http 10.0.0.1:8000 | http://b.example:8000/x | /x | \(host)"
+        for (host, named) in [("b.example:8000", "b.example"), ("b.example", "10.0.0.1")] {
+            let expected = "http 10.0.0.1:8000 | http://\(named):8000/x | /x | \(host)"
             #expect(route("GET", "/x", host: host, in: plain) == expected)
         }
         let unnamed = RequestScope.tunnel(.init(scheme: "https", host: "10.0.0.1", port: 8_443))

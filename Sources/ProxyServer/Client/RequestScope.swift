@@ -137,9 +137,10 @@ struct RequestRouter {
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }
         switch scope {
         case .tunnel(let tunnel):
+            let defaultPort = RequestURL.defaultPort(of: tunnel.scheme) ?? tunnel.port
             var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
             // Where the tunnel's target is a bare address, the name in Host is what the developer means.
-            if let named, (named.port ?? tunnel.port) == tunnel.port { url.host = named.host }
+            if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
             url.setPathAndQuery(head.target)
             url = tunnel.url(for: url)
             if url.host == ProxyPages.host { return .own(url) }
