@@ -190,6 +190,26 @@ struct SessionLimitTests {
         }
     }
 
+    @Test("Of several bodies that are still coming the largest goes, and a smaller one stays")
+    func largestGoes() throws {
+        let feed = try feed(4_000_000)
+        let bytes = Samples.bytes(300_000, seed: 7)
+        let small = Samples.exchange(1, bodies: [(.responseReceived, bytes)])
+        feed.submit(Array(small.dropLast()))
+        feed.recorder.flush()
+        let large = Samples.exchange(2, bodies: [(.responseReceived, Samples.bytes(9_000_000, seed: 1))])
+        for start in stride(from: 0, to: large.count, by: 10) {
+            feed.submit(Array(large[start..<min(start + 10, large.count)]))
+            feed.recorder.flush()
+        }
+        feed.submit(Array(small.suffix(1)))
+        let summary = feed.recorder.close()
+        #expect(summary.error == nil && summary.droppedBodies == 1, "\(summary)")
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.body(of: ExchangeID(1), side: .responseReceived, limit: 1 << 20) == bytes)
+        #expect(try reader.exchange(ExchangeID(2))?.record.flags.contains(.bodiesDropped) == true)
+    }
+
     @Test("A body that is too large pushes out the oldest bodies only until it takes half, and no exchange")
     func pushesOutFew() throws {
         let feed = try feed(4_000_000)
