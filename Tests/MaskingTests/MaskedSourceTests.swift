@@ -264,21 +264,7 @@ struct MaskedSourceTests {
             #expect(masked == Array("\(name) sluice-token-1\(isText ? "" : "--")".utf8))
         }
         try memory.add("", [])
-        func message(_ text: String) -> StreamedMessage {
-            let payload = ByteBuffer(string: text)
-            let size = Int64(payload.readableBytes)
-            return StreamedMessage(
-                number: 1,
-                direction: .fromClient,
-                kind: .line,
-                range: 0..<size,
-                size: size,
-                payload: payload,
-                isText: false,
-                isWhole: true,
-                notes: []
-            )
-        }
+        func message(_ text: String) -> StreamedMessage { binaryMessage(ByteBuffer(string: text), .fromClient, .line) }
         let source = MaskedSource(memory, mask)
         let named = source.masked(message(#"{"password": "binPW-77aaBBcc!!"}"#), of: memory.exchanges[0])
         #expect(String(buffer: named.payload) == #"{"password": "sluice-password-0"}"#)
@@ -292,6 +278,25 @@ struct MaskedSourceTests {
         #expect(masked.record.extras.annotation.comment == "with sluice-token-1")
     }
 
+    private func binaryMessage(
+        _ payload: ByteBuffer,
+        _ direction: StreamedMessage.Direction,
+        _ kind: StreamedMessage.Kind
+    ) -> StreamedMessage {
+        let size = Int64(payload.readableBytes)
+        return StreamedMessage(
+            number: 1,
+            direction: direction,
+            kind: kind,
+            range: 0..<size,
+            size: size,
+            payload: payload,
+            isText: false,
+            isWhole: true,
+            notes: []
+        )
+    }
+
     @Test(
         "A message of a WebSocket that is packed by itself is masked whole where a secret is in it",
         arguments: [ContentCoding.gzip, .zstd, .deflate]
@@ -300,18 +305,7 @@ struct MaskedSourceTests {
         try memory.add("X-Auth-Token: \(chance)\r\n", [])
         func message(_ text: String) throws -> StreamedMessage {
             let payload = ByteBuffer(bytes: try encoded(text, coding))
-            let size = Int64(payload.readableBytes)
-            return StreamedMessage(
-                number: 1,
-                direction: .fromServer,
-                kind: .webSocket(WebSocketDetails(opcode: .binary)),
-                range: 0..<size,
-                size: size,
-                payload: payload,
-                isText: false,
-                isWhole: true,
-                notes: []
-            )
+            return binaryMessage(payload, .fromServer, .webSocket(WebSocketDetails(opcode: .binary)))
         }
         let messages = try ["a log with \(chance) in it", #"{"password":"GingerWalrus77"}"#, "words alone"].map(message)
         let source = MaskedSource(memory, TextMask())

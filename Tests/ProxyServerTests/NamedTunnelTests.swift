@@ -87,16 +87,27 @@ struct NamedTunnelTests {
         return client
     }
 
+    /// Begins TLS with `localhost` in a tunnel to its address.
+    private func tunnelOfTLS(
+        _ rules: ProxyRules,
+        _ mode: ListenerMode,
+        _ go: (LoopbackProxy, EndingClient, EndingOrigin) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority.generate(label: "origin")
+        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
+        try await LoopbackProxy.run(rules: rules, mode: mode) { proxy in
+            let client = try await openByAddress(proxy, origin.port)
+            try await client.beginTLS(["http/1.1"], host: "localhost")
+            try await go(proxy, client, origin)
+        }
+    }
+
     @Test(
         "In a tunnel to an address the name in TLS is the host for rules and record",
         arguments: [ListenerMode.regular, .socks5]
     )
     func namedByTLS(mode: ListenerMode) async throws {
-        let authority = try CertificateAuthority.generate(label: "origin")
-        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
-        try await LoopbackProxy.run(rules: Self.blocking, mode: mode) { proxy in
-            let client = try await openByAddress(proxy, origin.port)
-            try await client.beginTLS(["http/1.1"], host: "localhost")
+        try await tunnelOfTLS(Self.blocking, mode) { proxy, client, origin in
             try await client.send("GET /x HTTP/1.1\r\nHost: three.test:\(origin.port)\r\n\r\n")
             try await client.receives("HTTP/1.1 403 ")
             try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
@@ -112,15 +123,11 @@ struct NamedTunnelTests {
         arguments: [ListenerMode.regular, .socks5]
     )
     func notDecrypted(mode: ListenerMode) async throws {
-        let authority = try CertificateAuthority.generate(label: "origin")
-        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
         let rules = ProxyRules(decrypts: { host, _, address in
             #expect(address == "127.0.0.1")
             return host != "localhost"
         })
-        try await LoopbackProxy.run(rules: rules, mode: mode) { proxy in
-            let client = try await openByAddress(proxy, origin.port)
-            try await client.beginTLS(["http/1.1"], host: "localhost")
+        try await tunnelOfTLS(rules, mode) { proxy, client, _ in
             try await client.send("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await client.receives("ok")
             try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }

@@ -110,6 +110,21 @@ struct MaskedBodyTests {
         return ((form.isCommand ? CopyForm.guards(needed, masked) : "") + (try #require(command)), needed)
     }
 
+    /// Writes a script, which ends without what it needs, and returns the command that runs it.
+    private static func refusing(
+        _ text: String,
+        _ form: CopyForm,
+        in folder: TemporaryFolder,
+        as name: String
+    ) throws -> [String] {
+        let script = "\(folder.path)/\(name)"
+        try Data(text.utf8).write(to: URL(filePath: script))
+        let program = try program(form, folder.path)
+        let refused = try folder.run(program[0], program.dropFirst() + [script])
+        #expect(refused.wait() != 0, "\(text)")
+        return program + [script]
+    }
+
     @Test(arguments: [CopyForm.curl, .httpie, .fetch, .python], try inParts + whole())
     func `what is sent`(_ form: CopyForm, _ body: Body) async throws {
         try await blocking {
@@ -120,15 +135,11 @@ struct MaskedBodyTests {
             #expect(needed.map(\.variable) == (body.isHeld ? [] : [body.variable]), "\(text)")
             #expect(text.contains(body.variable) && !text.contains(body.secret), "\(text)")
             #expect(!text.contains(Data(body.secret.utf8).base64EncodedString().dropLast(4)), "\(text)")
-            let script = "\(folder.path)/script"
-            try Data(text.utf8).write(to: URL(filePath: script))
-            let program = try MaskedBodyTests.program(form, folder.path)
-            let refused = try folder.run(program[0], program.dropFirst() + [script])
-            #expect(refused.wait() != 0, "\(text)")
+            let command = try MaskedBodyTests.refusing(text, form, in: folder, as: "script")
             let file = "\(folder.path)/a body"
             try Data(body.bytes).write(to: URL(filePath: file))
             let value = "\(body.variable)=\(body.isHeld ? file : body.secret)"
-            let child = try folder.run("env", [value] + program + [script])
+            let child = try folder.run("env", [value] + command)
             let received = try Result { try server.receive() }.getReporting(text)
             #expect(child.wait() == 0, "\(text)")
             #expect(received.body == body.bytes, "\(text)")
@@ -153,14 +164,10 @@ struct MaskedBodyTests {
             try export.finish()
             let text = String(buffer: output)
             let form: CopyForm = language == .httpie ? .httpie : language == .fetch ? .fetch : .python
-            let script = "\(folder.path)/\(form == .fetch ? "all.mjs" : "all")"
-            try Data(text.utf8).write(to: URL(filePath: script))
-            let program = try MaskedBodyTests.program(form, folder.path)
-            let refused = try folder.run(program[0], program.dropFirst() + [script])
-            #expect(refused.wait() != 0, "\(text)")
+            let command = try MaskedBodyTests.refusing(text, form, in: folder, as: form == .fetch ? "all.mjs" : "all")
             let file = "\(folder.path)/a body"
             try Data(body.bytes).write(to: URL(filePath: file))
-            let child = try folder.run("env", ["\(body.variable)=\(file)"] + program + [script])
+            let child = try folder.run("env", ["\(body.variable)=\(file)"] + command)
             #expect(try Result { try server.receive() }.getReporting(text).body == body.bytes, "\(text)")
             #expect(child.wait() == 0, "\(text)")
         }

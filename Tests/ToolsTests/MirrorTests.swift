@@ -120,11 +120,9 @@ struct MirrorTests {
         }
     }
 
-    @Test("A response that is not whole leaves nothing, and what was there before stays")
-    func incomplete() throws {
-        let folder = TestFolder()
-        try get(folder, "http://a.example/s.html", "before", MirrorTests.html)
-        let dialogue = try dialogue(folder, "http://a.example/s.html")
+    /// A response of which a part has come.
+    private func begun(_ folder: TestFolder, _ url: String) throws -> Dialogue {
+        let dialogue = try dialogue(folder, url)
         dialogue.request()
         _ = dialogue.takePending()
         dialogue.ready()
@@ -133,6 +131,14 @@ struct MirrorTests {
         _ = dialogue.takePending()
         dialogue.responsePart("part")
         _ = dialogue.takePending()
+        return dialogue
+    }
+
+    @Test("A response that is not whole leaves nothing, and what was there before stays")
+    func incomplete() throws {
+        let folder = TestFolder()
+        try get(folder, "http://a.example/s.html", "before", MirrorTests.html)
+        let dialogue = try begun(folder, "http://a.example/s.html")
         dialogue.upstreamClosed()
         _ = dialogue.takePending()
         dialogue.finish()
@@ -144,15 +150,7 @@ struct MirrorTests {
     @Test("Nor does one whose client went away, and the trace does not say that it was saved")
     func clientGone() throws {
         let folder = TestFolder()
-        let dialogue = try dialogue(folder, "http://a.example/s.html")
-        dialogue.request()
-        _ = dialogue.takePending()
-        dialogue.ready()
-        _ = dialogue.takePending()
-        dialogue.responseHead(200, .length(10), MirrorTests.html)
-        _ = dialogue.takePending()
-        dialogue.responsePart("part")
-        _ = dialogue.takePending()
+        let dialogue = try begun(folder, "http://a.example/s.html")
         dialogue.clientGone()
         _ = dialogue.takePending()
         dialogue.finish()
