@@ -1,9 +1,9 @@
-/// Names that mean something else beside others: tokens that are pieces of a text, as models of language and search engines have
-/// them, and statements of policies.
+/// Names that mean something else beside others: tokens that are pieces of a text, as models of language, search engines and themes
+/// of editors have them, and statements of policies.
 extension FieldScanner {
     /// What stands beside a piece of a text.
     private static let companions: [StaticString] = [
-        "logprob", "logprobs", "start_offset", "end_offset", "token_id",
+        "logprob", "logprobs", "start_offset", "end_offset", "token_id", "foreground", "fontStyle",
     ]
     private static let lookedAt = 160
 

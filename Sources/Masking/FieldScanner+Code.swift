@@ -10,7 +10,7 @@ extension FieldScanner {
     private static let roots: Set<String> = [
         "this", "self", "process", "req", "request", "res", "response", "config", "os", "env", "props", "state", "form",
         "ctx", "context", "params", "options", "opts", "window", "document", "event", "module", "settings", "rails",
-        "import", "cls", "super", "args", "args", "localstorage", "sessionstorage", "values",
+        "import", "cls", "super", "args", "localstorage", "sessionstorage", "values",
     ]
     private static let operators: Set<String> = [
         "||", "??", "&&", "?", "+", "as", "or", "and", "if", "//", "#", "|", "=", "/*", "else", "in", "is", "not", ":",
@@ -18,7 +18,7 @@ extension FieldScanner {
     ]
     private static let literals: Set<String> = ["null", "none", "nil", "undefined", "true", "false", "void", "nan"]
     /// Calls whose last text is what they give where nothing is set.
-    private static let readers: Set<String> = [
+    static let readers: Set<String> = [
         "get", "getenv", "env", "environ", "fetch", "config", "getproperty", "getstring", "getordefault", "lookupenv",
         "getvalue", "optional", "getenvordefault", "getpassword",
     ]
@@ -118,7 +118,8 @@ extension FieldScanner {
         guard endsExpression(after) else { return .none }
         let last = text[path.last]
         let isKnown =
-            path.hasArrow || path.count > 1 && FieldScanner.roots.contains(path.root) || path.root.hasPrefix("_")
+            path.hasArrow || (path.count > 1 || path.hasSigil) && FieldScanner.roots.contains(path.root)
+            || path.root.hasPrefix("_")
             || path.count > 1 && names.kind(of: last) != nil
             || path.count > (kind(name) == .password ? 2 : 1) && text[..<path.end].contains { $0 &- 0x41 < 26 }
             || path.hasSigil && names.kind(of: last) != nil
@@ -175,14 +176,14 @@ extension FieldScanner {
         }
     }
 
-    /// Whether a name is words; of a call it may end in a number, as `sha256` does, and of a method have one as `b64encode`.
+    /// Whether a name is words; of a call it may have a number, as `sha256`, `b64encode` and `bin2hex` do.
     private func isIdentifier(_ word: UnsafeRawBufferPointer, isFollowed: Bool, isFirst: Bool) -> Bool {
         let digits = word.count { $0 &- 0x30 < 10 }
         if digits > 0 {
             let isAtEnd = word.reversed().prefix { $0 &- 0x30 < 10 }.count == digits
             let isConstant = word.contains(UInt8(ascii: "_")) && word.allSatisfy { $0 &- 0x61 >= 26 }
             guard digits <= 3, isFollowed || isConstant,
-                isAtEnd || isConstant || !isFirst || word.contains(UInt8(ascii: "_")),
+                isAtEnd || isConstant || !isFirst || word.contains(UInt8(ascii: "_")) || digits < 3 && isFollowed,
                 digits * 3 <= word.count || isAtEnd
             else { return false }
         }

@@ -48,6 +48,11 @@ extension FieldScanner {
         return min(open, name.upperBound - 3)..<name.upperBound - 3
     }
 
+    /// `auth` of `_auth`.
+    func withoutSigns(_ name: Range<Int>) -> Range<Int> {
+        (bytes[name].firstIndex { $0 != UInt8(ascii: "_") } ?? name.lowerBound)..<name.upperBound
+    }
+
     private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool { one | 0x20 == other | 0x20 }
 
     /// The length of `%3D` or `%3A`, or of one in a query in a query, `%253D`.

@@ -47,6 +47,11 @@ extension FieldScanner {
         return next == bytes.count || bytes[next] == UInt8(ascii: "}")
     }
 
+    /// Whether a member of an object in a list under the name of a secret has that secret, and nothing that is said of it.
+    func isValueName(_ member: Range<Int>) -> Bool {
+        isName(member, among: FieldScanner.wrappers + FieldScanner.valueNames) || kind(member) != nil
+    }
+
     /// Takes the second of two strings in a list whose first one is the name of a secret, as fields of heads are often listed:
     /// `["X-Api-Key", "…"]`; returns where it ends. A list of names stays.
     mutating func pairInList(openedAt open: Int) -> Int? {

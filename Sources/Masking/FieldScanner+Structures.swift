@@ -15,7 +15,8 @@ extension FieldScanner {
 
     /// Takes the strings of an array of JSON, and of those in it; returns where it ends. Names in objects stay.
     mutating func array(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
-        var (place, depth) = (start, 1)
+        var (place, depth, braces) = (start, 1, 0)
+        var member: Range<Int>?
         let limit = min(bytes.count, start + FieldScanner.longestArray)
         while place < limit {
             if kind == .named, let end = number(at: place, before: limit) {
@@ -24,8 +25,13 @@ extension FieldScanner {
                 continue
             }
             guard let (content, quote) = openingQuote(at: place) else {
-                if bytes[place] == UInt8(ascii: "[") { depth += 1 }
-                if bytes[place] == UInt8(ascii: "]") { depth -= 1 }
+                switch bytes[place] {
+                case UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: "]"): depth -= 1
+                case UInt8(ascii: "{"): braces += 1
+                case UInt8(ascii: "}"): braces -= 1
+                default: break
+                }
                 if depth == 0 { return place }
                 // Backslashes before no quote are looked at once.
                 repeat { place += 1 } while place < limit && bytes[place - 1] == UInt8(ascii: "\\")
@@ -33,7 +39,10 @@ extension FieldScanner {
             }
             let end = end(of: quote, from: content)
             place = afterQuote(endingAt: end, quote)
-            if !isSeparator(afterBlanks(place, acrossLines: true)), !isMessage(content..<end, kind) {
+            if isSeparator(afterBlanks(place, acrossLines: true)) {
+                member = content..<end
+            } else if !isMessage(content..<end, kind), braces <= 0 || kind == .named || member.map(isValueName) ?? true
+            {
                 take(content..<end, kind, name, quote, needsShape: !isWhole(kind))
             }
         }
@@ -73,9 +82,10 @@ extension FieldScanner {
     }
 
     /// After `name=`: the name of a part of a form, whose value follows its head, or of a pair of name and value.
-    mutating func pairOrPart(after place: Int, isPart: Bool) -> Int? {
-        let start = afterBlanks(place, acrossLines: !isPart)
-        guard let named = pairName(at: start), named.count > 1, let kind = kind(named) else { return nil }
+    /// On a line of YAML neither has quotes.
+    mutating func pairOrPart(after place: Int, isPart: Bool, line: Line? = nil) -> Int? {
+        let start = afterBlanks(place, acrossLines: !isPart && line == nil)
+        guard let named = pairName(at: start, line), named.count > 1, let kind = kind(named) else { return nil }
         let (content, end) = (named.lowerBound, named.upperBound)
         guard isPart else {
             if let value = valueBefore(start, kind) {
@@ -91,6 +101,13 @@ extension FieldScanner {
         let count = found.count
         take(body..<bodyEnd, kind, content..<end, needsShape: false)
         return found.count > count ? bodyEnd : after(body..<bodyEnd) ?? end
+    }
+
+    /// After `type=` of an input: that of a password has one as its value, whatever its name is.
+    mutating func passwordInput(after place: Int) -> Int? {
+        guard let named = pairName(at: afterBlanks(place, acrossLines: true), nil), isName(named, among: ["password"])
+        else { return nil }
+        return pairOrPart(after: place, isPart: false)
     }
 
     /// Whether a name is a parameter in the head of a form's part.
@@ -110,11 +127,17 @@ extension FieldScanner {
     }
 
     /// The name of a pair, in quotes, or without them where the syntax lets them out.
-    private func pairName(at start: Int) -> Range<Int>? {
+    private func pairName(at start: Int, _ line: Line?) -> Range<Int>? {
         guard start < bytes.count else { return nil }
         let longest = SecretNames.longest + 1
         if let (content, quote) = openingQuote(at: start) {
             return content..<min(end(of: quote, from: content), content + longest)
+        }
+        if syntax == .text, line != nil {
+            let name = bytes[start...].prefix(longest).prefix { isOfName($0, .none) }
+            let isLine =
+                name.endIndex == bytes.count || isLineEnd(name.endIndex) || bytes[name.endIndex] == UInt8(ascii: "\\")
+            return isLine ? name.startIndex..<name.endIndex : nil
         }
         guard syntax == .markup || syntax == .multipart, bytes[start - 1] == UInt8(ascii: "=") else { return nil }
         let ending = bytes[start...].prefix(longest).firstIndex { $0 <= 0x20 || ">;\"'".utf8.contains($0) }

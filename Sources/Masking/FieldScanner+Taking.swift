@@ -37,7 +37,8 @@ extension FieldScanner {
         if kind == .token, isName(word, among: ["token"]), isOfAnalysis(whole, name) { return }
         if kind == .session, isName(word, among: ["sid"]), isOfPolicy(whole, name) { return }
         switch kind {
-        case .signature: guard ValueShape.isRandom(value) else { return }
+        case .signature:
+            guard ValueShape.isRandom(value) || !HeldSecrets.digests(Array(value)).isEmpty else { return }
         case .card: guard PlainValue.spaced(value).withUnsafeBytes(ValueShape.isCard) else { return }
         // `accesskey` of HTML is a letter.
         case .session, .token, .apiKey: guard value.count >= 4 else { return }

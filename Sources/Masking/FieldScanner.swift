@@ -78,6 +78,8 @@ struct FieldScanner {
     private static let mostLookedInto = 8
 
     private static let keyBeginning = 256
+    /// Members, attributes and lines that have the value whose name another one has.
+    static let valueNames: [StaticString] = ["value", "content", "val", "parametervalue"]
 
     struct Pair {
         let kind: SecretKind
@@ -126,7 +128,11 @@ struct FieldScanner {
             case UInt8(ascii: ":") where isOfCode && place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: "="):
                 // token := …, as Go and Make have it.
                 next = separator(at: place + 1, length: 1, nameEnd: place)
+            case UInt8(ascii: "=") where isOfCode && place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: ">"):
+                next = arrow(at: place)
             case UInt8(ascii: ":"), UInt8(ascii: "="): next = separator(at: place, length: 1)
+            case UInt8(ascii: "|") where isOfCode, UInt8(ascii: "?") where isOfCode: next = alternative(at: place)
+            case UInt8(ascii: "(") where isOfCode: next = readerDefault(openedAt: place)
             case UInt8(ascii: "<"):
                 lastOpen = place
                 if syntax == .markup, let begins = beginsScript(at: place) { isInScript = begins }
@@ -141,7 +147,7 @@ struct FieldScanner {
                 next =
                     encodedSeparator(place).flatMap { separator(at: place, length: $0) }
                     ?? (has("%20", endingAt: place + 3) ? credentials(after: place, 3) : nil)
-            case 0x20: next = credentials(after: place, 1)
+            case 0x20: next = credentials(after: place, 1) ?? userOption(before: place)
             case UInt8(ascii: "+") where syntax == .form: next = credentials(after: place, 1)
             default: next = nil
             }
@@ -233,29 +239,43 @@ struct FieldScanner {
         }
         let isInQuery = syntax == .form || isParameter(label)
         if kind == nil || kind == .named,
-            isName(name, among: ["name", "key", "field", "header", "param", "parameter"])
+            isName(name, among: ["name", "key", "field", "header", "param", "parameter", "parameterkey"])
         {
             let isPart = isOfPart(name)
-            if let end = pairOrPart(after: place + length, isPart: isPart) { return end }
+            let line = isQuoted(quote) ? nil : lineStart(name.lowerBound)
+            if let end = pairOrPart(after: place + length, isPart: isPart, line: line) { return end }
+            // On lines no brace says that another object begins.
+            if syntax == .text, line != nil { pair = nil }
             // In the head of a form's part it is a word of the syntax, also where a profile names it.
             let isKey = isInQuery && !isQuoted(quote) && isName(name, among: ["key"])
             if kind == nil && !isKey || isPart { return nil }
+        }
+        if kind == nil, syntax == .markup, isName(name, among: ["type"]), let end = passwordInput(after: place + length)
+        {
+            return end
         }
         if kind == nil, isQuoted(quote), isName(name, among: ["path"]), let end = patch(after: place + length) {
             return end
         }
         if kind == nil, let pair, place < pair.end,
-            isName(name, among: ["value", "content", "val"]) || isWrapper(name, pair, place + length)
+            isName(name, among: FieldScanner.valueNames) || isWrapper(name, pair, place + length)
         {
             self.pair = nil
             if !isClosed(pair, before: name.lowerBound) { (kind, label) = (pair.kind, pair.name) }
         }
-        if kind == nil, length == 1, isName(name, among: ["value", "content", "val"]) {
+        if kind == nil, length == 1, isName(name, among: FieldScanner.valueNames) {
             valueSeparator = (place, name, quote)
         }
         if kind == nil, beginsList(after: place + length) {
             // apiKeys: [ … ]
             kind = self.kind(name.lowerBound..<name.upperBound - 1)
+        }
+        if kind == nil, isName(withoutSigns(name), among: ["auth"]),
+            let value = value(after: place, length, quote, name, .credential),
+            HeldSecrets.isCredentials(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
+        {
+            // The files of Docker and npm.
+            kind = .credential
         }
         let isShaped = kind == nil
         if kind == nil, isInQuery {
@@ -269,6 +289,8 @@ struct FieldScanner {
             }
         }
         if kind == nil, isQuoted(quote), isOfWebKey(name) { kind = .privateKey }
+        // A digest of secrets, as annotations of Kubernetes have it.
+        if kind != nil, kind != .named, has("checksum/", endingAt: name.lowerBound) { kind = nil }
         guard let kind else {
             if names.isExempt(bytes[name]), let value = value(after: place, length, quote, name, .token) {
                 exempt.append(value.range)

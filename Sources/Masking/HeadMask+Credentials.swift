@@ -22,7 +22,7 @@ extension HeadMask {
         let scheme = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased()
         let parts = CredentialParts(bytes, rest)
         let tokenKind: SecretKind =
-            scheme == "basic" && notePassword(bytes, parts.token ?? rest, name) ? .credential : .token
+            scheme == "basic" && Base64Text.decode(bytes[parts.token ?? rest]) != nil ? .credential : .token
         guard !parts.parameters.isEmpty else {
             noteFirstWord(of: bytes, rest, tokenKind, name)
             return secret(bytes, rest, tokenKind, name)
@@ -61,15 +61,6 @@ extension HeadMask {
         // `Credential` of AWS is the number of a key.
         if let kind = mask.names.kind(of: name.utf8), kind != .credential { return (kind, label) }
         return hasToken && !HeadMask.plainParameters.contains(name) ? (.token, label) : nil
-    }
-
-    /// Notes the password in credentials of Basic (RFC 7617); returns whether they are such.
-    private func notePassword(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ name: String) -> Bool {
-        guard let plain = Base64Text.decode(bytes[range]) else { return false }
-        if let colon = plain.firstIndex(of: UInt8(ascii: ":")), plain.count > colon + 1 {
-            mask.note(FoundSecret(range: range, kind: .password, name: name, secret: Array(plain[(colon + 1)...])))
-        }
-        return true
     }
 
     /// Notes a secret by itself where more follows it, as on a folded line: it has no spaces.

@@ -6,7 +6,7 @@ enum OrdinaryValue {
         "lösenord", "adgangskode", "kodeord", "passord", "salasana", "heslo", "jelszó", "şifre", "parola", "kata sandi",
         "mật khẩu", "รหัสผ่าน", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "κωδικός", "lozinka", "парола", "geslo",
         "slaptažodis", "parole", "parool", "palavra-passe", "contrasenya", "kennwort", "mot de passe oublié",
-        "код доступа", "पासवर्ड", "token d'accès",
+        "код доступа", "पासवर्ड", "token d'accès", "jeton", "jeton d'accès",
     ]
     /// Names that stand for a value of their own.
     private static let names: Set<String> = [
@@ -35,10 +35,20 @@ enum OrdinaryValue {
             return value.contains(UInt8(ascii: "/")) && value.contains(0x20)
         }
         guard value.count <= 40 else { return false }
-        if first >= 0x80 || value.contains(0x20) || value.contains(where: { $0 >= 0x80 }) || value.count < 16 {
-            return labels.contains(String(decoding: value, as: UTF8.self).lowercased())
+        guard first >= 0x80 || value.contains(0x20) || value.contains(where: { $0 >= 0x80 }) || value.count < 16 else {
+            return false
         }
-        return false
+        return isLabel(String(decoding: value, as: UTF8.self).lowercased())
+    }
+
+    /// Whether a text is a word for a password, or a few words with one: `nueva contraseña`.
+    private static func isLabel(_ text: String) -> Bool {
+        if labels.contains(text) { return true }
+        guard text.contains(" ") || text.last == ":" else { return false }
+        let hasLabel = labels.contains { label in
+            (label.utf8.count > 5) && (text.hasPrefix(label) || text.hasSuffix(label) || text.contains(" \(label) "))
+        }
+        return hasLabel && !text.utf8.contains { $0 &- 0x30 < 10 }
     }
 
     /// Whether a value is what programs write over a secret: `••••`, `xxxx-xxxx`.

@@ -8,7 +8,10 @@ struct RunScanner {
         ("rk_live_", 20), ("rk_test_", 20), ("whsec_", 20), ("sk-", 32), ("AIza", 39), ("ya29.", 20), ("SG.", 40),
         ("npm_", 30), ("pypi-", 40), ("hf_", 30), ("shpat_", 30), ("shpss_", 30), ("dop_v1_", 40),
         ("AGE-SECRET-KEY-", 40),
-        ("EAAC", 40), ("sq0atp-", 22), ("key-", 36), ("dapi", 36), ("lin_api_", 40), ("glsa_", 32),
+        ("EAAC", 40), ("sq0atp-", 22), ("key-", 36), ("dapi", 36), ("lin_api_", 32), ("glsa_", 32),
+        ("GOCSPX-", 28), ("hvs.", 24), ("dckr_pat_", 27), ("ATATT3", 40), ("pat-na1-", 40), ("pat-eu1-", 40),
+        ("gsk_", 40), ("sbp_", 40), ("NRAK-", 27), ("xkeysib-", 40), ("figd_", 40), ("ntn_", 40), ("PMAK-", 40),
+        ("rubygems_", 40), ("sntrys_", 40), ("glrt-", 20), ("tskey-", 30), ("r8_", 37),
     ]
     /// Runs as long as these are looked at.
     static let least = 20
@@ -98,6 +101,8 @@ struct RunScanner {
             if end - start >= RunScanner.least { word(start..<end, isInPath: isPath) }
             start = end + 1
         }
+        botToken(in: range)
+        if isPath { webhook(inPath: range) }
         // A text in base64 may begin with a slash, too.
         if isPath, !(content(range)?.isText ?? false) { suspects(inPath: range) }
     }

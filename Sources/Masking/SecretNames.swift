@@ -69,7 +69,7 @@ package struct SecretNames: Sendable {
         "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
         "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
         "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken",
-        "colortoken", "colourtoken",
+        "colortoken", "colourtoken", "existingsecret",
     ]
     /// Endings of such names: places in a list, whatever list it is.
     private static let ordinaryEndings = [

@@ -299,10 +299,23 @@ package final class TextMask {
         }
     }
 
+    /// Takes a secret in, and what is one together with it (``HeldSecrets``).
     func note(_ found: FoundSecret) {
         let isSought =
             (isCollecting || isAtOnce) && found.isSought && !found.secret.withUnsafeBytes(ValueShape.isCommonWord)
         guard !isAtOthers || isSought && found.secret.count >= SecretBook.shortestSought else { return }
+        guard isSought else { return note(found, isSought: false) }
+        let held = HeldSecrets(found)
+        var found = found
+        if found.other == nil { found.other = held.reading }
+        note(found, isSought: true)
+        for part in held.parts where !part.secret.withUnsafeBytes(ValueShape.isCommonWord) {
+            guard !isAtOthers || part.secret.count >= SecretBook.shortestSought else { continue }
+            note(part, isSought: true)
+        }
+    }
+
+    private func note(_ found: FoundSecret, isSought: Bool) {
         guard findings != nil else {
             if isAtOthers, !mayStand(found) { return }
             return book.note(

@@ -15,6 +15,7 @@ enum ValueShape {
         "unset", "n/a", "tbd", "todo", "mandatory", "incorrect", "wrong", "weak", "strong", "(none)", "(not set)",
         "(unset)", "(hidden)", "(empty)", "(null)", "not set", "sms", "email", "match", "unchecked", "nopasswd", "read",
         "write",
+        "seconds", "minutes", "hours", "days",
         "rs256", "rs512", "hs256", "hs384", "hs512", "es256", "ps256", "eddsa",
     ]
 

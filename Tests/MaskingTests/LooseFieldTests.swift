@@ -63,7 +63,8 @@ struct LooseFieldTests {
                 == #"{"a":"{\"passwords\":[\"\#(password)1\",\"\#(password)2\"],\"b\":\"c\"}","d":"e"}"#
         )
         #expect(
-            Masked.text(#"{"passwords":[{"id" : "1"}],"z":1}"#) == #"{"passwords":[{"id" : "\#(password)1"}],"z":1}"#
+            Masked.text(#"{"passwords":[{"id" : "1", "value" : "2"}],"z":1}"#)
+                == #"{"passwords":[{"id" : "1", "value" : "\#(password)1"}],"z":1}"#
         )
         #expect(
             Masked.text(#"{"passwords":["correct horse battery"]}"#) == #"{"passwords":["\#(password)1"]}"#

@@ -31,8 +31,8 @@ struct PathTemplate {
         taken: [String]
     ) -> (String, (name: String, value: String)?) {
         // What stands for a secret is another text in each place.
-        let isMasked = segment.hasPrefix("sluice-") && segment.last?.isNumber == true
-        let shape = isMasked ? "{id}" : PathShape.of(segment)
+        let masked = segment.last?.isNumber == true ? segment.firstRange(of: "sluice-") : nil
+        let shape = masked.map { "\(segment[..<$0.lowerBound]){id}" } ?? PathShape.of(segment)
         guard let place = shape.firstRange(of: "{id}"), !segment.contains("{") else {
             // Braces would be a parameter.
             return (segment.replacing("{", with: "%7B").replacing("}", with: "%7D"), nil)

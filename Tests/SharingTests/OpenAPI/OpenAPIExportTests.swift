@@ -78,7 +78,8 @@ struct OpenAPIExportTests {
             ("/", "/"), ("/users", "/users"), ("/companies/12/", "/companies/{companyId}/"), ("/12/13", "/{id}/{id2}"),
             ("/boxes/1/2", "/boxes/{boxId}/{boxId2}"), ("/a/{x}/1", "/a/%7Bx%7D/{xId}"),
             ("/addresses/7", "/addresses/{addressId}"), ("/cities/7", "/cities/{cityId}"),
-            ("/reset/sluice-token-1", "/reset/{resetId}"), ("/sluice-guide/intro", "/sluice-guide/intro"),
+            ("/reset/sluice-token-1", "/reset/{resetId}"), ("/bot12:sluice-token-1/send", "/bot12:{id}/send"),
+            ("/sluice-guide/intro", "/sluice-guide/intro"),
             ("/user-groups/9", "/user-groups/{userGroupId}"),
         ]
     )
