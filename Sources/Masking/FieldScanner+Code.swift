@@ -100,10 +100,9 @@ extension FieldScanner {
         switch after.first {
         case UInt8(ascii: "("): return call(path, text, start, isSpaced: !isColon && isSpaced(name))
         case UInt8(ascii: "["):
-            guard after.count > 2, let close = after.firstIndex(of: UInt8(ascii: "]")), close > after.startIndex + 1
-            else {
-                return .none
-            }
+            // config[, and the index on the next line
+            if after.dropFirst().allSatisfy({ $0 <= 0x20 }) { return .code(fallback: nil) }
+            guard after.count > 2, let close = closingBracket(after), close > after.startIndex + 1 else { return .none }
             let index = after[after.startIndex + 1]
             let isWord =
                 path.count > 1 || path.hasSigil || isSpaced(name) && !isColon
@@ -157,7 +156,10 @@ extension FieldScanner {
             }
             guard place > start, place - start <= 60, text[start] &- 0x30 >= 10 else { return nil }
             let word = UnsafeRawBufferPointer(rebasing: text[start..<place])
-            let isFollowed = place + 1 < text.count && "(.".utf8.contains(text[place]) && text[place + 1] > 0x20
+            let isFollowed =
+                place + 1 < text.count
+                ? "(.".utf8.contains(text[place]) && text[place + 1] > 0x20
+                : place < text.count && text[place] == UInt8(ascii: "(")
             guard isIdentifier(word, isFollowed: isFollowed, isFirst: path.count == 0) else { return nil }
             path.count += 1
             if path.count == 1 { path.root = String(decoding: word, as: UTF8.self).lowercased() }
@@ -189,6 +191,16 @@ extension FieldScanner {
         }
         return word.split(separator: UInt8(ascii: "_")).allSatisfy { part in
             part.count < 6 || digits > 0 || !ValueShape.isInPieces(UnsafeRawBufferPointer(rebasing: part), tenths: 4)
+        }
+    }
+
+    /// Where the bracket closes that a text begins with.
+    private func closingBracket(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+        var depth = 0
+        return text.indices.first { place in
+            if text[place] == UInt8(ascii: "[") { depth += 1 }
+            if text[place] == UInt8(ascii: "]") { depth -= 1 }
+            return depth == 0
         }
     }
 

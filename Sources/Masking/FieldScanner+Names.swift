@@ -48,6 +48,12 @@ extension FieldScanner {
         return min(open, name.upperBound - 3)..<name.upperBound - 3
     }
 
+    /// Whether a name is the end of a longer one that names a type or the digest of secrets: `"AWS::IAM::AccessKey"`,
+    /// `checksum/secret` of annotations of Kubernetes.
+    func isOfType(_ name: Range<Int>, _ quote: Quote) -> Bool {
+        has("checksum/", endingAt: name.lowerBound) || isQuoted(quote) && has("::", endingAt: name.lowerBound)
+    }
+
     /// `auth` of `_auth`.
     func withoutSigns(_ name: Range<Int>) -> Range<Int> {
         (bytes[name].firstIndex { $0 != UInt8(ascii: "_") } ?? name.lowerBound)..<name.upperBound

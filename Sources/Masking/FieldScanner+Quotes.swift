@@ -12,8 +12,7 @@ extension FieldScanner {
         guard place < bytes.count else { return nil }
         switch bytes[place] {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return (place + 1, .plain(bytes[place], backslashes: backslashes))
-        case UInt8(ascii: "`") where isCode && isLiteral(openedAt: place):
-            return (place + 1, .plain(bytes[place], backslashes: 0))
+        case UInt8(ascii: "`") where isCode: return (place + 1, .plain(bytes[place], backslashes: 0))
         case UInt8(ascii: "%") where has("%22", endingAt: place + 3): return (place + 3, .percent)
         case UInt8(ascii: "&"):
             let entity = FieldScanner.quoteEntities.first { has($0, endingAt: place + $0.utf8CodeUnitCount) }
@@ -57,15 +56,6 @@ extension FieldScanner {
         }
         return bytes.count
     }
-
-    /// Whether a template of JavaScript is a text alone, with no expression in it.
-    private func isLiteral(openedAt place: Int) -> Bool {
-        let text = bytes[(place + 1)...].prefix(FieldScanner.longestLiteral)
-        guard let close = text.firstIndex(of: UInt8(ascii: "`")) else { return false }
-        return !bytes[(place + 1)..<close].contains(UInt8(ascii: "$"))
-    }
-
-    private static let longestLiteral = 512
 
     func backslashes(before place: Int, from start: Int) -> Int {
         var run = 0

@@ -24,6 +24,8 @@ extension FieldScanner {
             }
             guard !isOrdinary else { return }
         }
+        // Code of a program, as a link to a playground has it: no code that is sent to a user has spaces.
+        if kind == .code, find(Array("++".utf8), from: range.lowerBound, within: range.count - 2) != nil { return }
         // The shell's directory.
         if kind == .password, isName(word, among: ["pwd", "oldpwd"]), ValueShape.isDirectory(value) { return }
         if needsShape, !ValueShape.isMadeByChance(value, least: 12) {

@@ -289,8 +289,7 @@ struct FieldScanner {
             }
         }
         if kind == nil, isQuoted(quote), isOfWebKey(name) { kind = .privateKey }
-        // A digest of secrets, as annotations of Kubernetes have it.
-        if kind != nil, kind != .named, has("checksum/", endingAt: name.lowerBound) { kind = nil }
+        if kind != nil, kind != .named, isOfType(name, quote) { kind = nil }
         guard let kind else {
             if names.isExempt(bytes[name]), let value = value(after: place, length, quote, name, .token) {
                 exempt.append(value.range)

@@ -126,8 +126,12 @@ struct RunScanner {
     private mutating func serviceKey(at place: Int, in range: Range<Int>) -> Int? {
         let isKey = RunScanner.beginnings.contains { beginning in
             let text = UnsafeBufferPointer(start: beginning.text.utf8Start, count: beginning.text.utf8CodeUnitCount)
-            guard bytes[place] == text[0], range.upperBound - place >= beginning.least else { return false }
-            return bytes[place..<place + text.count].elementsEqual(text)
+            guard bytes[place] == text[0], range.upperBound - place >= beginning.least,
+                bytes[place..<place + text.count].elementsEqual(text)
+            else { return false }
+            // Letters alone may stand anywhere in a text in base64, behind its signs, too.
+            let isBehindSign = place > range.lowerBound && "+/".utf8.contains(bytes[place - 1])
+            return !isBehindSign || !text.allSatisfy(ValueShape.isLetterOrDigit)
         }
         guard isKey else { return nil }
         var end = place
