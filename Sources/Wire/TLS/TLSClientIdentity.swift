@@ -159,8 +159,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
         guard PKCS12_parse(archive, password ?? "", &key, &certificate, &others) == 1 else {
             let text = OpenSSLErrors.take().text
             if text.contains("unsupported") {
-                let advice =
-                    "Convert it: openssl pkcs12 -legacy -in OLD.p12 -nodes | openssl pkcs12 -export -out NEW.p12"
+                let advice = "Convert it: openssl pkcs12 -legacy -in OLD.p12 -nodes -out NEW.pem, and name NEW.pem."
                 throw unusable(path, "it uses an old cipher that OpenSSL no longer reads (\(text))", advice)
             }
             throw wrongPassword(path, "the password is wrong (\(text))")

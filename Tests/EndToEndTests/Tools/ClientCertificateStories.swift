@@ -119,6 +119,26 @@ extension EndToEnd {
             #expect(!exchange.trace.contains("client certificate"))
         }
 
+        @Test("An archive with an old cipher is refused, and the command that is named converts it")
+        func oldCipher() async throws {
+            let client = try await TestAuthority.shared.client
+            let scratch = try Scratch()
+            try scratch.write("pass", "right\n")
+            let options = ["-export", "-legacy", "-in", client.file, "-inkey", client.key, "-passout", "pass:right"]
+            try await Program.require("openssl", ["pkcs12"] + options + ["-out", scratch.path("OLD.p12")])
+            func entry(_ file: String) -> String { "version: 1\nclient-certificate: { host: a, \(file) }\n" }
+            let old = try scratch.write("old.yaml", entry("file: OLD.p12, password-file: pass"))
+            let refused = try await SluiceProcess.run(["profile", "check", old], scratch: scratch)
+            #expect(refused.status == 1 && refused.errors.contains("uses an old cipher"), "\(refused)")
+            let text = refused.errors
+            let command = try #require(text.firstMatch(of: #/Convert it: (openssl .*), and name NEW.pem/#)).output.1
+            let folder = scratch.path("")
+            try await Program.require("sh", ["-c", "cd '\(folder)' && \(command) -passin file:pass"])
+            let new = try scratch.write("new.yaml", entry("file: NEW.pem"))
+            let taken = try await SluiceProcess.run(["profile", "check", new], scratch: scratch)
+            #expect(taken.status == 0, "\(taken)")
+        }
+
         @Test(
             "PKCS #12 and PEM with RSA and EC, in TLS 1.2 and 1.3",
             arguments: ["-tls1_2", "-tls1_3"],
