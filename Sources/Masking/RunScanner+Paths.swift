@@ -48,37 +48,4 @@ extension RunScanner {
         let isLarge = value.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x41 < 26 && !"ILOU".utf8.contains($0) }
         return isLarge || value.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x61 < 26 && !"ilou".utf8.contains($0) }
     }
-
-    private static let shortestWebhook = 20
-    private static let botTokenLength = 35
-
-    /// Takes the last segment of the address of a webhook: `/services/T…/B…/…` of Slack, `/webhooks/…/…` of Discord.
-    mutating func webhook(inPath path: Range<Int>) {
-        let segments = bytes[path].split(separator: UInt8(ascii: "/"))
-        for (index, word) in segments.enumerated() where index + 2 < segments.count {
-            let secret: Slice<UnsafeRawBufferPointer>
-            if word.elementsEqual("services".utf8), index + 3 < segments.count,
-                segments[index + 1].first == UInt8(ascii: "T"), segments[index + 2].first == UInt8(ascii: "B")
-            {
-                secret = segments[index + 3]
-            } else if word.elementsEqual("webhooks".utf8), segments[index + 1].allSatisfy({ $0 &- 0x30 < 10 }) {
-                secret = segments[index + 2]
-            } else {
-                continue
-            }
-            guard secret.count >= RunScanner.shortestWebhook else { continue }
-            return take(secret.startIndex..<secret.endIndex, .token, "webhook")
-        }
-    }
-
-    /// Takes what stands behind the colon in the token of a bot of Telegram, `123456789:…`.
-    mutating func botToken(in range: Range<Int>) {
-        guard range.lowerBound > 8, bytes[range.lowerBound - 1] == UInt8(ascii: ":") else { return }
-        let token = bytes[range].prefix { ValueShape.isLetterOrDigit($0) || "-_".utf8.contains($0) }
-        let digits = bytes[..<(range.lowerBound - 1)].suffix(11).reversed().prefix { $0 &- 0x30 < 10 }.count
-        guard token.count == RunScanner.botTokenLength, (8...10).contains(digits),
-            ValueShape.isMadeByChance(UnsafeRawBufferPointer(rebasing: token), least: RunScanner.least)
-        else { return }
-        take(token.startIndex..<token.endIndex, .token, "token of a bot")
-    }
 }

@@ -1,18 +1,6 @@
 /// Finds secrets that are known by their own look, whatever their name: JSON Web Tokens, keys of well-known services,
 /// private keys; and texts in base64 that hold a secret.
 struct RunScanner {
-    /// Beginnings that services give their keys, and the least length of one.
-    private static let beginnings: [(text: StaticString, least: Int)] = [
-        ("ghp_", 30), ("gho_", 30), ("ghu_", 30), ("ghs_", 30), ("ghr_", 30), ("github_pat_", 40), ("glpat-", 20),
-        ("xoxb-", 24), ("xoxp-", 24), ("xoxa-", 24), ("xoxr-", 24), ("xapp-", 24), ("sk_live_", 20), ("sk_test_", 20),
-        ("rk_live_", 20), ("rk_test_", 20), ("whsec_", 20), ("sk-", 32), ("AIza", 39), ("ya29.", 20), ("SG.", 40),
-        ("npm_", 30), ("pypi-", 40), ("hf_", 30), ("shpat_", 30), ("shpss_", 30), ("dop_v1_", 40),
-        ("AGE-SECRET-KEY-", 40),
-        ("EAAC", 40), ("sq0atp-", 22), ("key-", 36), ("dapi", 36), ("lin_api_", 32), ("glsa_", 32),
-        ("GOCSPX-", 28), ("hvs.", 24), ("dckr_pat_", 27), ("ATATT3", 40), ("pat-na1-", 40), ("pat-eu1-", 40),
-        ("gsk_", 40), ("sbp_", 40), ("NRAK-", 27), ("xkeysib-", 40), ("figd_", 40), ("ntn_", 40), ("PMAK-", 40),
-        ("rubygems_", 40), ("sntrys_", 40), ("glrt-", 20), ("tskey-", 30), ("r8_", 37),
-    ]
     /// Runs as long as these are looked at.
     static let least = 20
     /// As much as the longest window of a body has, with what was looked at before it.
@@ -75,7 +63,7 @@ struct RunScanner {
         return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
     }
 
-    private static func isOfBase64(_ byte: UInt8) -> Bool {
+    static func isOfBase64(_ byte: UInt8) -> Bool {
         ValueShape.isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
@@ -120,30 +108,6 @@ struct RunScanner {
         while end > place, bytes[end - 1] == UInt8(ascii: ".") { (end, points) = (end - 1, points - 1) }
         guard points == 2 || points == 4 else { return nil }
         take(place..<end, .token, "JSON Web Token")
-        return end
-    }
-
-    private mutating func serviceKey(at place: Int, in range: Range<Int>) -> Int? {
-        let isKey = RunScanner.beginnings.contains { beginning in
-            let text = UnsafeBufferPointer(start: beginning.text.utf8Start, count: beginning.text.utf8CodeUnitCount)
-            guard bytes[place] == text[0], range.upperBound - place >= beginning.least,
-                bytes[place..<place + text.count].elementsEqual(text)
-            else { return false }
-            // Letters alone may stand anywhere in a text in base64, behind its signs, too.
-            let isBehindSign = place > range.lowerBound && "+/".utf8.contains(bytes[place - 1])
-            return !isBehindSign || !text.allSatisfy(ValueShape.isLetterOrDigit)
-        }
-        guard isKey else { return nil }
-        var end = place
-        func go(to most: Int) {
-            while end < most, RunScanner.isOfBase64(bytes[end]) || bytes[end] == UInt8(ascii: ".") { end += 1 }
-        }
-        // A beginning may come again and again in a run that is no key: of each so much is looked at.
-        go(to: min(range.upperBound, place + 256))
-        let value = UnsafeRawBufferPointer(rebasing: bytes[place..<end])
-        guard end - place >= RunScanner.least, ValueShape.isRandom(value) else { return nil }
-        go(to: range.upperBound)
-        take(place..<end, .apiKey, "key of a service")
         return end
     }
 

@@ -64,8 +64,16 @@ enum ValueShape {
         "missing", "at least", "not allowed",
     ]
 
+    /// How other languages say that a value is to be given.
+    private static let requiredWords = [
+        "erforderlich", "notwendig", "obligatoire", "requis", "obligatorio", "obligatoria", "requerido", "requerida",
+        "obbligatori", "obrigat", "vereist", "verplicht", "wymagan", "krävs", "påkrevd", "påkrævet", "обязател", "必須",
+        "必填",
+    ]
+
     /// Whether a value says what is wrong with a password, as the answer to a form does: `Minimum 8 characters`.
     private static func isComplaint(_ value: UnsafeRawBufferPointer, _ text: String) -> Bool {
+        if requiredWords.contains(where: { text.contains($0) }) { return true }
         guard complaintWords.contains(where: { text.contains($0) }) else { return false }
         let hasLength = [" characters", " digits"].contains { text.contains($0) }
         return isMessage(value) || hasLength && text.utf8.contains { $0 &- 0x30 < 10 }

@@ -236,6 +236,21 @@ final class Exchange {
         return now - lastActivity
     }
 
+    /// How long it has waited for its client alone: for the rest of a request that nobody holds, while no response is
+    /// coming, or for a client of HTTP/2 to give room for more of the response; and for anything at all in a tunnel through which
+    /// nothing has come. `nil` where it waits for something else.
+    func stall(now: NIODeadline) -> TimeAmount? {
+        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
+        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), !machine.isStream else { return nil }
+        let record = machine.record
+        guard record.kind == .http else {
+            let isUnused = machine.isTunnel && record.sizes.requestBody == 0 && record.sizes.responseBody == 0
+            return isUnused ? silence(now: now) : nil
+        }
+        let isAwaited = !machine.isRequestComplete && !machine.isResponding && !machine.awaitsContinue
+        return isAwaited || machine.responsePauseReasons.contains(.peerFull) ? now - lastActivity : nil
+    }
+
     private var now: NIODeadline {
         lastActivity = loop.eventLoop.now
         return lastActivity

@@ -69,6 +69,9 @@ package struct ProxyConfiguration: Sendable {
         package var tunnel = TimeAmount.seconds(3_600)
         /// How long such a tunnel must have been silent before it may be closed for another client.
         var tunnelForOthers = TimeAmount.seconds(60)
+        /// How long a client must have neither sent the rest of what it began nor taken what there is for it, before its
+        /// connection may be closed for another client.
+        var stallForOthers = TimeAmount.seconds(5)
         /// How long a client of HTTP/2 must have taken nothing of a response before its stream of the server may be
         /// given to a request that waits for one.
         package var streamForOthers = TimeAmount.seconds(30)

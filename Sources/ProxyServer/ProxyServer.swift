@@ -125,6 +125,8 @@ package final class ProxyServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
+            // One at a time, so that no more are taken than there may be.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let gate = AcceptGate(loops: Array(loops.values), counts: counts, logger: logger)

@@ -131,6 +131,14 @@ extension EndToEnd {
             let record = try await SluiceProcess.run(["record", "on"], scratch: scratch)
             #expect(record.status == 1 && record.errors.contains("stopped for good"), "\(record.text)\(record.errors)")
             #expect(record.errors.contains("start again"), "\(record.errors)")
+            let attached = try await Program.run(
+                try SluiceProcess.executable(),
+                ["attach", "--linear"],
+                environment: SluiceProcess.environment(scratch),
+                input: Array("quit\n".utf8)
+            )
+            #expect(attached.text.contains("Not recording: "), "\(attached.text)\(attached.errors)")
+            #expect(!attached.text.contains("Recording to"), "\(attached.text)")
             program.signal(SIGTERM)
             let end = try await program.outcome()
             #expect(end.status == 1)

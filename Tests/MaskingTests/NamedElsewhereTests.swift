@@ -89,6 +89,24 @@ struct NamedElsewhereTests {
         }
     }
 
+    @Test("Keys of services with hardly a digit, or with all signs of base64")
+    func letters() {
+        for key in [
+            "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", "AIzaAMvfwRKGDVKrVuRRrDFGkbAtzzmygjaLu8s",
+            "whsec_QqpbijQE5M/9Q5saJbVcxiW4mbox7b7z", "ghp_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGhIj",
+            "sk_live_aBcDeFgHiJkLmNoPqRsTuVwX",
+        ] {
+            #expect(Masked.text("{\"i1\": \"\(key)\"}") == #"{"i1": "sluice-key-1"}"#)
+            #expect(
+                Masked.head("GET /x?key=\(key)&page=2 HTTP/1.1\r\n\r\n")
+                    == "GET /x?key=sluice-key-1&page=2 HTTP/1.1\r\n\r\n"
+            )
+        }
+        for word in ["npm_config_registry_location_of_packages", "sk-learn-library-of-machine-learning-models"] {
+            #expect(Masked.text(#"{"i1": "\#(word)"}"#) == #"{"i1": "\#(word)"}"#)
+        }
+    }
+
     @Test("What only looks like it stays")
     func ordinary() {
         for text in [
@@ -103,7 +121,8 @@ struct NamedElsewhereTests {
             #"<a href="https://play.example/?code=let+x++++//+interval+%5B1,+2)%0A_MM_1">"#,
             "A/8RAAeZ/EAACBkgAABKgAACqpHwCnrx8Ax8EAAI+EAACXxAAAuMQ1AMTEAADIxAAA0MQAANTEAAD7xA==",
             "auth:\n  existingSecret: my-release-postgresql\n", #"{"password": "Nueva contraseña"}"#,
-            #"{"password": "Mot de passe :"}"#, "$token = bin2hex(random_bytes(32));",
+            #"{"password": "Mot de passe :"}"#, #"{"secret": "Das Geheimnis ist erforderlich"}"#,
+            "$token = bin2hex(random_bytes(32));",
             "token = b64encode(data).decode()",
             #"<app (x)="password = $event">"#,
         ] { #expect(Masked.text(text, text.hasPrefix("<") ? .markup : .text) == text) }

@@ -41,6 +41,7 @@ final class LinearLoop {
     private var isConnected = false
     private var news: LinearNews?
     private var newsProblem = ""
+    private var recordingProblem = ""
     private var failure: (any Error)?
     private var lastTick = ContinuousClock.now - .seconds(1)
 
@@ -221,6 +222,7 @@ final class LinearLoop {
         lastTick = .now
         update(.tick(WallClock.now()))
         effects.poll()
+        tellProblem()
         tellNews()
     }
 
@@ -319,10 +321,19 @@ final class LinearLoop {
         switch model.source {
         case .live, .demo, .attached:
             if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.places).") }
-            if let session = model.proxy.session ?? effects.services?.session { say("Recording to \(session).") }
+            let session = model.proxy.session ?? effects.services?.session
+            if let session, model.proxy.recordingProblem == nil { say("Recording to \(session).") }
         case .recorded(let name): say("\(name), \(LinearSentence.count(model.list.sessionTotal, "exchange")).")
         }
+        tellProblem()
         say("help lists the commands.")
+    }
+
+    /// Says once that nothing is recorded any more, and why.
+    private func tellProblem() {
+        guard !isStarting, let problem = model.proxy.recordingProblem, problem != recordingProblem else { return }
+        recordingProblem = problem
+        say("Not recording: \(problem)")
     }
 
     /// Writes which exchanges have ended, of those that pass the filter.

@@ -90,6 +90,7 @@ extension ExchangeMachine {
             requestState = .discarding(isWhole: true)
             return finishIfDone()
         }
+        if state.isTunnel { marks.tunnelInputEnded = now }
         requestState = .ended(isClean: isClean)
         request.flow.accept(.end(trailers))
         pumpRequest()

@@ -106,7 +106,8 @@ extension ExchangeMachine {
     /// Says who went away, where a WebSocket ended and neither side had said so (RFC 6455 §7.1.5, status 1006).
     mutating func noteMissingClose() {
         guard record.state == .inFlight, !hasClosedWebSocket else { return }
-        let isServer = marks.responseEnded != nil
+        // Whose end came first; the other side ends its connection because of that.
+        let isServer = marks.responseEnded.map { end in marks.tunnelInputEnded.map { end < $0 } ?? true } ?? false
         record.state = .failed
         let text = "The \(isServer ? "server" : "client") ended its connection without a close frame (status 1006)."
         record.failure = ExchangeFailure(isServer ? .reset : .clientGone, text)

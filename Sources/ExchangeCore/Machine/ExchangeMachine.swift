@@ -64,6 +64,8 @@ package struct ExchangeMachine: ~Copyable {
         var requestSent: NIODeadline?
         var responseBegan: NIODeadline?
         var responseEnded: NIODeadline?
+        /// When the client sent no more through a tunnel.
+        var tunnelInputEnded: NIODeadline?
     }
 
     /// `destination` is where the request goes unless a stage says otherwise; `clientAddress` is of the form `host:port`;
@@ -134,6 +136,12 @@ package struct ExchangeMachine: ~Copyable {
         guard case .relaying(.asked) = state else { return false }
         return marks.requestSent != nil
     }
+
+    /// Whether a response has begun, and has not ended.
+    package var isResponding: Bool { responseState != .none && responseState != .ended }
+
+    /// Whether bytes pass through unread.
+    package var isTunnel: Bool { state.isTunnel }
 
     /// Whether the client has sent its request whole.
     package var isRequestComplete: Bool {

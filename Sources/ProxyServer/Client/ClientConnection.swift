@@ -300,19 +300,21 @@ final class ClientConnection: ChannelDuplexHandler {
         context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
     }
 
-    /// How long the tunnel that it is has been silent; `nil` where it is none, or is inside another connection.
-    func tunnelSilence(now: NIODeadline) -> TimeAmount? {
+    /// Why it may be closed for another client's sake, and for how long that has been so; `nil` where it may not, as one that is
+    /// inside another connection.
+    func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
         guard channel?.parent?.parent == nil else { return nil }
-        return (layer as? TunnelClientLayer)?.exchange?.silence(now: now)
+        let timeouts = loop.configuration.timeouts
+        let stall = unsent > 0 ? now - lastActivity : layer?.stall(now: now)
+        if let stall, stall > timeouts.stallForOthers { return (.stalled, stall) }
+        guard let silence = (layer as? TunnelClientLayer)?.exchange?.silence(now: now) else { return nil }
+        return silence > timeouts.tunnelForOthers ? (.silentTunnel, silence) : nil
     }
 
-    /// Closes it for another client's sake: it is a tunnel through which nothing has come.
-    func closeTunnel(silentFor silence: TimeAmount) {
-        let whole = TimeAmount.seconds(silence.nanoseconds / 1_000_000_000)
-        let text =
-            "All connections that clients may have were taken, and nothing had come through this tunnel for \(whole.inWords), "
-            + "so Sluice closed it for another client."
-        layer?.failed(ExchangeFailure(.timeout, text, hint: loop.configuration.connections.hint))
+    /// Closes it for another client's sake.
+    func giveWay(_ reason: GivingWay, after time: TimeAmount) {
+        let hint = loop.configuration.connections.hint
+        layer?.failed(ExchangeFailure(reason.code, reason.text(after: time), hint: hint))
         close()
     }
 
@@ -332,6 +334,31 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// There is room again for what was held back.
     func resume() { layer?.resume() }
+}
+
+/// Why a connection is closed where all are taken and another client waits.
+enum GivingWay {
+    /// Its client neither sends nor takes anything, and nothing else is waited for.
+    case stalled
+    /// It is a tunnel through which nothing has come.
+    case silentTunnel
+
+    var code: ExchangeFailure.Code {
+        switch self {
+        case .stalled: .clientTimeout
+        case .silentTunnel: .timeout
+        }
+    }
+
+    func text(after time: TimeAmount) -> String {
+        let whole = TimeAmount.seconds(time.nanoseconds / 1_000_000_000).inWords
+        let what =
+            switch self {
+            case .stalled: "the client had neither sent nor taken anything for \(whole)"
+            case .silentTunnel: "nothing had come through this tunnel for \(whole)"
+            }
+        return "All connections that clients may have were taken, and \(what), so Sluice closed it for another client."
+    }
 }
 
 extension ExchangeFailure {

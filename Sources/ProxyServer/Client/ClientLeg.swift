@@ -53,6 +53,8 @@ protocol ClientLayer: AnyObject {
     func beginStopping()
     /// Sluice closes the connection, which is idle: what the client has begun is recorded.
     func closing(_ reason: OwnClose)
+    /// How long all that is going on has waited for the client alone; `nil` where it has not.
+    func stall(now: NIODeadline) -> TimeAmount?
     /// What to do about a connection on which nothing happened since `lastActivity`.
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
 }
@@ -60,6 +62,7 @@ protocol ClientLayer: AnyObject {
 extension ClientLayer {
     func closed() {}
     func failed(_ error: any Error) {}
+    func stall(now: NIODeadline) -> TimeAmount? { nil }
     func writabilityChanged(_ isWritable: Bool) {}
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
     func resume() {}

@@ -153,6 +153,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
+    func stall(now: NIODeadline) -> TimeAmount? { exchange?.stall(now: now) }
+
     // MARK: - Requests
 
     /// Reads as many events as can be dealt with now.

@@ -91,6 +91,13 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         connection.closeAfterFlush()
     }
 
+    func stall(now: NIODeadline) -> TimeAmount? {
+        let stalls = streams.map { id, stream in
+            stream.isServed ? self.stalls[id].map { now - $0.since } : stream.exchange?.stall(now: now)
+        }
+        return stalls.contains(nil) ? nil : stalls.compactMap(\.self).min()
+    }
+
     /// Resets the streams that hold what the client takes nothing of, whatever else it does on the connection.
     private func endStalls(now: NIODeadline) {
         let last = stalls

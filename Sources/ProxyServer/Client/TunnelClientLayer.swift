@@ -150,6 +150,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         exchange?.clientGone((error as? StreamResetError)?.code ?? .connectError)
     }
 
+    func stall(now: NIODeadline) -> TimeAmount? { exchange?.stall(now: now) }
+
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
 
     // MARK: - ClientLeg

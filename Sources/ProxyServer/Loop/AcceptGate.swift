@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 
 /// Lets a listener rest while the process has no free descriptor, or as many clients as it may have; idle connections are
-/// closed meanwhile, and where there are none and a client waits, the tunnel that has been silent for the longest time.
+/// closed meanwhile, and where there are none and a client waits, the one whose client has been still for the longest time.
 ///
 /// NIO's `AcceptBackoffHandler` withholds reads, but the one that failed stays pending, so that the listener is reported
 /// readable again at once and for ever. Without `autoRead` it is not registered at all.
@@ -34,6 +34,8 @@ final class AcceptGate: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Here, since the loop that the connection is given to may be behind.
+        counts.count(unwrapInboundIn(data))
         context.fireChannelRead(data)
         if counts.isFull { rest(context.channel, counts.bound) }
     }
@@ -52,7 +54,7 @@ final class AcceptGate: ChannelInboundHandler {
             if (try? closed.get()) ?? 0 > 0 { return acceptAgain(channel, in: .zero) }
             AcceptGate.hasWaitingClient(channel).assumeIsolated().whenComplete { [self] waits in
                 if (try? waits.get()) == false { return acceptAgain(channel, in: AcceptGate.rest) }
-                closeTunnel(for: channel)
+                closeQuietest(for: channel)
             }
         }
     }
@@ -67,15 +69,15 @@ final class AcceptGate: ChannelInboundHandler {
         }
     }
 
-    /// Closes the tunnel that has been silent for the longest time, of all loops.
-    private func closeTunnel(for channel: any Channel) {
+    /// Closes the connection that may give way and has been silent for the longest time, of all loops.
+    private func closeQuietest(for channel: any Channel) {
         let silences = loops.map { loop in loop.eventLoop.submit { loop.value.longestSilence() } }
         EventLoopFuture.whenAllSucceed(silences, on: channel.eventLoop).assumeIsolated().whenComplete { [self] result in
             let found = zip(loops, (try? result.get()) ?? []).compactMap { loop, silence in silence.map { (loop, $0) } }
             guard let (loop, _) = found.max(by: { $0.1 < $1.1 }) else {
                 return acceptAgain(channel, in: AcceptGate.rest)
             }
-            let closed = loop.eventLoop.submit { loop.value.closeQuietestTunnel() }.hop(to: channel.eventLoop)
+            let closed = loop.eventLoop.submit { loop.value.closeQuietest() }.hop(to: channel.eventLoop)
             closed.assumeIsolated().whenComplete { [self] closed in
                 acceptAgain(channel, in: (try? closed.get()) == true ? .milliseconds(10) : AcceptGate.rest)
             }
@@ -99,8 +101,8 @@ final class AcceptGate: ChannelInboundHandler {
         lastWarning = now
         logger.warning(
             """
-            further clients have to wait, since \(reason). Idle connections, and tunnels that were silent for a minute, are \
-            closed for them.
+            further clients have to wait, since \(reason). Connections that are idle, whose client is still for 5 seconds, or that \
+            are tunnels and silent for a minute, are closed for them.
             """
         )
     }

@@ -84,7 +84,13 @@ final class ClientCounts: Sendable {
         case tooMany(limit: Int, isNew: Bool)
     }
 
-    /// Counts a connection until it is closed, if its client may have one more.
+    /// Counts a connection among all until it is closed.
+    func count(_ channel: any Channel) {
+        state.withLock { $0.total += 1 }
+        channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.total -= 1 } }
+    }
+
+    /// Counts a connection among those of its client until it is closed, if the client may have one more.
     func admit(_ channel: any Channel, now: NIODeadline) -> Admission {
         let address = channel.remoteAddress
         let client = address.flatMap(AccessRules.Network.bytes) ?? []
@@ -97,7 +103,6 @@ final class ClientCounts: Sendable {
                 return .tooMany(limit: limit, isNew: isNew)
             }
             state.byClient[client] = count + 1
-            state.total += 1
             return .admitted
         }
         if admission == .admitted { channel.closeFuture.whenComplete { [self] _ in ended(client) } }
@@ -106,7 +111,6 @@ final class ClientCounts: Sendable {
 
     private func ended(_ client: [UInt8]) {
         state.withLock { state in
-            state.total -= 1
             let count = (state.byClient[client] ?? 1) - 1
             state.byClient[client] = count > 0 ? count : nil
         }

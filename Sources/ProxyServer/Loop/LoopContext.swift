@@ -168,23 +168,22 @@ final class LoopContext {
         return closed.count
     }
 
-    /// For how long the tunnel has been silent that was so for the longest time, and for as long as it may be closed then.
-    func longestSilence() -> TimeAmount? { quietestTunnel?.silence }
+    /// For how long the connection has done nothing that has done so for the longest time, of those that may be closed for another
+    /// client.
+    func longestSilence() -> TimeAmount? { quietest?.time }
 
-    /// Closes that tunnel; returns whether there was one.
-    func closeQuietestTunnel() -> Bool {
-        guard let (connection, silence) = quietestTunnel else { return false }
-        connection.closeTunnel(silentFor: silence)
+    /// Closes that connection; returns whether there was one.
+    func closeQuietest() -> Bool {
+        guard let (connection, reason, time) = quietest else { return false }
+        connection.giveWay(reason, after: time)
         return true
     }
 
-    private var quietestTunnel: (connection: ClientConnection, silence: TimeAmount)? {
+    private var quietest: (connection: ClientConnection, reason: GivingWay, time: TimeAmount)? {
         let now = eventLoop.now
-        let tunnels = connections.values.compactMap { connection in
-            connection.tunnelSilence(now: now).map { (connection: connection, silence: $0) }
-        }
-        guard let quietest = tunnels.max(by: { $0.silence < $1.silence }) else { return nil }
-        return quietest.silence > configuration.timeouts.tunnelForOthers ? quietest : nil
+        return connections.values.compactMap { connection in
+            connection.reasonToGiveWay(now: now).map { (connection: connection, reason: $0.reason, time: $0.time) }
+        }.max { $0.time < $1.time }
     }
 
     /// How long a client must have been silent before its connection may be closed for another.
