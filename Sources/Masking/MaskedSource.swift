@@ -180,6 +180,14 @@ package final class MaskedSource: ExchangeSource {
         return (isRequest ? messages.requestHead : messages.responseHeadSent ?? messages.responseHead)?.readableBytes
     }
 
+    /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
+    package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
+        guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
+        begin(exchange.record)
+        let body = OpenBody(exchange, side, original, mask, growth)
+        return try body.readAll() == 0 && body.problem == nil
+    }
+
     private func recorded(_ id: ExchangeID) -> RecordedExchange? {
         recorded.flatMap { $0.record.id == id ? $0 : nil }
     }

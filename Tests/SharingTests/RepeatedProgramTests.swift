@@ -124,4 +124,24 @@ struct RepeatedProgramTests {
         let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
         #expect(text.contains(" the body is sent without its Content-Encoding, gzip, as it is masked\n"), "\(text)")
     }
+
+    @Test(arguments: [CopyForm.curl, .fetch, .python, .httpie])
+    func `a body with a coding and no secret goes as it was recorded`(_ form: CopyForm) throws {
+        let source = MemorySource()
+        let packed = try ContentEncoder.encode(ByteBuffer(string: #"{"plain":"no secret"}"#), coding: .gzip)
+        let exchange = try source.add(
+            "http://h/",
+            request: """
+                POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\
+                Content-Length: \(packed.readableBytes)\r\nX-Api-Key: 9f3A7c21Bd08e6Qz\r\n\r\n
+                """,
+            requestBody: Array(packed.readableBytesView)
+        )
+        let masked = MaskedSource(source, TextMask())
+        try masked.collect(exchange)
+        masked.mask.endCollecting()
+        let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
+        #expect(!text.contains("as it is masked") && text.lowercased().contains("content-encoding"), "\(text)")
+        #expect(!text.contains("9f3A7c21Bd08e6Qz"), "\(text)")
+    }
 }

@@ -37,17 +37,20 @@ package struct CharlesZipReader: ArchiveReader {
                 bodies[entry.name] = entry
             }
         }
+        var hasFound = false
         for (number, entry) in metas.sorted(by: { $0.number < $1.number }) {
             guard let transaction = try transaction(entry) else {
                 losses.add(.init("entry that is no transaction", "entries that are no transactions"))
                 continue
             }
+            hasFound = true
             var whole = transaction
             // Once: `01-meta.json` has the same number, and a short zip would become a session of any length.
             whole.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
             whole.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
             if let entry = whole.entry(losses) { try body(entry) } else { losses.add(.unreadableURL) }
         }
+        if !hasFound, !metas.isEmpty { throw ArchiveError("there are no transactions of Charles in it") }
     }
 
     /// Reads the description of an exchange; `nil` where it is none.

@@ -52,7 +52,7 @@ struct CurlCommand {
             throw CurlError(description: "the session does not hold its request head")
         }
         self.head = CurlCommand.named(head, as: exchange)
-        body = RecordedBody(source: source, id: record.id, side: .requestReceived)
+        body = try RecordedBody.toRepeat(exchange, head, source)
         self.files = files
         variables = ShellVariables(source as? MaskedSource)
         var size = 0

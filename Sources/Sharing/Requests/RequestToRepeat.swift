@@ -35,28 +35,29 @@ struct RequestToRepeat {
         variables = ShellVariables(source as? MaskedSource)
         method = head.method
         url = RequestToRepeat.url(record, head)
+        let recorded = try RecordedBody.toRepeat(exchange, head, source)
+        let isMasked = recorded.masked != nil
         let authority = record.url.authority.lowercased()
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
             let isUsualHost = name == "host" && field.value.lowercased() == authority
             // A masked body is sent without the coding in which it was recorded.
-            if name == "content-encoding", source is MaskedSource { return false }
+            if name == "content-encoding", isMasked { return false }
             return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
         }.map { ($0.name, Array($0.valueBytes)) }
         var bytes = ByteBuffer()
-        try RecordedBody(source: source, id: record.id, side: .requestReceived)
-            .read(RequestToRepeat.longestBody + 1, into: &bytes)
+        try recorded.read(RequestToRepeat.longestBody + 1, into: &bytes)
         guard bytes.readableBytes <= RequestToRepeat.longestBody else {
             let limit = Measures.size(Int64(RequestToRepeat.longestBody))
             throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
         }
         body = Array(bytes.readableBytesView)
-        heldBody = HeldBody(body, of: record.id, source)
+        heldBody = HeldBody(body, of: record.id, recorded.source)
         if let heldBody { remarks.append(heldBody.remark) }
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
         if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
-        if let remark = EarlierMask.remark(onBody: body, source) { remarks.append(remark) }
-        if !body.isEmpty, source is MaskedSource, let coding = head.fields.value(of: .contentEncoding) {
+        if let remark = EarlierMask.remark(onBody: body, recorded.source) { remarks.append(remark) }
+        if !body.isEmpty, isMasked, let coding = head.fields.value(of: .contentEncoding) {
             remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
         }
         let target = head.originTarget

@@ -11,6 +11,19 @@ struct RecordedBody {
     let id: ExchangeID
     let side: BodySide
 
+    /// The body of a request that is to be sent again: as it was recorded where it has a content coding and no secret in it.
+    static func toRepeat(
+        _ exchange: RecordedExchange,
+        _ head: RequestHead,
+        _ source: any ExchangeSource
+    ) throws -> RecordedBody {
+        let body = RecordedBody(source: source, id: exchange.record.id, side: .requestReceived)
+        guard let masked = body.masked, head.fields.contains(.contentEncoding),
+            try masked.isUnchanged(body.id, side: body.side)
+        else { return body }
+        return RecordedBody(source: masked.original, id: body.id, side: body.side)
+    }
+
     /// The source that gives bodies with their secrets replaced, without their content coding.
     var masked: MaskedSource? { source as? MaskedSource }
 

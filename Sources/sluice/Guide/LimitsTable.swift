@@ -54,7 +54,7 @@ enum LimitsTable {
                 "connections of all clients",
                 "half of what `ulimit -n` leaves beside \(text(ConnectionLimits.files)) descriptors for files, at least "
                     + "\(text(ConnectionLimits.least)); `--max-connections`",
-                "idle ones are closed, else the tunnel that was silent the longest, over a minute; then new ones wait, at no cost"
+                "idle ones are closed, else the one that has been still the longest (below); then new ones wait, at no cost"
             ),
             row(
                 "connections of one client",

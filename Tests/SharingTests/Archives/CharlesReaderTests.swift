@@ -241,5 +241,10 @@ struct CharlesReaderTests {
         #expect(found.map(\.0) == ["/two", "/ten", "/ten"] && found.map(\.1) == ["{}", "", ""])
         #expect(found.map(\.2).sorted() == ["", "packed", "plain"])
         #expect(losses.phrases == ["1 entry that is no transaction"])
+
+        try FileManager.default.removeItem(atPath: path)
+        try ZipWriter.write([member("3-meta.json", Array("[1".utf8))], to: path)
+        var empty = CharlesZipReader(try ZipReader(path), losses: ArchiveLosses())
+        #expect(throws: ArchiveError("there are no transactions of Charles in it")) { try empty.forEach(take) }
     }
 }
