@@ -184,6 +184,18 @@ struct StreamTests {
         #expect(dialogue.record.failure?.message.contains(isServer ? "The server" : "The client") == true)
     }
 
+    @Test("a client that ends its side first is the one that went away, though its server ends its own then")
+    func clientEndsFirst() {
+        let dialogue = webSocket()
+        dialogue.requestEnd()
+        _ = dialogue.takePending()
+        dialogue.responseEnd()
+        _ = dialogue.takePending()
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .clientGone)
+        #expect(dialogue.record.failure?.message.contains("The client ended") == true, "\(dialogue.record)")
+    }
+
     @Test("after one the connections may end in any way", arguments: [0, 1, 2])
     func endAfterClose(way: Int) {
         let dialogue = webSocket()
