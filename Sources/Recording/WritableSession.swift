@@ -172,6 +172,15 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
+    /// Marks what is in flight as interrupted after the writing has failed: on a full disk there is room for it again, once the
+    /// file has what is in the log.
+    func interruptOpenExchanges() {
+        try? database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
+        }
+    }
+
     /// Whether the file still is where it was opened, as far as can be told.
     var isInPlace: Bool { FileFacts.mayLead(path, to: lock.identity) }
     /// Whether the file has no name any more, so that all that is in it goes with us.

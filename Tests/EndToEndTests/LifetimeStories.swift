@@ -143,6 +143,8 @@ extension EndToEnd {
             let end = try await program.outcome()
             #expect(end.status == 1)
             #expect(end.errors.contains("NOT recorded"), "\(end.errors)")
+            let listed = try await SluiceProcess.run(["list", session, "--json"], scratch: scratch)
+            #expect(listed.status == 0 && !listed.text.contains("in-flight"), "\(listed.text)\(listed.errors)")
         }
 
         @Test("With --json each exchange is a line of JSON, those that failed too")

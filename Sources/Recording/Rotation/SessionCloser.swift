@@ -24,6 +24,8 @@ final class SessionCloser: Sendable {
                 } catch let error as DatabaseError {
                     found.withLock { $0.removing = $0.removing ?? .removing(session.path, error) }
                 } catch {}
+            } else {
+                session.interruptOpenExchanges()
             }
             var attempts = 0
             do {
