@@ -51,7 +51,10 @@ extension RunScanner {
     private func isKey(_ range: Range<Int>, after beginning: Int) -> Bool {
         if ValueShape.isRandom(UnsafeRawBufferPointer(rebasing: bytes[range])) { return true }
         let rest = UnsafeRawBufferPointer(rebasing: bytes[range].dropFirst(beginning))
-        return ValueShape.isInPieces(rest) && ValueShape.entropy(rest) > 3
+        let large = rest.count { $0 &- 0x41 < 26 }
+        let small = rest.count { $0 &- 0x61 < 26 }
+        // Of a name a quarter is in capitals at the most.
+        return (ValueShape.isInPieces(rest) || min(large, small) * 4 >= rest.count) && ValueShape.entropy(rest) > 3
     }
 
     private static func buffer(_ text: StaticString) -> UnsafeBufferPointer<UInt8> {

@@ -121,6 +121,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("shell characters in a value", "GET", "/", plain + ["X: $HOME `id` $(id) !! \\n \\ ; & | *"]),
         CurlCase("an at sign in front", "GET", "/", plain + ["X: @file", "Y: @"]),
         CurlCase("semicolons and colons", "GET", "/", plain + ["X: a;b;", "Y: a:b:", "Z: ;", "W: :"]),
+        CurlCase("spaces around a value", "GET", "/", plain + ["X:  two  spaces \t", "Y:none"]),
         CurlCase("a tab in a value", "GET", "/", plain + ["X: a\tb"]),
         CurlCase("UTF-8 in a value", "GET", "/", plain + ["X: caf\u{E9} \u{1F600}"]),
         CurlCase("Latin-1 in a value", "GET").with {

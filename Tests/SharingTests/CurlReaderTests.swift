@@ -222,7 +222,11 @@ struct CurlReaderTests {
         }
         if !hasFile {
             let fields = request.fields.map { "\($0.name): \($0.value)" }
-            let normal = expected.map { $0.firstIndex(of: ":") == $0.index(before: $0.endIndex) ? $0 + " " : $0 }
+            let normal = expected.map { line in
+                let colon = line.firstIndex(of: ":") ?? line.startIndex
+                let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                return "\(line[..<colon]): \(value)"
+            }
             #expect(fields.filter(isCompared) == normal.filter(isCompared))
         }
         let body = try request.body { Array(try Data(contentsOf: URL(filePath: "\(folder.path)/\($0)"))) }

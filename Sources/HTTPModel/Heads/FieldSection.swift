@@ -124,6 +124,14 @@ extension FieldSection: RandomAccessCollection {
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
     }
 
+    /// A field's line as it was received, with the white space around its value and without its end; `nil` where it has to be
+    /// composed.
+    package func receivedLine(_ position: Int) -> ByteBufferView? {
+        let line = view(entries[position].line)
+        guard !line.isEmpty else { return nil }
+        return line[..<(line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.endIndex)]
+    }
+
     /// A run's bytes as text, without a view in between.
     func text(_ run: Run) -> String {
         buffer.withUnsafeReadableBytes { String(fieldBytes: UnsafeRawBufferPointer(rebasing: $0[run.range])) }

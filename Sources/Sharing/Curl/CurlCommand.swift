@@ -149,12 +149,12 @@ struct CurlCommand {
         let fields = head.fields
         let host = fields.firstIndex(of: .host)
         if let host {
-            try header(fields[host])
+            try header(fields, at: host)
         } else if head.version != .http2 {
             try option("-H", "Host:".utf8)
         }
         for (index, field) in fields.enumerated() where index != host && isRepeatable(field, at: index) {
-            try header(field)
+            try header(fields, at: index)
         }
         for name in ["User-Agent", "Accept"] where !fields.contains(FieldName(name)) {
             try option("-H", "\(name):".utf8)
@@ -203,11 +203,14 @@ struct CurlCommand {
         }
     }
 
-    private mutating func header(_ field: Field) throws {
+    private mutating func header(_ fields: FieldSection, at index: Int) throws {
+        let field = fields[index]
         var line = Array(field.nameBytes)
         // For curl a name with a colon alone means "leave it out", with a semicolon "send it empty".
         if field.valueBytes.isEmpty {
             line.append(UInt8(ascii: ";"))
+        } else if let received = fields.receivedLine(index) {
+            line = Array(received)
         } else {
             line.append(contentsOf: ": ".utf8)
             line.append(contentsOf: field.valueBytes)
