@@ -135,6 +135,15 @@ extension FieldScanner {
         name.upperBound < bytes.count && bytes[name.upperBound] == 0x20
     }
 
+    /// Whether a value may be a variable that is given to a call: `start(task_token=callback_id, …)`. It stands in other places, too.
+    func isVariable(_ value: Range<Int>) -> Bool {
+        guard syntax == .text, value.upperBound < bytes.count, ",)".utf8.contains(bytes[value.upperBound]) else {
+            return false
+        }
+        return bytes[value].contains(UInt8(ascii: "_"))
+            && bytes[value].allSatisfy { $0 &- 0x61 < 26 || $0 == UInt8(ascii: "_") }
+    }
+
     /// Whether a word is an argument of the name that it is given to: `login(token=api_token)`.
     func isArgument(
         _ word: Slice<UnsafeRawBufferPointer>,

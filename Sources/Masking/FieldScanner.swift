@@ -324,7 +324,10 @@ struct FieldScanner {
         let count = found.count
         take(value.range, kind, label, value.quote, needsShape: needsShape)
         if found.count == count, !value.isBare { return after(value.range) }
-        if value.isBare, found.count > count { readPlus(isInQuery) }
+        if value.isBare, found.count > count {
+            readPlus(isInQuery)
+            if !isInQuery, isVariable(value.range) { found[found.count - 1].isSought = false }
+        }
         if value.isNumber, found.last?.range == value.range { takeLastAsNumber() }
         // A place may have a secret in its query.
         if found.count == count, value.isBare, bytes[value.range].contains(where: { "=@".utf8.contains($0) }) {

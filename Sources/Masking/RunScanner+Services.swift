@@ -53,8 +53,8 @@ extension RunScanner {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[range].dropFirst(beginning))
         let large = rest.count { $0 &- 0x41 < 26 }
         let small = rest.count { $0 &- 0x61 < 26 }
-        // Of a name a quarter is in capitals at the most.
-        return (ValueShape.isInPieces(rest) || min(large, small) * 4 >= rest.count) && ValueShape.entropy(rest) > 3
+        // Of a name a sixth is in capitals at the most.
+        return (ValueShape.isInPieces(rest) || min(large, small) * 6 >= rest.count) && ValueShape.entropy(rest) > 3
     }
 
     private static func buffer(_ text: StaticString) -> UnsafeBufferPointer<UInt8> {

@@ -94,7 +94,7 @@ struct NamedElsewhereTests {
         for key in [
             "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", "AIzaAMvfwRKGDVKrVuRRrDFGkbAtzzmygjaLu8s",
             "whsec_QqpbijQE5M/9Q5saJbVcxiW4mbox7b7z", "ghp_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGhIj",
-            "sk_live_aBcDeFgHiJkLmNoPqRsTuVwX",
+            "sk_live_aBcDeFgHiJkLmNoPqRsTuVwX", "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",
         ] {
             #expect(Masked.text("{\"i1\": \"\(key)\"}") == #"{"i1": "sluice-key-1"}"#)
             #expect(
@@ -105,6 +105,16 @@ struct NamedElsewhereTests {
         for word in ["npm_config_registry_location_of_packages", "sk-learn-library-of-machine-learning-models"] {
             #expect(Masked.text(#"{"i1": "\#(word)"}"#) == #"{"i1": "\#(word)"}"#)
         }
+    }
+
+    @Test("A variable that is given to a call is masked there at the most")
+    func variable() {
+        let text = "run(task_token=callback_id, x=1)\nself.callback_id = callback_id\n"
+        #expect(Masked.text(text).hasSuffix("\nself.callback_id = callback_id\n"))
+        #expect(
+            Masked.text("DB_PASSWORD=correct_horse\nnote: correct_horse\n")
+                == "DB_PASSWORD=sluice-password-1\nnote: sluice-password-1\n"
+        )
     }
 
     @Test("What only looks like it stays")
