@@ -12,17 +12,10 @@ extension FieldScanner {
     /// The second argument of a call that reads a setting whose name is the first one.
     mutating func readerDefault(openedAt open: Int) -> Int? {
         guard open > 2, open + 1 < bytes.count, "\"'\\".utf8.contains(bytes[open + 1]),
-            ValueShape.isLetterOrDigit(bytes[open - 1]), let (content, quote) = openingQuote(at: open + 1),
-            case .plain(let sign, _) = quote, isReader(endingAt: open)
+            ValueShape.isLetterOrDigit(bytes[open - 1]), isReader(endingAt: open),
+            let (name, kind, _, next) = namedString(at: open + 1)
         else { return nil }
-        let word = bytes[content...].prefix(SecretNames.longest + 1).prefix { isOfName($0, .none) }
-        let name = word.startIndex..<word.endIndex
-        guard name.count > 1, name.upperBound < bytes.count,
-            bytes[name.upperBound] == sign || bytes[name.upperBound] == UInt8(ascii: "\\"), let kind = kind(name)
-        else { return nil }
-        let comma = afterBlanks(afterQuote(endingAt: name.upperBound, quote), acrossLines: true)
-        guard comma < bytes.count, bytes[comma] == UInt8(ascii: ",") else { return nil }
-        return string(after: comma + 1, kind, name)
+        return string(after: next, kind, name)
     }
 
     /// `'password' => '…'` and `:password => "…"`, as PHP and Ruby have members; a function of JavaScript has neither quotes nor a colon.

@@ -55,18 +55,8 @@ extension FieldScanner {
     /// Takes the second of two strings in a list whose first one is the name of a secret, as fields of heads are often listed:
     /// `["X-Api-Key", "…"]`; returns where it ends. A list of names stays.
     mutating func pairInList(openedAt open: Int) -> Int? {
-        guard let (content, quote) = openingQuote(at: afterBlanks(open + 1, acrossLines: true)),
-            case .plain(let sign, _) = quote
-        else { return nil }
-        let word = bytes[content...].prefix(SecretNames.longest + 1).prefix { isOfName($0, .none) }
-        let name = word.startIndex..<word.endIndex
-        guard name.count > 1, name.upperBound < bytes.count,
-            bytes[name.upperBound] == sign || bytes[name.upperBound] == UInt8(ascii: "\\"), let kind = kind(name)
-        else { return nil }
-        let comma = afterBlanks(afterQuote(endingAt: name.upperBound, quote), acrossLines: true)
-        guard comma < bytes.count, bytes[comma] == UInt8(ascii: ","),
-            let (start, valueQuote) = openingQuote(at: afterBlanks(comma + 1, acrossLines: true)),
-            case .plain(sign, _) = valueQuote
+        guard let (name, kind, sign, next) = namedString(at: afterBlanks(open + 1, acrossLines: true)),
+            let (start, valueQuote) = openingQuote(at: next), case .plain(sign, _) = valueQuote
         else { return nil }
         let value = start..<end(of: valueQuote, from: start)
         let close = afterBlanks(afterQuote(endingAt: value.upperBound, valueQuote), acrossLines: true)
@@ -76,6 +66,19 @@ extension FieldScanner {
         let count = found.count
         take(value, kind, name, valueQuote, needsShape: syntax == .script)
         return found.count > count ? value.upperBound : after(value)
+    }
+
+    /// The name of a secret in quotes with a comma behind it: its kind, its quotation mark, and where what follows the comma begins.
+    func namedString(at place: Int) -> (name: Range<Int>, kind: SecretKind, sign: UInt8, next: Int)? {
+        guard let (content, quote) = openingQuote(at: place), case .plain(let sign, _) = quote else { return nil }
+        let word = bytes[content...].prefix(SecretNames.longest + 1).prefix { isOfName($0, .none) }
+        let name = word.startIndex..<word.endIndex
+        guard name.count > 1, name.upperBound < bytes.count,
+            bytes[name.upperBound] == sign || bytes[name.upperBound] == UInt8(ascii: "\\"), let kind = kind(name)
+        else { return nil }
+        let comma = afterBlanks(afterQuote(endingAt: name.upperBound, quote), acrossLines: true)
+        guard comma < bytes.count, bytes[comma] == UInt8(ascii: ",") else { return nil }
+        return (name, kind, sign, afterBlanks(comma + 1, acrossLines: true))
     }
 
     /// Whether a string looks like a value rather than another name or a text that says something.

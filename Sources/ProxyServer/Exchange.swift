@@ -184,8 +184,7 @@ final class Exchange {
         let limit = ownLimit ?? loop.configuration.timeouts.idle
         // A message that somebody holds, or that is paced, is not a sign of a silent peer; nor is a quiet tunnel or
         // stream.
-        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
-        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
+        guard !isHeldUp, machine.record.kind == .http,
             !machine.isStream
         else { return }
         if machine.responsePauseReasons.contains(.peerFull) {
@@ -227,12 +226,15 @@ final class Exchange {
         return "the upstream proxy \(proxy), asked for \(authority)"
     }
 
+    /// Whether something of ours holds it up: a hold, a pace, the recorder, or work on another thread.
+    private var isHeldUp: Bool {
+        !machine.requestPauseReasons.union(machine.responsePauseReasons)
+            .isDisjoint(with: [.held, .paced, .recorderFull, .working])
+    }
+
     /// How long nothing has come through, where this is a tunnel that is not read and that nothing of ours holds up.
     func silence(now: NIODeadline) -> TimeAmount? {
-        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
-        guard machine.record.kind == .tunnel || machine.record.kind == .decryptedTunnel,
-            reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working])
-        else { return nil }
+        guard machine.record.kind == .tunnel || machine.record.kind == .decryptedTunnel, !isHeldUp else { return nil }
         return now - lastActivity
     }
 
@@ -240,8 +242,7 @@ final class Exchange {
     /// coming, or for a client of HTTP/2 to give room for more of the response; and for anything at all in a tunnel through which
     /// nothing has come. `nil` where it waits for something else.
     func stall(now: NIODeadline) -> TimeAmount? {
-        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
-        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), !machine.isStream else { return nil }
+        guard !isHeldUp, !machine.isStream else { return nil }
         let record = machine.record
         guard record.kind == .http else {
             let isUnused = machine.isTunnel && record.sizes.requestBody == 0 && record.sizes.responseBody == 0
