@@ -180,12 +180,23 @@ package final class MaskedSource: ExchangeSource {
         return (isRequest ? messages.requestHead : messages.responseHeadSent ?? messages.responseHead)?.readableBytes
     }
 
+    private static let pieceSize = 256 * 1024
+
     /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
         begin(exchange.record)
         let body = OpenBody(exchange, side, original, mask, growth)
-        return try body.readAll() == 0 && body.problem == nil
+        guard try body.readAll() == 0, body.problem == nil else { return false }
+        // What stands beside what is coded: the name of a file in gzip, or bytes behind its end.
+        let masking = BodyMask(mask, MediaType("application/octet-stream"))
+        var offset: Int64 = 0
+        while true {
+            let piece = try original.body(of: id, side: side, offset: offset, limit: MaskedSource.pieceSize)
+            offset += Int64(piece.readableBytes)
+            piece.withUnsafeReadableBytes { masking.add($0, isLast: $0.isEmpty) { _ in } }
+            if piece.readableBytes == 0 { return masking.count == 0 }
+        }
     }
 
     private func recorded(_ id: ExchangeID) -> RecordedExchange? {
@@ -249,8 +260,6 @@ package final class MaskedSource: ExchangeSource {
 
     /// A body that is being read and masked.
     private final class OpenBody {
-        private static let pieceSize = 256 * 1024
-
         let id: ExchangeID
         let side: BodySide
         private let source: any ExchangeSource
@@ -322,7 +331,7 @@ package final class MaskedSource: ExchangeSource {
             let decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
             var offset: Int64 = 0
             while true {
-                let piece = try source.body(of: id, side: side, offset: offset, limit: OpenBody.pieceSize)
+                let piece = try source.body(of: id, side: side, offset: offset, limit: MaskedSource.pieceSize)
                 guard piece.readableBytes > 0 else { break }
                 offset += Int64(piece.readableBytes)
                 decoder.decode(piece) { packed.add($0) }
@@ -333,7 +342,7 @@ package final class MaskedSource: ExchangeSource {
 
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
-            let piece = try source.body(of: id, side: side, offset: readCount, limit: OpenBody.pieceSize)
+            let piece = try source.body(of: id, side: side, offset: readCount, limit: MaskedSource.pieceSize)
             if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
             isAtEnd = piece.readableBytes == 0

@@ -144,4 +144,21 @@ struct RepeatedProgramTests {
         #expect(!text.contains("as it is masked") && text.lowercased().contains("content-encoding"), "\(text)")
         #expect(!text.contains("9f3A7c21Bd08e6Qz"), "\(text)")
     }
+
+    @Test(arguments: [CopyForm.curl, .fetch, .python, .httpie])
+    func `a body with a secret behind what is coded does not go as it was recorded`(_ form: CopyForm) throws {
+        let source = MemorySource()
+        let packed = try ContentEncoder.encode(ByteBuffer(string: #"{"plain":"no secret"}"#), coding: .gzip)
+        let exchange = try source.add(
+            "http://h/",
+            request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nX-Api-Key: 9f3A7c21Bd08e6Qz\r\n\r\n",
+            requestBody: Array(packed.readableBytesView) + Array("9f3A7c21Bd08e6Qz".utf8)
+        )
+        let masked = MaskedSource(source, TextMask())
+        try masked.collect(exchange)
+        masked.mask.endCollecting()
+        #expect(try !masked.isUnchanged(exchange.record.id, side: .requestReceived))
+        let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
+        #expect(!text.contains("9f3A7c21Bd08e6Qz"), "\(text)")
+    }
 }
