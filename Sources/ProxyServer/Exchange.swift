@@ -238,16 +238,17 @@ final class Exchange {
         return now - lastActivity
     }
 
+    /// Whether this is a tunnel that is open, and through which nothing has come.
+    var isUnusedTunnel: Bool {
+        machine.isTunnel && machine.record.sizes.requestBody == 0 && machine.record.sizes.responseBody == 0
+    }
+
     /// How long it has waited for its client alone: for the rest of a request that nobody holds, while no response is
     /// coming, or for a client of HTTP/2 to give room for more of the response; and for anything at all in a tunnel through which
     /// nothing has come. `nil` where it waits for something else.
     func stall(now: NIODeadline) -> TimeAmount? {
         guard !isHeldUp, !machine.isStream else { return nil }
-        let record = machine.record
-        guard record.kind == .http else {
-            let isUnused = machine.isTunnel && record.sizes.requestBody == 0 && record.sizes.responseBody == 0
-            return isUnused ? silence(now: now) : nil
-        }
+        guard machine.record.kind == .http else { return isUnusedTunnel ? silence(now: now) : nil }
         let isAwaited = !machine.isRequestComplete && !machine.isResponding && !machine.awaitsContinue
         return isAwaited || machine.responsePauseReasons.contains(.peerFull) ? now - lastActivity : nil
     }

@@ -69,6 +69,8 @@ package struct ProxyConfiguration: Sendable {
         package var tunnel = TimeAmount.seconds(3_600)
         /// How long such a tunnel must have been silent before it may be closed for another client.
         var tunnelForOthers = TimeAmount.seconds(60)
+        /// How long a connection must have been idle, or a tunnel open and never used, before it may be closed for another client.
+        var idleForOthers = TimeAmount.seconds(2)
         /// How long a client must have neither sent the rest of what it began nor taken what there is for it, before its
         /// connection may be closed for another client.
         var stallForOthers = TimeAmount.seconds(5)

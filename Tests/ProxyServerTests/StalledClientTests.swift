@@ -12,11 +12,13 @@ struct StalledClientTests {
 
     private func run(
         stall: TimeAmount = .milliseconds(100),
+        idle: TimeAmount = .seconds(2),
         rules: ProxyRules = ProxyRules(),
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         var timeouts = ProxyConfiguration.Timeouts()
         timeouts.stallForOthers = stall
+        timeouts.idleForOthers = idle
         timeouts.serverFirst = .milliseconds(20)
         let limits = ConnectionLimits(inAll: Self.count)
         try await LoopbackProxy.run(rules: rules, timeouts: timeouts, connections: limits, body)
@@ -102,10 +104,10 @@ struct StalledClientTests {
         }
     }
 
-    @Test("A tunnel that nobody uses")
+    @Test("A tunnel that nobody uses, sooner than one that is stalled")
     func unusedTunnel() async throws {
         let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
-        try await run { proxy in
+        try await run(stall: .minutes(5), idle: .milliseconds(100)) { proxy in
             var clients: [LoopbackClient] = []
             for _ in 0..<Self.count {
                 let client = try await proxy.connect()

@@ -305,9 +305,11 @@ final class ClientConnection: ChannelDuplexHandler {
     func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
         guard channel?.parent?.parent == nil else { return nil }
         let timeouts = loop.configuration.timeouts
+        let tunnel = (layer as? TunnelClientLayer)?.exchange
         let stall = unsent > 0 ? now - lastActivity : layer?.stall(now: now)
-        if let stall, stall > timeouts.stallForOthers { return (.stalled, stall) }
-        guard let silence = (layer as? TunnelClientLayer)?.exchange?.silence(now: now) else { return nil }
+        let limit = tunnel?.isUnusedTunnel == true ? timeouts.idleForOthers : timeouts.stallForOthers
+        if let stall, stall > limit { return (.stalled, stall) }
+        guard let silence = tunnel?.silence(now: now) else { return nil }
         return silence > timeouts.tunnelForOthers ? (.silentTunnel, silence) : nil
     }
 

@@ -102,7 +102,7 @@ final class AcceptGate: ChannelInboundHandler {
         logger.warning(
             """
             further clients have to wait, since \(reason). Connections that are idle, whose client is still for 5 seconds, or that \
-            are tunnels and silent for a minute, are closed for them.
+            are tunnels and unused for 2 seconds or silent for a minute, are closed for them.
             """
         )
     }

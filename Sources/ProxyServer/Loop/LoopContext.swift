@@ -161,7 +161,7 @@ final class LoopContext {
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
-        let moment = eventLoop.now - LoopContext.leastSilence
+        let moment = eventLoop.now - configuration.timeouts.idleForOthers
         let idle = connections.values.filter { !$0.isBusy && $0.lastActivity < moment }
         let closed = idle.sorted { $0.lastActivity < $1.lastActivity }.prefix(LoopContext.closedAtOnce)
         for connection in closed { connection.close(for: .forOthers(hint: configuration.connections.hint)) }
@@ -186,8 +186,6 @@ final class LoopContext {
         }.max { $0.time < $1.time }
     }
 
-    /// How long a client must have been silent before its connection may be closed for another.
-    private static let leastSilence = TimeAmount.seconds(2)
     /// How many clients' connections are closed at once.
     private static let closedAtOnce = 8
 
