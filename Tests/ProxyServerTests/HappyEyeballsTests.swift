@@ -174,6 +174,9 @@ struct HappyEyeballsTests {
         // The fastest of some counts, as the machine may be busy with other things.
         let way = try await fastest(below: 0.24) { try await ask(names) }
         #expect(way.peer.hasPrefix("127.0.0.1:") && way.seconds < 0.24, "\(way)")
+        let account = try #require(way.trace.first { $0.hasPrefix("addresses tried: ") }, "\(way)")
+        #expect(account.contains("[::1]:") && account.contains("(refused), 127.0.0.1:"), "\(account)")
+        #expect(account.hasSuffix("(connected)"), "\(account)")
     }
 
     #if os(Linux)

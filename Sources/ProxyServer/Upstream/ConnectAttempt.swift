@@ -181,7 +181,9 @@ final class ConnectAttempt {
 
     // MARK: - What was tried
 
-    private static let (connectedOutcome, silentOutcome) = ("connected", "did not answer")
+    private static let connectedOutcome = "connected"
+    private static let silentOutcome = "did not answer"
+    private static let unreachableOutcome = "cannot be reached"
 
     private func note(_ address: SocketAddress, _ outcome: String) {
         guard let index = tried.lastIndex(where: { $0.address == address && $0.outcome == nil }) else { return }
@@ -189,7 +191,7 @@ final class ConnectAttempt {
     }
 
     private static func outcome(of error: any Error) -> String {
-        if isUnreachable(error) { return "cannot be reached" }
+        if isUnreachable(error) { return unreachableOutcome }
         switch (error as? IOError)?.errnoCode {
         case ECONNREFUSED: return "refused"
         case ECONNRESET: return "reset"
@@ -198,12 +200,13 @@ final class ConnectAttempt {
         }
     }
 
-    /// The addresses that were tried, in words, where one of several did not answer or none took the connection; `nil` where
-    /// the first ones at hand did, and where the only one is what was asked for, without a name.
+    /// The addresses that were tried, in words, where one of several did not take the connection; `nil` where the others are
+    /// of a family that cannot be reached from here, and where the only one is what was asked for, without a name.
     func account(ofName isNamed: Bool) -> String? {
         guard tried.count > 1 || isNamed && !tried.isEmpty && connectedAt == nil else { return nil }
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }
-        guard outcomes.contains(Self.silentOutcome) || !outcomes.contains(Self.connectedOutcome) else { return nil }
+        let isPlain = outcomes.allSatisfy { [Self.connectedOutcome, Self.unreachableOutcome].contains($0) }
+        guard !isPlain || !outcomes.contains(Self.connectedOutcome) else { return nil }
         let all = zip(tried, outcomes).map { "\(place(of: $0.address)) (\($1))" }
         return "addresses tried: \(all.joined(separator: ", "))"
     }
