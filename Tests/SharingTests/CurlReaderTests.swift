@@ -116,6 +116,27 @@ struct CurlReaderTests {
             body: "a\r\n\0%\\\u{202E}"
         ),
         Case(
+            name: "a pipe with values",
+            command:
+                "printf '{\"a\":\"%s\"}%%' \"$SLUICE_TOKEN_1\" | curl --data-binary @\"${SLUICE_BODY_1:--}\" https://h/a",
+            method: "POST",
+            fields: ["Content-Type: application/x-www-form-urlencoded"],
+            body: "{\"a\":\"$SLUICE_TOKEN_1\"}%",
+            remarks: [
+                "not taken over: what the shell puts in place of '$' and '`', which stands as it is",
+                "not taken over: SLUICE_BODY_1, which is taken for not set",
+            ]
+        ),
+        Case(
+            name: "what stands where a variable is set, and what the shell counts",
+            command: "curl ${B:+'-HContent-Encoding: gzip}'}${C:+\"-HX: $(($(wc -c <\"$C\")))\"} "
+                + "-H \"Content-Length: $((2 + $(printf %s \"$A\" | wc -c)))\" -H X: https://h/\"${D:-$(printf %s 'a')}\"",
+            remarks: [
+                "not taken over: B, which is taken for not set", "not taken over: C, which is taken for not set",
+                "not taken over: what the shell counts in $((…))", "not taken over: D, which is taken for not set",
+            ]
+        ),
+        Case(
             name: "what is not known is named",
             command: "$ curl --frobnicate -x p:1 --cacert f https://h/a https://h/b | jq . > out; rm x",
             remarks: [
@@ -195,6 +216,7 @@ struct CurlReaderTests {
             ("curl 'http://h/", "character 6 is not closed"),
             ("curl -H", "-H has no value"), ("curl -s", "no URL"), ("curl ftp://h/", "scheme is 'ftp'"),
             ("curl ^\"http://h/", "is not closed"), ("curl \"$(printf 'a", "is not closed"),
+            ("curl \"${A:-b", "The ${ at character 7 is not closed"), ("curl $((1 + (2)", "The $(( at character 6"),
             ("curl h -F x", "NAME=VALUE"),
         ]
     )

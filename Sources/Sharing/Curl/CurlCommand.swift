@@ -13,25 +13,18 @@ struct CurlError: Error, CustomStringConvertible {
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
-    /// A body that takes more bytes than this in a command goes to a file, where there is a place for one.
-    static let longestBody = 64 * 1024
     /// How long to wait, in seconds, where a server that agrees to another protocol keeps the connection open.
     private static let upgradeWait = 5
     /// How long a line may wait, in seconds, for the body that curl expects of an answer to HEAD with a body.
     private static let headWait = 5
-    /// Bodies above this are uploaded as they are read, for curl keeps what `--data-binary` names in memory.
-    static let longestInMemory = 64 << 20
-    /// curl asks `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
-    private static let longestWithoutExpect = 1024
 
     private let record: ExchangeRecord
     private let head: RequestHead
-    private let body: RecordedBody
     private let files: (any BodyFiles)?
     private let bodySize: Int
+    /// `nil` where there is none to send.
+    private var body: CurlBody?
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
-    /// The command that writes the body to curl's input, where no argument can carry it.
-    private var printing: [UInt8] = []
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
     /// What a script has before the command, so that it ends where a file has no secrets yet.
@@ -52,12 +45,13 @@ struct CurlCommand {
             throw CurlError(description: "the session does not hold its request head")
         }
         self.head = CurlCommand.named(head, as: exchange)
-        body = try RecordedBody.toRepeat(exchange, head, source)
+        let recorded = try RecordedBody.toRepeat(exchange, head, source)
         self.files = files
         variables = ShellVariables(source as? MaskedSource)
         var size = 0
         // What a WebSocket carried is not a body of its handshake.
-        if record.kind != .webSocket { try body.forEachPiece { size += $0.readableBytes } }
+        let hasOne = try record.kind != .webSocket && !recorded.isEmpty
+        if hasOne { try recorded.forEachPiece { size += $0.readableBytes } }
         bodySize = size
         if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }
         if record.kind != .http { try option("--max-time", "\(CurlCommand.upgradeWait)".utf8) }
@@ -70,10 +64,15 @@ struct CurlCommand {
         } else if record.kind != .webSocket, let remark = exchange.remarkOnCut(bodySize: size, source) {
             remarks.append(remark)
         }
+        if hasOne || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, head, files, &variables) }
+        remarks += body?.remarks ?? []
+        guards += body?.guards ?? []
         version()
         try method()
+        // The shell ends the command at the first variable that is not set.
+        if body?.isHeld == true { words += body?.words ?? [] }
         try headerFields()
-        try data()
+        if body?.isHeld == false { words += body?.words ?? [] }
         if head.fields.contains(.acceptEncoding) { option("--compressed") }
         try url()
         if let remark = EarlierMask.remark(on: bytes, source) { remarks.append(remark) }
@@ -81,16 +80,16 @@ struct CurlCommand {
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
     var bytes: [UInt8] {
-        (printing.isEmpty ? [] : printing + Array(" | ".utf8)) + words.joined(separator: [UInt8(ascii: " ")])
+        let printing = body.map(\.printing) ?? []
+        return (printing.isEmpty ? [] : printing + Array(" | ".utf8)) + words.joined(separator: [UInt8(ascii: " ")])
     }
     private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
 
-    /// Whether there is a body to send, be it empty.
-    private var hasBody: Bool {
-        bodySize > 0 || isChunked || (!isBodyless && head.fields.contains(.contentLength))
-    }
+    /// Whether an empty body is sent as one.
+    private var mayBeEmpty: Bool { isChunked || (!isBodyless && head.fields.contains(.contentLength)) }
+    private var hasBody: Bool { body != nil }
 
     private mutating func option(_ name: String) { words.append(Array(name.utf8)) }
 
@@ -159,42 +158,24 @@ struct CurlCommand {
         for name in ["User-Agent", "Accept"] where !fields.contains(FieldName(name)) {
             try option("-H", "\(name):".utf8)
         }
-        guard hasBody else { return }
-        remarkOnMaskedBody()
+        guard let body else { return }
         // curl has its own idea of these for anything it sends as data.
         if !fields.contains(.contentType) { try option("-H", "Content-Type:".utf8) }
-        if !fields.contains(.expect), bodySize > CurlCommand.longestWithoutExpect || isChunked {
-            try option("-H", "Expect:".utf8)
-        }
+        if !fields.contains(.expect), body.isAsked(isChunked: isChunked) { try option("-H", "Expect:".utf8) }
     }
 
     private func isRepeatable(_ field: Field, at index: Int) -> Bool {
         let name = FieldName(field.name)
         switch name {
         case .proxyConnection, .proxyAuthorization, .host: return false
-        // A masked body is sent without the coding in which it was recorded.
-        case .contentEncoding where isMaskedBody: return false
         case .contentLength:
             // curl writes its own at the end; elsewhere the field is given, to stay where it was.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
             let isWhereCurlWritesIt = hasBody && field.name == "Content-Length" && isLast(index)
-            return isFirst && !isChunked && !isWhereCurlWritesIt && Int(field.value) == bodySize
+            guard isFirst, !isChunked, !isWhereCurlWritesIt else { return false }
+            return Int(field.value).map { $0 == bodySize || body?.isMasked == true } ?? false
         default: return field.nameBytes.first != UInt8(ascii: ":")
         }
-    }
-
-    private var isMaskedBody: Bool { hasBody && body.masked != nil }
-
-    /// Says what of the fields is otherwise as the body is masked.
-    private mutating func remarkOnMaskedBody() {
-        guard isMaskedBody else { return }
-        if let coding = head.fields.value(of: .contentEncoding) {
-            remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
-        }
-        guard let index = head.fields.firstIndex(of: .contentLength), !isChunked, !isLast(index),
-            Int(head.fields[index].value) != bodySize
-        else { return }
-        remarks.append("Content-Length comes last, as curl counts the body with your secrets")
     }
 
     private func isLast(_ index: Int) -> Bool {
@@ -215,80 +196,19 @@ struct CurlCommand {
             line.append(contentsOf: ": ".utf8)
             line.append(contentsOf: field.valueBytes)
         }
+        if let masked = body?.words(for: field, line) {
+            words += masked
+            return
+        }
         guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
-        let path = try writeFile("header-\(words.count).txt") { try $0(ByteBuffer(bytes: line)) }
+        let path = try files.write("header-\(words.count).txt", of: record) { try $0(ByteBuffer(bytes: line)) }
         if variables?.areNeeded(in: line) ?? false { guardFile(path) }
         try option("-H", "@\(path)".utf8)
     }
 
-    // MARK: Body
-
-    private mutating func data() throws {
-        guard hasBody else { return }
-        if bodySize <= CurlCommand.longestArgument, files == nil || bodySize <= CurlCommand.longestBody {
-            var recorded = ByteBuffer()
-            try body.read(CurlCommand.longestArgument, into: &recorded)
-            if let held = HeldBody(Array(recorded.readableBytesView), of: record.id, body.source) {
-                return hold(held)
-            }
-            let bytes = recorded.readableBytesView
-            if let remark = EarlierMask.remark(onBody: Array(bytes), body.source) { remarks.append(remark) }
-            if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
-                option("--data-raw")
-                return words.append(variables?.inWord(word) ?? word)
-            }
-            let printing = ShellWord.printing(bytes)
-            if files == nil || printing.count <= CurlCommand.longestBody {
-                self.printing = variables?.inPrinting(printing) ?? printing
-                return try option("--data-binary", "@-".utf8)
-            }
-        }
-        let body = body
-        let path = try writeFile("body.bin") { try body.forEachPiece($0) }
-        if let masked = body.masked, masked.maskedParts(of: record).contains("request body") {
-            guardFile(path)
-        }
-        if bodySize > CurlCommand.longestInMemory {
-            try option("--upload-file", path.utf8)
-            if head.method == "POST" { try option("-X", "POST".utf8) }
-        } else {
-            try option("--data-binary", "@\(path)".utf8)
-        }
-    }
-
     private mutating func guardFile(_ path: String) {
         remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
-        guards += CurlCommand.guards(path)
-    }
-
-    private mutating func hold(_ held: HeldBody) {
-        remarks.append(held.remark)
-        option("--data-binary")
-        words.append(Array("@\"\(held.path)\"".utf8))
-        // The body may be long, though what stands for it is short.
-        let isAsked = head.fields.contains(.expect) || bodySize > CurlCommand.longestWithoutExpect || isChunked
-        if !isAsked { words += ["-H", "Expect:"].map { Array($0.utf8) } }
-    }
-
-    /// Ends a script while a file has masked secrets: what stands for them would be sent.
-    static func guards(_ path: String) -> [UInt8] {
-        guard let word = ShellWord.quoted(path.utf8) else { return [] }
-        // In text of UTF-16 each has a NUL between its letters.
-        return Array("if LC_ALL=C tr -d '\\000' <".utf8) + word
-            + Array(
-                " | LC_ALL=C grep -q 'sluice-[a-z-]*-[0-9]'; then : \"${SLUICE_BODY_FILE:?put the secrets into the body file named above}\"; fi\n"
-                    .utf8
-            )
-    }
-
-    private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
-        guard let files else {
-            let reason = "it has a part that is too long for a command line, and there is no place for a file"
-            throw CurlError(description: reason)
-        }
-        let path = try files.write("exchange-\(record.id)-\(name)", contents: contents)
-        // To curl a lone "-" is standard input, and to a shell a leading one an option.
-        return path.hasPrefix("-") ? "./\(path)" : path
+        guards += CurlBody.guards(path)
     }
 
     // MARK: URL
@@ -296,7 +216,7 @@ struct CurlCommand {
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
-        let isUpload = bodySize > CurlCommand.longestInMemory
+        let isUpload = bodySize > CurlBody.longestInMemory
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)
             return try argument("the URL", "\(base)/".utf8)

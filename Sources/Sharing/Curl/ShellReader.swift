@@ -24,8 +24,9 @@ struct ShellCommand: Equatable {
     var end = 0
 }
 
-/// Reads the first command of a POSIX shell's line as bash reads it: quotes, `$'…'`, `\`, comments, and of expansions
-/// `$(printf '…')` alone, with which ``ShellWord`` writes what no quotes can carry. Runs nothing.
+/// Reads the first command of a POSIX shell's line as bash reads it: quotes, `$'…'`, `\`, comments, and of expansions those
+/// that a command of ours has: `$(printf '…')`, with which ``ShellWord`` writes what no quotes can carry, `${NAME:-…}` and
+/// `${NAME:+…}` of a variable that is not set, and `$((…))`, of which nothing is left. Runs nothing.
 struct ShellReader {
     private let bytes: [UInt8]
     private var place = 0
@@ -116,7 +117,7 @@ struct ShellReader {
         case UInt8(ascii: "$") where next == UInt8(ascii: "\""):
             place += 1
             try doubleQuoted()
-        case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
+        case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte, isQuoted: false)
         case UInt8(ascii: "\\"):
             guard let escaped = next else { return add(byte) }
             place += 1
@@ -149,32 +150,86 @@ struct ShellReader {
                 if escaped == 0x0A { continue }
                 if !"\"\\$`".utf8.contains(escaped) { add(byte) }
                 add(escaped)
-            case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
+            case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte, isQuoted: true)
             default: add(byte)
             }
         }
         throw unclosed("\"", start)
     }
 
-    /// What a shell would put in place of something; only our own `$(printf '…')` is known, the rest stays as it is.
-    private mutating func expansion(_ byte: UInt8) throws(CurlReadError) {
+    /// What a shell would put in place of something; what is not known stays as it is.
+    private mutating func expansion(_ byte: UInt8, isQuoted: Bool) throws(CurlReadError) {
         let start = place - 1
-        guard byte == UInt8(ascii: "$"), hasPrefix("(printf '") else {
-            let begins = next.map { "({_".utf8.contains($0) || ShellReader.isLetter($0) } ?? false
-            if begins || byte == UInt8(ascii: "`") {
-                remark("what the shell puts in place of '$' and '`', which stands as it is")
+        if byte == UInt8(ascii: "$") {
+            if hasPrefix("(printf '") { return try printed("(printf '", ShellReader.formatted) }
+            if hasPrefix("(printf %s '") { return try printed("(printf %s '") { $0 } }
+            if hasPrefix("((") { return try skipArithmetic() }
+            if let name = unsetVariable() {
+                return try conditional(name, isQuoted: isQuoted, start)
             }
-            return add(byte)
         }
-        place += "(printf '".utf8.count
+        let begins = next.map { "({_".utf8.contains($0) || ShellReader.isLetter($0) } ?? false
+        if begins || byte == UInt8(ascii: "`") {
+            remark("what the shell puts in place of '$' and '`', which stands as it is")
+        }
+        add(byte)
+    }
+
+    private mutating func printed(_ beginning: String, _ read: ([UInt8]) -> [UInt8]) throws(CurlReadError) {
+        let start = place - 1
+        place += beginning.utf8.count
         guard let end = bytes[place...].firstIndex(of: UInt8(ascii: "'")), end + 1 < bytes.count,
             bytes[end + 1] == UInt8(ascii: ")")
         else { throw unclosed("$(", start) }
-        var made = ShellReader.formatted(Array(bytes[place..<end]))
+        var made = read(Array(bytes[place..<end]))
         // A shell takes the line feeds at the end away.
         while made.last == 0x0A { made.removeLast() }
         add(made)
         place = end + 2
+    }
+
+    private mutating func skipArithmetic() throws(CurlReadError) {
+        let start = place - 1
+        remark("what the shell counts in $((…))")
+        var depth = 0
+        while let byte = next {
+            place += 1
+            if byte == UInt8(ascii: "(") { depth += 1 }
+            if byte == UInt8(ascii: ")") { depth -= 1 }
+            if depth == 0 { return }
+        }
+        throw unclosed("$((", start)
+    }
+
+    /// The name in `{NAME:-` or `{NAME:+`, where that follows.
+    private func unsetVariable() -> ArraySlice<UInt8>? {
+        guard next == UInt8(ascii: "{") else { return nil }
+        let name = bytes[(place + 1)...].prefix {
+            ShellReader.isLetter($0) || $0 == UInt8(ascii: "_") || $0 &- 0x30 < 10
+        }
+        let sign = bytes[name.endIndex...].prefix(2)
+        return !name.isEmpty && (sign.elementsEqual(":-".utf8) || sign.elementsEqual(":+".utf8)) ? name : nil
+    }
+
+    /// Takes the word of `${NAME:-WORD}`, and none of `${NAME:+WORD}`.
+    private mutating func conditional(
+        _ name: ArraySlice<UInt8>,
+        isQuoted: Bool,
+        _ start: Int
+    ) throws(CurlReadError) {
+        remark("\(String(decoding: name, as: UTF8.self)), which is taken for not set")
+        let before = word
+        let isTaken = bytes[name.endIndex + 1] == UInt8(ascii: "-")
+        place = name.endIndex + 2
+        while let byte = next {
+            place += 1
+            if byte == UInt8(ascii: "}") {
+                if !isTaken { word = before }
+                return
+            }
+            if isQuoted, byte == UInt8(ascii: "'") { add(byte) } else { try piece(byte) }
+        }
+        throw unclosed("${", start)
     }
 
     private func unclosed(_ quote: String, _ start: Int) -> CurlReadError {
@@ -256,20 +311,28 @@ struct ShellReader {
         UInt8(ascii: "E"): 0x1B,
     ]
 
-    /// What `printf FORMAT` writes, or `printf '%s' TEXT`; `nil` for another command.
+    /// What `printf FORMAT VALUE…` writes; `nil` for another command, and where the format would be used again for more values.
     private static func printf(_ words: [[UInt8]]) -> [UInt8]? {
         guard words.count >= 2, words[0].elementsEqual("printf".utf8) else { return nil }
         let rest = words[1].elementsEqual("--".utf8) ? words.dropFirst(2) : words.dropFirst()
         guard let format = rest.first else { return nil }
-        if rest.count == 1 { return formatted(format) }
-        return rest.count == 2 && format.elementsEqual("%s".utf8) ? rest.last : nil
+        var values = rest.dropFirst()
+        let made = formatted(format) { values.popFirst() ?? [] }
+        return values.isEmpty ? made : nil
     }
 
-    /// A format of `printf` without values: `\` and digits in octal, letters as in `$'…'`, `%%`.
-    private static func formatted(_ format: [UInt8]) -> [UInt8] {
+    private static func formatted(_ format: [UInt8]) -> [UInt8] { formatted(format) { [] } }
+
+    /// A format of `printf`: `\` and digits in octal, letters as in `$'…'`, `%%`, and `%s` for the next value.
+    private static func formatted(_ format: [UInt8], value: () -> [UInt8]) -> [UInt8] {
         var made: [UInt8] = []
         var rest = format[...]
         while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.first == UInt8(ascii: "s") {
+                rest.removeFirst()
+                made += value()
+                continue
+            }
             if byte == UInt8(ascii: "%"), rest.first == byte { rest.removeFirst() }
             guard byte == UInt8(ascii: "\\"), let escape = rest.first else {
                 made.append(byte)

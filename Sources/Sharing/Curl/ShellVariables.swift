@@ -33,6 +33,16 @@ struct ShellVariables {
         return bytes + placeholders.flatMap { Array(" \"$\($0.variable)\"".utf8) }
     }
 
+    /// What a shell reads between double quotes as the length of a text in bytes, once the variables are set.
+    func length(of bytes: [UInt8]) -> String {
+        let found = book.placeholders(in: bytes)
+        guard !found.isEmpty else { return "\(bytes.count)" }
+        let plain = found.reduce(bytes.count) { $0 - $1.range.count }
+        // `${#…}` would count characters in some shells.
+        let values = found.map { "$\($0.placeholder.variable)" }.joined()
+        return "$((\(plain) + $(printf %s \"\(values)\" | wc -c)))"
+    }
+
     /// Whether there is a placeholder in these bytes.
     func areNeeded(in bytes: [UInt8]) -> Bool { !book.placeholders(in: bytes).isEmpty }
 

@@ -18,7 +18,7 @@ struct FetchCall {
         if upper != request.method, ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper) {
             remarks.append("fetch sends the method \(request.method) as \(upper)")
         }
-        if !request.body.isEmpty, isBodyless {
+        if request.hasBody, isBodyless {
             remarks.append("fetch sends no body with \(request.method), so it is left out")
         }
         let names = Set(request.fields.map { $0.name.lowercased() })
@@ -90,7 +90,7 @@ struct FetchCall {
         let url = literal(request.url)
         var options = ["  \"method\": \(literal(request.method))"]
         if !request.fields.isEmpty { options.append("  \"headers\": \(headers())") }
-        if !request.body.isEmpty, !isBodyless { options.append("  \"body\": \(body())") }
+        if request.hasBody, !isBodyless { options.append("  \"body\": \(body())") }
         if request.has("cookie") { options.append("  \"credentials\": \"include\"") }
         options.append("  \"redirect\": \"manual\"")
         let comments = request.comments("//") + remarks.map { "// \($0)\n" }.joined()

@@ -23,24 +23,24 @@ struct HTTPieCommand {
             request.isURLChanged(keepsPath: true) ? "# HTTPie writes some characters of this URL in its own way\n" : ""
         var before = Array((request.comments("#") + comments + change).utf8)
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
-        if request.body.isEmpty {
+        if !request.hasBody {
             words.append(Array("--ignore-stdin".utf8))
         } else if let held = request.heldBody {
             words.append(Array("<\"\(held.path)\"".utf8))
-        } else if request.body.count <= CurlCommand.longestBody, ShellWord.isPlainText(request.body),
+        } else if request.body.count <= CurlBody.longestWritten, ShellWord.isPlainText(request.body),
             let word = ShellWord.quoted(request.body, keepsTabs: true)
         {
             words += [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + (variables?.inWord(word) ?? word)]
         } else {
             let printing = ShellWord.printing(request.body)
-            if let files, printing.count > CurlCommand.longestBody {
+            if let files, printing.count > CurlBody.longestWritten {
                 let path = try files.write("exchange-\(request.number)-body.bin") {
                     try $0(ByteBuffer(bytes: request.body))
                 }
                 words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
                 if variables?.areNeeded(in: request.body) ?? false {
                     before += "# in \(path) secrets are masked; put them in where it says sluice-…\n".utf8
-                    before += CurlCommand.guards(path)
+                    before += CurlBody.guards(path)
                 }
             } else {
                 before += (variables?.inPrinting(printing) ?? printing) + Array(" | ".utf8)
@@ -50,7 +50,7 @@ struct HTTPieCommand {
         for field in request.fields { try words.append(word(item(field.name, field.value))) }
         // HTTPie adds these where there are none; a colon alone takes them away.
         var added = ["User-Agent", "Accept-Encoding", "Accept"]
-        if !request.body.isEmpty { added.append("Content-Type") }
+        if request.hasBody { added.append("Content-Type") }
         for name in added where !request.has(name.lowercased()) { try words.append(word("\(name):".utf8)) }
         return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
     }

@@ -12,18 +12,26 @@ struct HeldBody {
     /// What a command says of it.
     let remark: String
 
-    /// `nil` for a body in which variables stand for its secrets, and for one that is not masked.
-    init?(_ body: [UInt8], of number: ExchangeID, _ source: any ExchangeSource) {
-        guard let masked = source as? MaskedSource, let whole = MaskedWhole(body, masked.mask.book) else { return nil }
-        let reason =
-            switch whole {
-            case .packed: "is masked whole, as its secrets are in compressed data"
-            case .wide: "has masked secrets and is text in UTF-16"
-            }
-        variable = "SLUICE_BODY_\(number)"
-        meaning = "path of a file that has the body of \(number), which \(reason)"
+    /// `nil` for a body in which variables stand for its secrets, and for one that is not masked; `bytes` is its beginning. Throws
+    /// the source's error.
+    init?(_ bytes: [UInt8], _ body: RecordedBody, coding: String?) throws {
+        guard let masked = body.masked else { return nil }
+        let reason: String
+        switch MaskedWhole(bytes, masked.mask.book) {
+        case .packed: reason = "is masked whole, as its secrets are in compressed data"
+        case .wide: reason = "has masked secrets and is text in UTF-16"
+        case nil:
+            guard bytes.isEmpty, try !body.isEmpty else { return nil }
+            reason = "is left out, as it cannot be decoded to look for secrets"
+        }
+        variable = HeldBody.variable(of: body.id)
+        let form = coding.map { ", as it was recorded (Content-Encoding: \($0))," } ?? ""
+        meaning = "path of a file that has the body of \(body.id)\(form) which \(reason)"
         remark = "the body \(reason); it is read from the file that \(variable) names"
     }
+
+    /// The variable that names a file with the body of an exchange's request.
+    static func variable(of number: ExchangeID) -> String { "SLUICE_BODY_\(number)" }
 
     /// The path in a command of a shell, which ends there where the variable is not set.
     var path: String { "${\(variable):?set it to the \(meaning)}" }

@@ -59,7 +59,7 @@ struct PythonCall {
         text += "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
         text += "    \(method),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
-        if !request.body.isEmpty { text += "    data=\(body),\n" }
+        if request.hasBody { text += "    data=\(body),\n" }
         if streams { text += "    stream=True,\n" }
         return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
     }

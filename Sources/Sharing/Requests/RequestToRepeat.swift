@@ -38,13 +38,6 @@ struct RequestToRepeat {
         let recorded = try RecordedBody.toRepeat(exchange, head, source)
         let isMasked = recorded.masked != nil
         let authority = record.url.authority.lowercased()
-        fields = head.fields.filter { field in
-            let name = field.name.lowercased()
-            let isUsualHost = name == "host" && field.value.lowercased() == authority
-            // A masked body is sent without the coding in which it was recorded.
-            if name == "content-encoding", isMasked { return false }
-            return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
-        }.map { ($0.name, Array($0.valueBytes)) }
         var bytes = ByteBuffer()
         try recorded.read(RequestToRepeat.longestBody + 1, into: &bytes)
         guard bytes.readableBytes <= RequestToRepeat.longestBody else {
@@ -52,12 +45,21 @@ struct RequestToRepeat {
             throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
         }
         body = Array(bytes.readableBytesView)
-        heldBody = HeldBody(body, of: record.id, recorded.source)
+        let coding = isMasked ? head.fields.value(of: .contentEncoding) : nil
+        let heldBody = try HeldBody(body, recorded, coding: coding)
+        self.heldBody = heldBody
+        fields = head.fields.filter { field in
+            let name = field.name.lowercased()
+            let isUsualHost = name == "host" && field.value.lowercased() == authority
+            // A masked body is sent without the coding in which it was recorded.
+            if name == "content-encoding", isMasked, heldBody == nil { return false }
+            return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
+        }.map { ($0.name, Array($0.valueBytes)) }
         if let heldBody { remarks.append(heldBody.remark) }
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
         if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
         if let remark = EarlierMask.remark(onBody: body, recorded.source) { remarks.append(remark) }
-        if !body.isEmpty, isMasked, let coding = head.fields.value(of: .contentEncoding) {
+        if !body.isEmpty, heldBody == nil, let coding {
             remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
         }
         let target = head.originTarget
@@ -120,6 +122,8 @@ struct RequestToRepeat {
         else { return false }
         return ofAny || !isUnreserved(byte)
     }
+
+    var hasBody: Bool { !body.isEmpty || heldBody != nil }
 
     func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
 
