@@ -31,7 +31,7 @@ extension Show {
             )
         }
         let bytes = raw ? found.bytes : found.text.map { ByteBuffer(string: $0) } ?? found.bytes
-        let way = "For the bytes: sluice show \(session) \(id) --message \(number)\(raw ? " --raw" : "") > file"
+        let way = "For the bytes: sluice show \(session) \(id) --message \(number)\(options) > file"
         if isatty(STDOUT_FILENO) == 1 {
             guard bytes.readableBytes == 0 || TextDecoder.isText(bytes) else {
                 throw StartError("The message is no text, and would garble the terminal.", hint: way)

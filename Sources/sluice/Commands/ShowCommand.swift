@@ -55,9 +55,7 @@ struct Show: ParsableCommand {
         if id < 1 { throw ValidationError("Exchanges are counted from 1.") }
         if body != nil, message != nil { throw ValidationError("--body and --message exclude each other.") }
         if follow, message != nil { throw ValidationError("--follow and --message exclude each other.") }
-        if mask, body != nil || message != nil || follow {
-            throw ValidationError("--mask goes with none of --body, --message and --follow.")
-        }
+        if mask, follow { throw ValidationError("--mask and --follow exclude each other.") }
         if protoDescriptor != nil, body != nil {
             throw ValidationError("--proto-descriptor and --body exclude each other.")
         }
@@ -78,19 +76,26 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(nil)
         if follow { return try self.follow(exchange, reader, descriptors, output) }
+        guard mask else { return try show(exchange, reader, descriptors, output) }
+        let copy = try LongWork.run("finding secrets", .things("exchange"), consequence: "Nothing was shown.") { work in
+            try MaskedCopy(of: exchange, in: reader) { try work.add($0) }
+        }
+        // Its files go with it.
+        try withExtendedLifetime(copy) { try show(copy.exchange, copy.reader, descriptors, output) }
+    }
+
+    private func show(
+        _ exchange: RecordedExchange,
+        _ reader: SessionReader,
+        _ descriptors: DescriptorSet?,
+        _ output: OutputFile
+    ) throws {
         if let message { return try show(message, of: exchange, reader, descriptors, output) }
         guard let body else {
-            func report(_ exchange: RecordedExchange, _ reader: SessionReader) -> String {
-                ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
-                    ToolRegistry.standard[key: $0]?.change
-                }
+            let report = ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
+                ToolRegistry.standard[key: $0]?.change
             }
-            guard mask else { return try output.write(report(exchange, reader)) }
-            let text = try LongWork.run("finding secrets", .things("exchange"), consequence: "Nothing was shown.") {
-                work in
-                try SessionMask.withCopy(of: exchange, in: reader, onProgress: { try work.add($0) }, report)
-            }
-            return try output.write(text)
+            return try output.write(report)
         }
         try refuseBinary(exchange, body, reader)
         var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
@@ -114,8 +119,11 @@ struct Show: ParsableCommand {
         }
     }
 
+    /// The options of the command that prints the same into a file.
+    var options: String { (raw ? " --raw" : "") + (mask ? " --mask" : "") }
+
     private func redirection(_ message: Message) -> String {
-        "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
+        "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(options) > file"
     }
 
     /// Refuses to write bytes that are not text to a terminal.

@@ -437,6 +437,17 @@ for number, row in enumerate(row_list, 1):
     times = [re.findall(rb"(?m)^ +([0-9.]+ s) +\xe2\x86[\x90\x92]", text) for text in (shown, whole_shown)]
     if times[0] != times[1] or (len(times[0]) > 1) != ("socket" in name or name == "/events"):
         wrong(f"show {name} --mask has other messages, {times}: {shown.decode()}")
+    parts = [("--message", "1")] if "socket" in name or name == "/events" else [("--body", "request"), ("--body", "response")]
+    for part in parts:
+        for form in ((), ("--raw",)):
+            shown = run("show", session, str(number), "--mask", *part, *form)
+            check(f"show {name} --mask {part} {form}", shown)
+            whole_part = run("show", session, str(number), *part, *form)
+            plain = gzip.decompress(shown) if shown.startswith(b"\x1f\x8b") else shown
+            if any(bytes(item, "utf-8") in whole_part for item in secrets) and b"sluice-" not in plain:
+                wrong(f"show {name} --mask {part} {form}: {plain}")
+            if len(whole_part) > 0 and len(shown) == 0:
+                wrong(f"show {name} --mask {part} {form} prints nothing")
 
 # An export of one exchange knows the secrets that others show: each of its own is in the whole export, too.
 for number, row in enumerate(row_list, 1):
