@@ -209,6 +209,15 @@ struct CurlReaderTests {
         #expect(credentials.url == "http://\u{301}h/" && credentials.fields.map(\.name) == ["Authorization"])
     }
 
+    @Test("words in words in words are read, and as deep as anybody likes they are no harm")
+    func deepWords() throws {
+        let word = { (count: Int) in
+            String(repeating: "${A:-", count: count) + "x" + String(repeating: "}", count: count)
+        }
+        #expect(try CurlCommandReader.read("curl http://h/\(word(8))").url == "http://h/x")
+        #expect(try CurlCommandReader.read("curl http://h/ -d \(word(200_000))").url == "http://h/")
+    }
+
     @Test(
         "what is no command says why",
         arguments: [

@@ -32,6 +32,10 @@ struct ShellReader {
     private var place = 0
     private var command = ShellCommand()
     private var word: [UInt8]?
+    /// How many `${NAME:-…}` are open.
+    private var depth = 0
+    /// As many of them are read in one another; one that is deeper stays as it is.
+    private static let deepest = 32
 
     private init(_ bytes: [UInt8], from start: Int) { (self.bytes, place) = (bytes, start) }
 
@@ -164,7 +168,7 @@ struct ShellReader {
             if hasPrefix("(printf '") { return try printed("(printf '", ShellReader.formatted) }
             if hasPrefix("(printf %s '") { return try printed("(printf %s '") { $0 } }
             if hasPrefix("((") { return try skipArithmetic() }
-            if let name = unsetVariable() {
+            if depth < ShellReader.deepest, let name = unsetVariable() {
                 return try conditional(name, isQuoted: isQuoted, start)
             }
         }
@@ -220,6 +224,8 @@ struct ShellReader {
         remark("\(String(decoding: name, as: UTF8.self)), which is taken for not set")
         let before = word
         let isTaken = bytes[name.endIndex + 1] == UInt8(ascii: "-")
+        depth += 1
+        defer { depth -= 1 }
         place = name.endIndex + 2
         while let byte = next {
             place += 1
