@@ -180,6 +180,17 @@ struct HappyEyeballsTests {
     }
 
     #if os(Linux)
+    @Test(
+        "Of an address to which there is no way from here the trace says nothing where another one takes the connection"
+    )
+    func unreachable() async throws {
+        // Linux connects to no broadcast address (ENETUNREACH), and the loopback network has one.
+        let names = Names(v6: .init(), v4: .init(addresses: ["127.255.255.255", "127.0.0.1"]))
+        let way = try await ask(names)
+        #expect(way.peer.hasPrefix("127.0.0.1:"), "\(way)")
+        #expect(!way.trace.contains { $0.hasPrefix("addresses tried") }, "\(way)")
+    }
+
     @Test("Where IPv6 does not answer, IPv4 is tried after a quarter of a second", .enabled(if: hasIPv6))
     func blackHole() async throws {
         let names = Names(v6: .init(addresses: ["::1", "::1"]), v4: .init(addresses: ["127.0.0.1"]))

@@ -46,6 +46,14 @@ struct PipelinedFaultTests {
         #expect(record.sizes.requestHead == Int64(head.utf8.count))
     }
 
+    @Test("Its URL has the host as the name system has it, in whatever letters the client wrote it")
+    func letters() async throws {
+        let text = "GET /b HTTP/1.1\r\nHost: \u{430}pple.example:8080\r\nFoo : abc\r\n\r\n"
+        let (record, messages) = try await record([text], status: 400)
+        #expect(record.url.host == "xn--pple-43d.example" && record.url.port == 8080, "\(record.url)")
+        #expect(messages.requestHead.map { String(buffer: $0) } == text)
+    }
+
     @Test("So is a head that its client does not end")
     func cutHead() async throws {
         let (record, messages) = try await record(["GET /b HTTP/1.1\r\nHo"], status: 400, then: .clean)

@@ -230,7 +230,7 @@ struct RequestIntake {
         } else if let host = head.flatMap({ StoredHead.request($0)?.fields.value(of: .host) }),
             let (host, port) = RequestURL.splitAuthority(host)
         {
-            url = RequestURL(scheme: "http", host: host, port: port ?? 80, path: "")
+            url = RequestURL(scheme: "http", host: HostName.inASCII(host), port: port ?? 80, path: "")
         }
         var record = record(.malformed, method, url)
         record.status = status
