@@ -13,12 +13,15 @@ struct StalledClientTests {
     private func run(
         stall: TimeAmount = .milliseconds(100),
         idle: TimeAmount = .seconds(2),
+        response: TimeAmount? = nil,
         rules: ProxyRules = ProxyRules(),
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         var timeouts = ProxyConfiguration.Timeouts()
         timeouts.stallForOthers = stall
         timeouts.idleForOthers = idle
+        timeouts.tunnelForOthers = .minutes(5)
+        timeouts.response = response
         timeouts.serverFirst = .milliseconds(20)
         let limits = ConnectionLimits(inAll: Self.count)
         try await LoopbackProxy.run(rules: rules, timeouts: timeouts, connections: limits, body)
@@ -117,6 +120,34 @@ struct StalledClientTests {
             }
             try await isServed(proxy, by: origin)
             #expect(clients.contains { !$0.isClosed })
+        }
+    }
+
+    @Test("A tunnel that was used keeps its connection while it is silent")
+    func usedTunnel() async throws {
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        let place = "127.0.0.1:\(origin.port)"
+        let rules = ProxyRules(decrypts: { _, _, _ in false })
+        try await run(stall: .zero, idle: .milliseconds(500), response: .seconds(1), rules: rules) { proxy in
+            var tunnels: [LoopbackClient] = []
+            for _ in 0..<(Self.count - 1) {
+                let client = try await proxy.connect()
+                try await client.send(
+                    "CONNECT \(place) HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"
+                )
+                try await client.receives("\r\n\r\nok")
+                tunnels.append(client)
+            }
+            // What fails after a second shows that the tunnels have been silent for that long.
+            let silent = try await LoopbackOrigin { _ in nil }
+            let waiting = try await proxy.ask(silent)
+            try await waiting.receives("HTTP/1.1 504 ")
+            try await waiting.close()
+            let slow = try await proxy.connect()
+            try await slow.send("POST http://\(place)/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nab")
+            try await isServed(proxy, by: origin)
+            try await eventually("the slow one is closed") { slow.isClosed }
+            #expect(tunnels.allSatisfy { !$0.isClosed })
         }
     }
 

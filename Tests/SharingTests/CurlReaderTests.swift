@@ -130,10 +130,12 @@ struct CurlReaderTests {
         Case(
             name: "what stands where a variable is set, and what the shell counts",
             command: "curl ${B:+'-HContent-Encoding: gzip}'}${C:+\"-HX: $(($(wc -c <\"$C\")))\"} "
-                + "-H \"Content-Length: $((2 + $(printf %s \"$A\" | wc -c)))\" -H X: https://h/\"${D:-$(printf %s 'a')}\"",
+                + "-H \"Content-Length: $((2 + $(printf %s \"$A\" | wc -c)))\" -H X: -H \"Y: ${E:-it's}\" https://h/\"${D:-$(printf %s 'a')}\"",
+            fields: ["Y: it's"],
             remarks: [
                 "not taken over: B, which is taken for not set", "not taken over: C, which is taken for not set",
-                "not taken over: what the shell counts in $((…))", "not taken over: D, which is taken for not set",
+                "not taken over: what the shell counts in $((…))", "not taken over: E, which is taken for not set",
+                "not taken over: D, which is taken for not set",
             ]
         ),
         Case(

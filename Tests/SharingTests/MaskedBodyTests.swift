@@ -21,6 +21,7 @@ struct MaskedBodyTests {
         var secret = "hunter2word"
         /// Whether the variable names a file with the body.
         var isHeld = false
+        var coding: ContentCoding?
     }
 
     private static let json = #"{"name":"Jörg","password":"hunter2word"}"#
@@ -55,6 +56,14 @@ struct MaskedBodyTests {
                 isHeld: true
             ),
             Body(
+                testDescription: "gzip with a coding beside it",
+                type: "application/octet-stream",
+                bytes: Array(try ContentEncoder.encode(packed, coding: .gzip).readableBytesView),
+                variable: "SLUICE_BODY_1",
+                isHeld: true,
+                coding: .gzip
+            ),
+            Body(
                 testDescription: "UTF-16, low byte first",
                 bytes: [0xFF, 0xFE] + json.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
                 variable: "SLUICE_BODY_1",
@@ -85,11 +94,12 @@ struct MaskedBodyTests {
 
     private static func source(_ body: Body, _ host: String) throws -> (MemorySource, MaskedSource) {
         let source = MemorySource()
+        let coding = body.coding == nil ? "" : "Content-Encoding: gzip\r\n"
         try source.add(
             "http://\(host)/login",
             request: """
                 POST /login HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: mine\r\nAccept: */*\r\n\
-                Content-Type: \(body.type)\r\nContent-Length: \(body.bytes.count)\r\n\r\n
+                Content-Type: \(body.type)\r\n\(coding)Content-Length: \(body.bytes.count)\r\n\r\n
                 """,
             requestBody: body.bytes
         )
@@ -144,6 +154,8 @@ struct MaskedBodyTests {
             #expect(child.wait() == 0, "\(text)")
             #expect(received.body == body.bytes, "\(text)")
             #expect(received.requestLine.text == "POST /login HTTP/1.1", "\(text)")
+            let codings = received.fields.map { $0.text.lowercased() }.filter { $0.hasPrefix("content-encoding:") }
+            #expect(codings == (body.coding == nil ? [] : ["content-encoding: gzip"]), "\(text)")
         }
     }
 

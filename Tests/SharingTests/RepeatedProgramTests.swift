@@ -145,14 +145,26 @@ struct RepeatedProgramTests {
         #expect(!text.contains("9f3A7c21Bd08e6Qz"), "\(text)")
     }
 
-    @Test(arguments: [CopyForm.curl, .fetch, .python, .httpie])
-    func `a body with a secret behind what is coded does not go as it was recorded`(_ form: CopyForm) throws {
+    @Test(arguments: [CopyForm.curl, .fetch, .python, .httpie], [false, true])
+    func `a body with a secret beside what is coded does not go as it was recorded`(
+        _ form: CopyForm,
+        isName: Bool
+    ) throws {
         let source = MemorySource()
+        let secret = Array("9f3A7c21Bd08e6Qz".utf8)
         let packed = try ContentEncoder.encode(ByteBuffer(string: #"{"plain":"no secret"}"#), coding: .gzip)
+        var body = Array(packed.readableBytesView)
+        if isName {
+            // FNAME (RFC 1952 §2.3.1): a name behind the ten bytes of the header.
+            body[3] |= 8
+            body.insert(contentsOf: secret + [0], at: 10)
+        } else {
+            body += secret
+        }
         let exchange = try source.add(
             "http://h/",
             request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nX-Api-Key: 9f3A7c21Bd08e6Qz\r\n\r\n",
-            requestBody: Array(packed.readableBytesView) + Array("9f3A7c21Bd08e6Qz".utf8)
+            requestBody: body
         )
         let masked = MaskedSource(source, TextMask())
         try masked.collect(exchange)
