@@ -211,6 +211,15 @@ struct CurlReaderTests {
         #expect(credentials.url == "http://\u{301}h/" && credentials.fields.map(\.name) == ["Authorization"])
     }
 
+    @Test("of many variables the first are told, and of their names the beginnings")
+    func manyNames() throws {
+        let words = (0..<100_000).map { "${A\($0):-}" }.joined()
+        let request = try CurlCommandReader.read(
+            "curl http://h/ ${\(String(repeating: "B", count: 100_000)):-}\(words)"
+        )
+        #expect(request.remarks.count <= 33 && request.remarks.allSatisfy { $0.utf8.count < 120 })
+    }
+
     @Test("words in words in words are read, and as deep as anybody likes they are no harm")
     func deepWords() throws {
         let word = { (count: Int) in

@@ -175,6 +175,37 @@ struct MaskedCurlTests {
         }
     }
 
+    @Test(
+        "A content coding is no command where a file has to have the body",
+        arguments: [CopyForm.curl, .httpie, .fetch, .python]
+    )
+    func hostileHeld(_ form: CopyForm) async throws {
+        try await blocking {
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let coding = "x}\"$(touch ran)`touch ran`'\"; touch ran; \"\");process.exit(0);//"
+            let exchange = try source.add(
+                "http://h/",
+                request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: \(coding)\r\n\r\n",
+                requestBody: try MaskedCurlTests.packed(MaskedCurlTests.json)
+            )
+            let masked = MaskedSource(source, TextMask())
+            try masked.collectAll(exchange)
+            masked.mask.endCollecting()
+            masked.mask.book.isForPrograms = true
+            let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
+            #expect(text.contains("SLUICE_BODY_1"), "\(text)")
+            try Data("cd '\(folder.path)'; PATH=/bin:/usr/bin\n\(text)".utf8)
+                .write(to: URL(filePath: "\(folder.path)/script"))
+            guard form.isCommand else { return #expect(!text.contains("recorded (")) }
+            for shell in MaskedCurlTests.shells {
+                let child = try folder.run("env", shell + ["\(folder.path)/script"])
+                #expect(child.wait() != 0, "\(text)")
+                #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"), "\(text)")
+            }
+        }
+    }
+
     @Test("What stands in a content coding is no command to a shell")
     func hostile() async throws {
         try await blocking {

@@ -68,7 +68,7 @@ struct CurlBody {
         _ files: (any BodyFiles)?,
         _ variables: inout ShellVariables?
     ) throws -> Bool {
-        if let held = try HeldBody(bytes, body, coding: coding) {
+        if let held = try HeldBody(bytes, body, isCoded: coding != nil) {
             hold(held)
             return true
         }

@@ -32,6 +32,9 @@ struct ShellReader {
     private var place = 0
     private var command = ShellCommand()
     private var word: [UInt8]?
+    /// How many `${NAME:-…}` were told of, and of how many it is told.
+    private var named = 0
+    private static let mostNamed = 32
     /// How many `${NAME:-…}` are open.
     private var depth = 0
     /// As many of them are read in one another; one that is deeper stays as it is.
@@ -221,7 +224,10 @@ struct ShellReader {
         isQuoted: Bool,
         _ start: Int
     ) throws(CurlReadError) {
-        remark("\(String(decoding: name, as: UTF8.self)), which is taken for not set")
+        if named < ShellReader.mostNamed {
+            named += 1
+            remark("\(String(decoding: name.prefix(64), as: UTF8.self)), which is taken for not set")
+        }
         let before = word
         let isTaken = bytes[name.endIndex + 1] == UInt8(ascii: "-")
         depth += 1

@@ -14,7 +14,7 @@ struct HeldBody {
 
     /// `nil` for a body in which variables stand for its secrets, and for one that is not masked; `bytes` is its beginning. Throws
     /// the source's error.
-    init?(_ bytes: [UInt8], _ body: RecordedBody, coding: String?) throws {
+    init?(_ bytes: [UInt8], _ body: RecordedBody, isCoded: Bool) throws {
         guard let masked = body.masked else { return nil }
         let reason: String
         switch MaskedWhole(bytes, masked.mask.book) {
@@ -25,7 +25,8 @@ struct HeldBody {
             reason = "is left out, as it cannot be decoded to look for secrets"
         }
         variable = HeldBody.variable(of: body.id)
-        let form = coding.map { ", as it was recorded (Content-Encoding: \($0))," } ?? ""
+        // What the peer wrote there stays out of it: a shell would read it.
+        let form = isCoded ? ", as it was recorded with its Content-Encoding," : ""
         meaning = "path of a file that has the body of \(body.id)\(form) which \(reason)"
         remark = "the body \(reason); it is read from the file that \(variable) names"
     }

@@ -46,7 +46,7 @@ struct RequestToRepeat {
         }
         body = Array(bytes.readableBytesView)
         let coding = isMasked ? head.fields.value(of: .contentEncoding) : nil
-        let heldBody = try HeldBody(body, recorded, coding: coding)
+        let heldBody = try HeldBody(body, recorded, isCoded: coding != nil)
         self.heldBody = heldBody
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
