@@ -206,6 +206,22 @@ struct MaskedCurlTests {
         }
     }
 
+    @Test("Nor does one end the comment that names it", arguments: [CopyForm.curl, .httpie, .fetch, .python])
+    func hostileComment(_ form: CopyForm) throws {
+        let source = MemorySource()
+        let exchange = try source.add(
+            "http://h/",
+            request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: x\u{2028}first\u{85}second\r\n\r\n",
+            requestBody: Array(MaskedCurlTests.json.utf8)
+        )
+        let masked = MaskedSource(source, TextMask())
+        try masked.collectAll(exchange)
+        masked.mask.endCollecting()
+        masked.mask.book.isForPrograms = true
+        let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
+        #expect(!text.unicodeScalars.contains("\u{2028}") && !text.unicodeScalars.contains("\u{85}"), "\(text)")
+    }
+
     @Test("What stands in a content coding is no command to a shell")
     func hostile() async throws {
         try await blocking {

@@ -141,8 +141,8 @@ struct RequestToRepeat {
         return joined
     }
 
-    /// Comment lines that say what is not the same.
-    func comments(_ sign: String) -> String { remarks.map { "\(sign) \($0)\n" }.joined() }
+    /// Comment lines that say what is not the same; whatever could end one is made visible.
+    func comments(_ sign: String) -> String { remarks.map { "\(sign) \(VisibleText.of($0))\n" }.joined() }
 }
 
 extension String {
