@@ -2,6 +2,7 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 package import Rules
+import Text
 
 /// Breakpoints: matching messages are held until the user decides about them, or until a limit.
 ///

@@ -1,3 +1,5 @@
+import Text
+
 /// A media type with its parameters (RFC 9110 §8.3.1).
 package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The type in lower case, for example `text`.
@@ -22,7 +24,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         type = String(essence[..<slash])
         subtype = String(essence[essence.index(after: slash)...])
         parameters = []
-        guard MediaType.isToken(type), MediaType.isToken(subtype) else { return nil }
+        guard type.isToken, subtype.isToken else { return nil }
         while let parameter = scanner.nextParameter() { parameters.append(parameter) }
     }
 
@@ -48,7 +50,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The media type as a field value, parameters included; values are quoted where they must be.
     package var description: String {
         parameters.reduce(into: essence) { text, parameter in
-            let isToken = MediaType.isToken(parameter.value)
+            let isToken = parameter.value.isToken
             let escaped = parameter.value.reduce(into: "") { value, character in
                 value += character == "\"" || character == "\\" ? "\\\(character)" : String(character)
             }
@@ -70,14 +72,6 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         "application/pem-certificate-chain", "application/x-pem-file", "application/rtf",
         "application/vnd.apple.mpegurl", "application/x-mpegurl", "message/rfc822", "message/http",
     ]
-
-    /// Whether the text is a token (RFC 9110 §5.6.2).
-    static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-    }
 }
 
 /// Reads `value; name=value; name="value"` as media types and `Content-Disposition` have it.

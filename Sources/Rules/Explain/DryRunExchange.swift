@@ -1,6 +1,7 @@
 package import ExchangeCore
 package import HTTPModel
 package import NIOCore
+import Text
 
 /// A request for a dry run.
 package struct DryRunRequest: Sendable {

@@ -25,9 +25,6 @@ extension String {
         self == "localhost" || hasSuffix(".localhost") || self == "::1" || (hasPrefix("127.") && isAddress)
     }
 
-    /// Whether it can be a method or the name of a field (RFC 9110 §5.6.2).
-    package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
-
     /// Whether it can be the value of a field: without line breaks and other control characters (RFC 9110 §5.5).
     package var isFieldValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 
@@ -36,11 +33,5 @@ extension String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         let text = isPlain ? self : String(map { $0.isNewline || ($0.asciiValue ?? 0x20) < 0x20 ? " " : $0 })
         return text.utf8.count <= limit ? text : text.prefix(limit) + "…"
-    }
-}
-
-extension UInt8 {
-    package var isTokenByte: Bool {
-        (self | 0x20) &- 0x61 < 26 || self &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }
 }

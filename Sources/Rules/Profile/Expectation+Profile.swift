@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
+import Text
 
 /// How profiles write their own tests.
 extension Expectation {

@@ -1,4 +1,5 @@
 package import HTTPModel
+import Text
 
 extension ProfileReader {
     /// Reads what every rule has: its name, whether it is in force, and the requests it is for.

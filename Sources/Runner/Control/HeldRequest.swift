@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import Rules
+import Text
 
 /// A held request whose method and URL are edited.
 struct HeldRequest {
@@ -8,7 +9,7 @@ struct HeldRequest {
     var destination: Destination
 
     mutating func setMethod(_ method: String) throws(ControlError) {
-        guard HeaderRules.isToken(method) else {
+        guard method.isToken else {
             throw ControlError("'\(method.prefix(40))' is no method.", hint: "A method is a word, such as POST.")
         }
         guard method != "CONNECT" else { throw ControlError("A request cannot be made a CONNECT.") }
@@ -97,18 +98,13 @@ enum HeaderRules {
 
     private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }
 
-    /// Whether a text is a token (RFC 9110 §5.6.2).
-    static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(\.isTokenByte)
-    }
-
     /// Whether a text has no control character but tabs, so that it cannot end the line (RFC 9110 §5.5).
     static func isText(_ text: String) -> Bool {
         text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 
     static func checkName(_ name: String) throws(ControlError) {
-        guard isToken(name) else { throw ControlError("'\(name.prefix(40))' is no name of a header field.") }
+        guard name.isToken else { throw ControlError("'\(name.prefix(40))' is no name of a header field.") }
         guard !isFraming(FieldName(name)) else {
             throw ControlError("\(name) follows from the body; Sluice sets it.")
         }

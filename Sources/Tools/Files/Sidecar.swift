@@ -1,5 +1,6 @@
 import HTTPModel
 import Rules
+import Text
 
 /// The file beside another with the status and headers of its answer: `users.json.headers` for `users.json`.
 ///

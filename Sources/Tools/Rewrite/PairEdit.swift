@@ -1,6 +1,7 @@
 import Expressions
 import HTTPModel
 import Rules
+import Text
 
 /// Names with values, in order: header fields, or query parameters.
 protocol NamedValues {
