@@ -125,7 +125,7 @@ struct HiddenCharacterTests {
         expectPlain(script, tabs: true)
         #expect(script.contains("'X: '\"$(printf '\\302\\200"))
         #expect(script.contains("--data-raw 'one\t'\"$(printf '"))
-        #expect(script.contains("\n# 1 ^A^B"))
+        #expect(script.contains("\n# '1 ^A^B"))
         #expect(try CurlExport.command(for: exchange, source: source).contains("\\342\\200\\256"))
     }
 

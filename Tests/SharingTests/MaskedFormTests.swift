@@ -102,7 +102,7 @@ struct MaskedFormTests {
             let text = String(buffer: script)
             #expect(
                 text.contains(
-                    "# the body is sent without its Content-Encoding, gzip, as it is masked, unless SLUICE_BODY_1 "
+                    "# \"the body is sent without its Content-Encoding, gzip, as it is masked, unless SLUICE_BODY_1 "
                 ),
                 "\(text)"
             )

@@ -157,10 +157,11 @@ struct RepeatedFormTests {
         let marked = try source.add("http://h/a", request: "GET http://h/a#b HTTP/1.1\r\nHost: h\r\n\r\n")
         for (form, sign) in [(CopyForm.httpie, "#"), (.fetch, "//"), (.python, "#")] {
             let ofWhole = try #require(try form.text(whole, source: source, files: nil))
-            let words = "\(sign) the target * (the whole server) cannot be sent, so / is\n"
-            #expect(ofWhole.hasPrefix(words), "\(ofWhole)")
+            let words = "the target * (the whole server) cannot be sent, so / is"
+            // zsh would read the brackets.
+            #expect(ofWhole.contains("\(sign) \(form == .httpie ? "\"\(words)\"" : words)\n"), "\(ofWhole)")
             let ofMarked = try #require(try form.text(marked, source: source, files: nil))
-            #expect(ofMarked.hasPrefix("\(sign) # and what follows it in the target is left out\n"), "\(ofMarked)")
+            #expect(ofMarked.contains("\(sign) # and what follows it in the target is left out\n"), "\(ofMarked)")
         }
     }
 
@@ -170,13 +171,14 @@ struct RepeatedFormTests {
         let exchange = try source.add("http://h/?a=sluice-key-2", request: head)
         let words = "sluice-key-2, sluice-token-1 stand for secrets that were masked before; put them in"
         for form in [CopyForm.httpie, .fetch, .python] {
-            #expect(try form.text(exchange, source: source, files: nil)?.contains(" \(words)\n") == true)
+            let text = try #require(try form.text(exchange, source: source, files: nil))
+            #expect(text.contains(" \(form == .httpie ? "\"\(words)\"" : words)\n"), "\(text)")
         }
         var script = ByteBuffer()
         var export = CurlExport(source: source, form: .script) { script.writeImmutableBuffer($0) }
         try export.add(exchange)
         try export.finish()
-        let ofCurl = "# sluice-token-1, sluice-key-2 stand for secrets that were masked before; put them in\n"
+        let ofCurl = "# \"sluice-token-1, sluice-key-2 stand for secrets that were masked before; put them in\"\n"
         #expect(String(buffer: script).contains(ofCurl))
         let plain = try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: sluice-x\r\nA: sluice-token\r\n\r\n")
         #expect(try CopyForm.httpie.text(plain, source: source, files: nil)?.contains("masked before") == false)
@@ -191,7 +193,7 @@ struct RepeatedFormTests {
         let python = try #require(try CopyForm.python.text(exchange, source: source, files: nil))
         #expect(
             python.contains("\"X\": \"1, 2\"") && python.contains("\"Cookie\": \"a=1; b=2\"")
-                && python.hasPrefix("# header lines")
+                && python.contains("\n# header lines")
         )
         let httpie = try #require(try CopyForm.httpie.text(exchange, source: source, files: nil))
         #expect(httpie.hasSuffix("GET http://h/ X:1 x:2 Cookie:a=1 Cookie:b=2 User-Agent: Accept-Encoding: Accept:"))

@@ -56,6 +56,9 @@ struct CurlBody {
     /// The variable that may name a file with the body as it was recorded, where it is written without its coding.
     var recordedVariable: String? { coding != nil && !isHeld ? HeldBody.variable(of: record.id) : nil }
 
+    /// Whether it stands in the command in several lines.
+    var hasLines: Bool { words.contains { $0.contains(0x0A) } }
+
     /// Whether curl would ask `Expect: 100-continue` for it.
     func isAsked(isChunked: Bool) -> Bool {
         size > CurlBody.longestWithoutExpect || isChunked || isHeld || recordedVariable != nil

@@ -99,7 +99,7 @@ struct CurlCommand {
     }
 
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
-        guard let word = ShellWord.quoted(value) else {
+        guard let word = ShellWord.quoted(value, followsLines: body?.hasLines ?? false) else {
             throw CurlError(description: "\(name) would need a NUL that no command line can carry")
         }
         words.append(variables?.inWord(word) ?? word)
@@ -199,6 +199,9 @@ struct CurlCommand {
         if let masked = body?.words(for: field, line) {
             words += masked
             return
+        }
+        guard line.first != UInt8(ascii: "@") else {
+            throw CurlError(description: "curl takes the header '\(field.name)' for the name of a file")
         }
         guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
         let path = try files.write("header-\(words.count).txt", of: record) { try $0(ByteBuffer(bytes: line)) }

@@ -29,7 +29,7 @@ package struct CurlExport: ScriptExport {
     /// What the script begins with, so that it ends where the variable of a masked secret is not set.
     private var guards: [UInt8] = []
     /// The masked secrets whose variables the commands need.
-    private var placeholders: [Placeholder] = []
+    private var placeholders = NeededPlaceholders()
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
     package init(
@@ -52,16 +52,14 @@ package struct CurlExport: ScriptExport {
         } catch let refusal as CurlError {
             skipped.append((id, refusal.description))
             if form != .nulSeparated {
-                try write(CurlExport.comment("\(id) left out: \(refusal.description)"), isCommand: false)
+                try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8), isCommand: false)
             }
             return
         }
-        for placeholder in command.placeholders where !placeholders.contains(placeholder) {
-            placeholders.append(placeholder)
-        }
+        for placeholder in command.placeholders { placeholders.add(placeholder) }
         if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
-        let title = CurlExport.comment("\(id) \(exchange.record.method) \(exchange.record.url)")
-        let remarks = command.remarks.flatMap { CurlExport.comment($0) }
+        let title = Array(ShellWord.comment("\(id) \(exchange.record.method) \(exchange.record.url)").utf8)
+        let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
         let lines = remarks + command.guards + command.bytes + [0x0A]
         try write(title + lines, isCommand: true, bare: lines)
     }
@@ -72,7 +70,7 @@ package struct CurlExport: ScriptExport {
 
     package mutating func begin(after rehearsal: CurlExport) {
         guard let masked = source as? MaskedSource else { return }
-        guards = ShellVariables.guards(rehearsal.placeholders, masked.mask.book)
+        guards = ShellVariables.guards(rehearsal.placeholders.inOrder, masked.mask.book)
     }
 
     package mutating func finish() throws {
@@ -116,7 +114,4 @@ package struct CurlExport: ScriptExport {
 
         """.utf8
     )
-
-    /// A comment line; whatever could end it is made visible.
-    static func comment(_ text: String) -> [UInt8] { Array("# \(VisibleText.of(text))\n".utf8) }
 }

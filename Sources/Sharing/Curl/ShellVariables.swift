@@ -14,7 +14,8 @@ struct ShellVariables {
 
     private let book: SecretBook
     /// The placeholders that stood in what was written.
-    private(set) var used: [Placeholder] = []
+    var used: [Placeholder] { needed.inOrder }
+    private var needed = NeededPlaceholders()
 
     /// `nil` where nothing is masked.
     init?(_ source: MaskedSource?) {
@@ -54,7 +55,7 @@ struct ShellVariables {
             if range.lowerBound > place { pieces.append(.text(Array(bytes[place..<range.lowerBound]))) }
             pieces.append(.variable(placeholder.variable))
             place = range.upperBound
-            if !used.contains(placeholder) { used.append(placeholder) }
+            needed.add(placeholder)
         }
         if place < bytes.count || pieces.isEmpty { pieces.append(.text(Array(bytes[place...]))) }
         return pieces
@@ -77,7 +78,7 @@ struct ShellVariables {
         for (range, placeholder) in found {
             output += bytes[place..<range.lowerBound] + text(placeholder)
             place = range.upperBound
-            if !used.contains(placeholder) { used.append(placeholder) }
+            needed.add(placeholder)
         }
         return (output + bytes[place...], found.map(\.placeholder))
     }
@@ -101,7 +102,7 @@ struct ShellVariables {
     private static func plain(_ text: String) -> String {
         String(
             text.unicodeScalars.map {
-                $0.isASCII && $0.value > 0x1F && !"\"\\$`}{'".unicodeScalars.contains($0) ? Character($0) : "_"
+                0x20..<0x7F ~= $0.value && !"\"\\$`}{'!".unicodeScalars.contains($0) ? Character($0) : "_"
             }
         )
     }

@@ -10,19 +10,39 @@ package enum ShellWord {
         return String(decoding: quoted(text.utf8.prefix { $0 != 0 }) ?? [], as: UTF8.self)
     }
 
+    /// A comment line; whatever could end it is made visible. zsh executes a comment that is typed or pasted as a command, so
+    /// what could do more than name a command that is not there stands between quotes.
+    static func comment(_ text: String) -> String {
+        let text = VisibleText.of(text)
+        let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
+        if has("$`\\\"!") { return "# '\(text.replacing("'", with: "'\\''"))'\n" }
+        return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
+    }
+
     /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry. Single quotes do for most. What could
     /// get lost on the way through a terminal or an editor, or could steer one, is made by `printf` in octal: control
     /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are not UTF-8.
-    static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false) -> [UInt8]? {
+    ///
+    /// So are `!`, and `^` at the beginning of a line, in a word of several lines and, as `followsLines` says, in those
+    /// behind it: an interactive bash before 5.0 looks for references to its history in each line by itself, whatever
+    /// quotes are open. Where it has no such entry, it drops the command and reads the next line as another one.
+    static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false, followsLines: Bool = false) -> [UInt8]?
+    {
         if bytes.contains(0) { return nil }
         var word = ShellWord.Writer()
+        let hasLines = followsLines || bytes.contains(0x0A)
+        var isFirst = false
+        func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+            let isMark = hasLines && (scalar == "!" || scalar == "^" && isFirst)
+            isFirst = scalar == "\n"
+            return !isMark && !VisibleText.isHidden(scalar) || scalar == "\n" || scalar == "\t" && keepsTabs
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            for byte in bytes { word.add([byte], isPlain: byte < 0x80 && !VisibleText.isHidden(Unicode.Scalar(byte))) }
+            for byte in bytes { word.add([byte], isPlain: byte < 0x80 && isPlain(Unicode.Scalar(byte))) }
             return word.bytes
         }
         for scalar in text.unicodeScalars {
-            let isPlain = !VisibleText.isHidden(scalar) || scalar == "\n" || scalar == "\t" && keepsTabs
-            word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain)
+            word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain(scalar))
         }
         return word.bytes
     }

@@ -33,11 +33,11 @@ struct FetchCall {
 
     /// What of a request fetch throws for (Fetch §2.2.1, §2.2.2; Node's undici).
     private static func refusal(of request: RequestToRepeat) -> String? {
-        if ["CONNECT", "TRACE", "TRACK"].contains(request.method.uppercased()) || !isToken(request.method) {
+        if ["CONNECT", "TRACE", "TRACK"].contains(request.method.uppercased()) || !request.method.isToken {
             return "the method \(request.method)"
         }
         for (name, value) in request.fields {
-            if !isToken(name) { return "the header '\(name)', whose name is no token" }
+            if !name.isToken { return "the header '\(name)', whose name is no token" }
             // Blanks around a value are no part of it.
             if value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
                 return "the value of \(name), which has a control character"
@@ -46,20 +46,15 @@ struct FetchCall {
         return nil
     }
 
-    /// Whether a text is a token (RFC 9110 §5.6.2).
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-    }
-
     private var isBodyless: Bool { ["GET", "HEAD"].contains(request.method.uppercased()) }
 
     mutating func text() -> String {
         let (comments, call) = parts()
         return comments + FetchCall.guards(variables?.meanings ?? []) + "\(call);"
     }
+
+    /// A comment line; whatever could end it is made visible.
+    static func comment(_ text: String) -> String { "// \(VisibleText.of(text))\n" }
 
     /// Lines that end a program where a variable is not set.
     static func guards(_ meanings: [(name: String, meaning: String)]) -> String {
@@ -93,17 +88,17 @@ struct FetchCall {
         if request.hasBody, !isBodyless { options.append("  \"body\": \(body())") }
         if request.has("cookie") { options.append("  \"credentials\": \"include\"") }
         options.append("  \"redirect\": \"manual\"")
-        let comments = request.comments("//") + remarks.map { "// \($0)\n" }.joined()
+        let comments = (request.remarks + remarks).map(FetchCall.comment).joined()
         let call = "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n})"
         guard !isBodyless, let held = request.heldBody else { return (comments, call) }
         let guards = FetchCall.guards([(held.variable, held.meaning)])
         return (comments + guards, "import(\"node:fs\").then((fs) => \(call))")
     }
 
-    /// An object; where a name comes twice, a list of pairs.
+    /// An object; a list of pairs where a name comes twice, or is that of the object's prototype.
     private mutating func headers() -> String {
         let names = Set(request.fields.map { $0.name.lowercased() })
-        let isObject = names.count == request.fields.count
+        let isObject = names.count == request.fields.count && !names.contains("__proto__")
         var lines: [String] = []
         for field in request.fields {
             let (name, value) = (literal(field.name), literal(latin1(field.value)))

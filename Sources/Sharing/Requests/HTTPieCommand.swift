@@ -13,15 +13,14 @@ struct HTTPieCommand {
         guard !request.method.isEmpty, request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) else {
             throw CurlError(description: "HTTPie cannot send the method \(request.method): it takes letters only")
         }
+        try request.checkNames(for: "HTTPie")
         self.request = request
         variables = request.variables
     }
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
     mutating func text(_ files: (any BodyFiles)?) throws -> String {
-        let change =
-            request.isURLChanged(keepsPath: true) ? "# HTTPie writes some characters of this URL in its own way\n" : ""
-        var before = Array((request.comments("#") + comments + change).utf8)
+        var before = Array((request.remarks + remarks).map(ShellWord.comment).joined().utf8)
         var words = ["http", "--path-as-is"].map { Array($0.utf8) }
         if !request.hasBody {
             words.append(Array("--ignore-stdin".utf8))
@@ -39,13 +38,16 @@ struct HTTPieCommand {
                 }
                 words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
                 if variables?.areNeeded(in: request.body) ?? false {
-                    before += "# in \(path) secrets are masked; put them in where it says sluice-…\n".utf8
+                    before +=
+                        ShellWord.comment("in \(path) secrets are masked; put them in where it says sluice-…").utf8
                     before += CurlBody.guards(path)
                 }
             } else {
                 before += (variables?.inPrinting(printing) ?? printing) + Array(" | ".utf8)
             }
         }
+        // A header whose name begins with a hyphen would be an option.
+        if request.fields.contains(where: { $0.name.hasPrefix("-") }) { words.append(Array("--".utf8)) }
         try words += [word(request.method.utf8), word(request.url.utf8)]
         for field in request.fields { try words.append(word(item(field.name, field.value))) }
         // HTTPie adds these where there are none; a colon alone takes them away.
@@ -55,12 +57,22 @@ struct HTTPieCommand {
         return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
     }
 
-    /// What HTTPie refuses to send, as a comment line: values that are not UTF-8.
-    private var comments: String {
-        let names = request.fields.filter { String(validating: $0.value, as: UTF8.self) == nil }.map(\.name)
-        guard !names.isEmpty else { return "" }
-        let text = "HTTPie cannot send the value of \(names.joined(separator: ", ")), which is not UTF-8"
-        return "# \(VisibleText.of(text))\n"
+    /// What HTTPie does not send as it was, in sentences.
+    private var remarks: [String] {
+        var remarks: [String] = []
+        func names(_ isOdd: ([UInt8]) -> Bool) -> String {
+            request.fields.filter { isOdd($0.value) }.map(\.name).joined(separator: ", ")
+        }
+        let unsent = names { String(validating: $0, as: UTF8.self) == nil }
+        if !unsent.isEmpty { remarks.append("HTTPie cannot send the value of \(unsent), which is not UTF-8") }
+        let escaped = names { value in
+            zip(value, value.dropFirst()).contains { $0 == UInt8(ascii: "\\") && ":;=@".utf8.contains($1) }
+        }
+        if !escaped.isEmpty { remarks.append("HTTPie may leave out a backslash of the value of \(escaped)") }
+        if request.isURLChanged(keepsPath: true) {
+            remarks.append("HTTPie writes some characters of this URL in its own way")
+        }
+        return remarks
     }
 
     /// `Name:value`; an empty value is written with a semicolon. A value that begins like another kind of item is escaped.
@@ -76,7 +88,7 @@ struct HTTPieCommand {
         }
         let needsVariable = variables?.areNeeded(in: Array(bytes)) ?? false
         if isPlain, !bytes.isEmpty, !needsVariable { return Array(bytes) }
-        guard let word = ShellWord.quoted(bytes) else {
+        guard let word = ShellWord.quoted(bytes, followsLines: request.body.contains(0x0A)) else {
             throw CurlError(description: "The request has a NUL that no command line can carry.")
         }
         return variables?.inWord(word) ?? word

@@ -15,7 +15,7 @@ package struct ProgramExport: ScriptExport {
     private let sink: ExportSink
     private var hasHeader = false
     /// The masked secrets whose variables the program needs.
-    private var placeholders: [Placeholder] = []
+    private var placeholders = NeededPlaceholders()
     /// Whether the program reads bodies from files that variables name.
     private var readsBodies = false
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
@@ -77,9 +77,7 @@ package struct ProgramExport: ScriptExport {
     }
 
     private mutating func need(_ variables: ShellVariables?) {
-        for placeholder in variables?.used ?? [] where !placeholders.contains(placeholder) {
-            placeholders.append(placeholder)
-        }
+        for placeholder in variables?.used ?? [] { placeholders.add(placeholder) }
     }
 
     private mutating func write(_ text: String) throws {
@@ -93,10 +91,10 @@ package struct ProgramExport: ScriptExport {
     /// What the program begins with: how it is run, and that it ends where a variable is not set.
     private var header: [UInt8] {
         let masked = source as? MaskedSource
-        let meanings = masked.map { ShellVariables.meanings(placeholders, $0.mask.book) } ?? []
+        let meanings = masked.map { ShellVariables.meanings(placeholders.inOrder, $0.mask.book) } ?? []
         switch language {
         case .httpie:
-            return CurlExport.header + (masked.map { ShellVariables.guards(placeholders, $0.mask.book) } ?? [])
+            return CurlExport.header + (masked.map { ShellVariables.guards(placeholders.inOrder, $0.mask.book) } ?? [])
         case .fetch:
             let first = "// Requests recorded by Sluice, for Node from version 18 on.\n"
             return Array((first + FetchCall.guards(meanings)).utf8)
@@ -113,6 +111,10 @@ package struct ProgramExport: ScriptExport {
     }
 
     private func comment(_ text: String) -> String {
-        "\(language == .fetch ? "//" : "#") \(VisibleText.of(text))\n"
+        switch language {
+        case .httpie: ShellWord.comment(text)
+        case .fetch: FetchCall.comment(text)
+        case .python: PythonCall.comment(text)
+        }
     }
 }

@@ -14,11 +14,15 @@ struct PythonCall {
     mutating func text() -> String {
         var (comments, call, skipsFields) = parts()
         let meanings = variables?.meanings ?? []
-        for (name, meaning) in meanings { comments += "# set \(name) to the \(meaning)\n" }
+        for (name, meaning) in meanings { comments += PythonCall.comment("set \(name) to the \(meaning)") }
         let readsVariables = !meanings.isEmpty || request.heldBody != nil
         let imports = PythonCall.imports(readsVariables: readsVariables, skipsFields: skipsFields)
-        return "\(comments)\(imports)\n" + call + PythonCall.printing("response.status_code, response.text")
+        // A comment in the first two lines could name the encoding of the program (PEP 263), unless there is a statement.
+        return "\(imports)\n\(comments)" + call + PythonCall.printing("response.status_code, response.text")
     }
+
+    /// A comment line; whatever could end it is made visible.
+    static func comment(_ text: String) -> String { "# \(VisibleText.of(text))\n" }
 
     /// A line that prints values.
     static func printing(_ values: String) -> String { "print" + "(\(values))\n" }
@@ -40,11 +44,12 @@ struct PythonCall {
     /// Where it `streams`, a body is only read when it is asked for.
     mutating func parts(streams: Bool = false) -> (comments: String, call: String, skipsFields: Bool) {
         let fields = request.joinedFields
-        var comments = request.comments("#")
+        var remarks = request.remarks
         if fields.count < request.fields.count {
-            comments += "# header lines of one name are joined, as requests sends one\n"
+            remarks.append("header lines of one name are joined, as requests sends one")
         }
-        if request.isURLChanged() { comments += "# requests writes some characters of this URL in its own way\n" }
+        if request.isURLChanged() { remarks.append("requests writes some characters of this URL in its own way") }
+        let comments = remarks.map(PythonCall.comment).joined()
         // urllib3 adds these of its own accord.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let url = variable(request.url)

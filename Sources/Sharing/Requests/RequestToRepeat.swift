@@ -29,6 +29,7 @@ struct RequestToRepeat {
     init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
         let record = exchange.record
         guard record.kind == .http || record.kind == .upgraded, record.method != "CONNECT",
+            RequestURL.defaultPort(of: record.url.scheme) != nil,
             let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) })
         else { throw CurlError(description: "This exchange is no request that could be sent again.") }
         number = record.id
@@ -141,8 +142,12 @@ struct RequestToRepeat {
         return joined
     }
 
-    /// Comment lines that say what is not the same; whatever could end one is made visible.
-    func comments(_ sign: String) -> String { remarks.map { "\(sign) \(VisibleText.of($0))\n" }.joined() }
+    /// Throws ``CurlError`` for a header whose name is no token, as it means something else to the client, such as a file.
+    func checkNames(for client: String) throws(CurlError) {
+        for (name, _) in fields where !name.isToken {
+            throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")
+        }
+    }
 }
 
 extension String {

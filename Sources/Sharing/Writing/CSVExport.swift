@@ -6,8 +6,8 @@ import Text
 
 /// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8.
 ///
-/// A text that a spreadsheet would take for a formula, as it begins with `=`, `+`, `-`, `@`, a tab or a line end, has an
-/// apostrophe before it.
+/// A text that a spreadsheet would take for a formula, as it begins with `=`, `+`, `-`, `@`, one of these in full width, a
+/// tab or a line end, has an apostrophe before it.
 package struct CSVExport: ExchangeExport {
     private static let columns = [
         "number", "started", "kind", "state", "method", "url", "host", "status", "type", "request bytes",
@@ -65,9 +65,10 @@ package struct CSVExport: ExchangeExport {
     static func cell(_ text: String) -> String {
         let text = text.split(separator: "\r\n", omittingEmptySubsequences: false).map { VisibleText.lines(String($0)) }
             .joined(separator: "\r\n")
-        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
+        let isFormula = text.unicodeScalars.first.map { "=+-@＝＋－＠\t\r\n".unicodeScalars.contains($0) } ?? false
         let plain = isFormula ? "'" + text : text
-        guard plain.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return plain }
+        // A semicolon or a tab separates cells where a spreadsheet is set to it.
+        guard plain.unicodeScalars.contains(where: { "\",;\t\r\n".unicodeScalars.contains($0) }) else { return plain }
         return "\"" + plain.replacing("\"", with: "\"\"") + "\""
     }
 }

@@ -36,7 +36,7 @@ struct BundleStory {
         errorCount += 1
         guard errors.count < BundleStory.mostErrors else { return }
         errors.append(
-            "\(record.id)  \(record.method) \(BundleStory.cut(record.url.description))\n      \(BundleStory.reason(of: record))"
+            "\(record.id)  \(BundleStory.cut("\(record.method) \(record.url)"))\n      \(BundleStory.reason(of: record))"
         )
     }
 
