@@ -274,14 +274,19 @@ extension FieldScanner {
         return tag + 1..<close
     }
 
-    /// The password of `scheme://user:password@host` (RFC 3986 §3.2.1).
+    /// The password of `scheme://user:password@host` (RFC 3986 §3.2.1), or the token of `scheme://token@host`.
     mutating func userInformation(after place: Int) -> Int? {
         let authority = bytes[place...].prefix(1_024).prefix {
             $0 > 0x20 && !"/?#\"'<>\\,".utf8.contains($0)
         }
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")),
-            let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":"))
-        else { return nil }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        guard let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":")) else {
+            let user = UnsafeRawBufferPointer(rebasing: bytes[place..<at])
+            guard ValueShape.isKey(user), !Placeholder.isOne(user) else { return nil }
+            let secret = PlainValue.of(user, escapes: 0)
+            add(FoundSecret(range: place..<at, kind: .token, name: "user of a URL", secret: secret))
+            return at
+        }
         let secret = PlainValue.of(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at]), escapes: 0)
         guard !secret.isEmpty, !Placeholder.isOne(UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<at])),
             !isUsage(secret, of: place, until: at)

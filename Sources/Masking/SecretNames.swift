@@ -43,9 +43,10 @@ package struct SecretNames: Sendable {
         (["token", "authtoken", "accesstoken", "apitoken", "clientsecret", "secret"], .token),
         (["apikey", "secretkey", "accesskey"], .apiKey),
     ]
-    private static let variantEndings = [
-        "1", "2", "3", "v1", "v2", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
-    ]
+    private static let variantEndings =
+        (0...20).map { "\($0)" } + [
+            "v1", "v2", "v3", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
+        ]
     /// Names of fields of heads, without an `X-` before them, that say more there than elsewhere.
     private static let fields: [String: SecretKind] = [
         "auth": .token, "firebaseauth": .token, "jwtassertion": .token, "apikeyvalue": .apiKey, "adminkey": .apiKey,

@@ -53,4 +53,16 @@ extension String {
             }
         }
     }
+
+    /// The text with others in the place of scalars. A sign with a combining mark behind it is another character, which
+    /// `replacing(_:with:)` leaves as it is, while whatever reads the text sees the sign.
+    package func replacing(_ replacements: [Unicode.Scalar: String]) -> String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            if let replacement = replacements[scalar] {
+                text += replacement
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+    }
 }

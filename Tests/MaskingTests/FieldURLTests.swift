@@ -25,6 +25,9 @@ struct FieldURLTests {
             ("https://h.example/x?a=1&token=maple-otter-17&b=2", "https://h.example/x?a=1&token=sluice-token-1&b=2"),
             ("/x?access_token=maple-otter-17", "/x?access_token=sluice-token-1"),
             ("https://u:maple-otter-17@h.example/", "https://u:sluice-password-1@h.example/"),
+            ("https://9f3A7c21Bd08e6Qz4b@h.example/x", "https://sluice-token-1@h.example/x"),
+            ("https://jane.doe@h.example/x", "https://jane.doe@h.example/x"),
+            ("https://sluice-token-1@h.example/x", "https://sluice-token-1@h.example/x"),
             ("https://h.example/x?key=\(chance)#f", "https://h.example/x?key=sluice-key-1#f"),
         ] {
             let head = "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n"

@@ -2,6 +2,7 @@ import HTTPModel
 import Recording
 import Sharing
 import Terminal
+import Text
 
 /// The timeline, and the table of what hosts amount to.
 extension ConsoleModel {
@@ -156,7 +157,7 @@ extension StructureNode {
     var filter: Filter? {
         guard let site = siteURL else { return nil }
         func quoted(_ text: String) -> String {
-            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+            "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\""
         }
         let path = quoted(segments.map { "/" + $0 }.joined())
         let place = segments.isEmpty ? "" : " path:\(path),\(path)\"/\"*"

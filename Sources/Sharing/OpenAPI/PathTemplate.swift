@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// A path in which identifiers are parameters with names of their own, as OpenAPI has it: `/users/{userId}/posts/{postId}`.
 struct PathTemplate {
@@ -33,9 +34,9 @@ struct PathTemplate {
         // What stands for a secret is another text in each place.
         let masked = segment.last?.isNumber == true ? segment.firstRange(of: "sluice-") : nil
         let shape = masked.map { "\(segment[..<$0.lowerBound]){id}" } ?? PathShape.of(segment)
-        guard let place = shape.firstRange(of: "{id}"), !segment.contains("{") else {
+        guard let place = shape.firstRange(of: "{id}"), !segment.unicodeScalars.contains("{") else {
             // Braces would be a parameter.
-            return (segment.replacing("{", with: "%7B").replacing("}", with: "%7D"), nil)
+            return (segment.replacing(["{": "%7B", "}": "%7D"]), nil)
         }
         let (before, after) = (shape[..<place.lowerBound], shape[place.upperBound...])
         let value = String(segment.dropFirst(before.count).dropLast(after.count))

@@ -28,9 +28,17 @@ enum PageScript {
         // Characters that move, turn or hide what is beside them are named in their place.
         const hidden = new RegExp('[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5' +
           '\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0' +
-          '\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}\\u{1d173}-\\u{1d17a}]', 'gu');
+          '\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{e0000}-\\u{e0fff}\\u{1d173}-\\u{1d17a}]', 'gu');
+        // Scripts that join their letters, and emoji.
+        function joining(code) {
+          return code >= 0x620 && code < 0x10a0 || code >= 0x2190 && code < 0x2c00 || code === 0xfe0e || code === 0xfe0f ||
+            code >= 0x1f000 && code < 0x1fb00;
+        }
         function joins(text, index, character) {
-          return '\u200d\ufe0e\ufe0f'.includes(character) && index > 0 && text.charCodeAt(index - 1) > 0x7f;
+          const before = Array.from(text.slice(Math.max(0, index - 2), index)).pop();
+          if (!before || !joining(before.codePointAt(0))) return false;
+          if ('\ufe0e\ufe0f'.includes(character)) return before !== character;
+          return '\u200c\u200d'.includes(character) && joining(text.codePointAt(index + 1));
         }
         function visible(value) {
           const text = String(value == null ? '' : value).replace(/\r\n/g, '\n');

@@ -69,6 +69,6 @@ package struct CSVExport: ExchangeExport {
         let plain = isFormula ? "'" + text : text
         // A semicolon or a tab separates cells where a spreadsheet is set to it.
         guard plain.unicodeScalars.contains(where: { "\",;\t\r\n".unicodeScalars.contains($0) }) else { return plain }
-        return "\"" + plain.replacing("\"", with: "\"\"") + "\""
+        return "\"" + plain.replacing(["\"": "\"\""]) + "\""
     }
 }
