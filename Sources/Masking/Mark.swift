@@ -30,7 +30,7 @@ struct Mark {
 
     /// The bytes with the placeholders in them; each as long as what it stands for where `keepsLength`.
     ///
-    /// In commands and programs a placeholder says the form of its secret, and nothing keeps its length.
+    /// In commands and programs a placeholder is marked and says the form of its secret, and nothing keeps its length.
     static func replaced(
         _ marks: some Collection<Mark>,
         in bytes: Slice<UnsafeRawBufferPointer>,
@@ -44,7 +44,7 @@ struct Mark {
             output += bytes[place..<mark.range.lowerBound]
             if book.isForPrograms {
                 let form = UnsafeRawBufferPointer(rebasing: bytes[mark.range])
-                output += book.placeholder(mark.placeholder, for: form).text.utf8
+                output += book.placeholder(mark.placeholder, for: form).markedText.utf8
             } else if mark.isNumber {
                 output += mark.placeholder.digits(fitting: keepsLength ? mark.range.count : nil)
             } else {

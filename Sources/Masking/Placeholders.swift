@@ -5,11 +5,14 @@ import HTTPModel
 struct PlaceholderReading {
     let placeholder: Placeholder
     let range: Range<Int>
+    /// Whether it is one of ours (``Placeholder/markedText``), with the encoded form that it says.
+    let isMarked: Bool
     /// The encoded form of the secret that is named after the number (`e2`), and where that name ends.
     let encoding: (number: Int, end: Int)?
 
     /// Ends with a hyphen.
     private static let prefix = Array(Placeholder.prefix.utf8)
+    private static let mark = Array("\(Placeholder.mark)-".utf8)
     private static let hyphen = UInt8(ascii: "-")
     private static let words = SecretKind.allCases.map { (kind: $0, text: Array($0.rawValue.utf8) + [hyphen]) }
     private static let mostDigits = 9
@@ -17,14 +20,25 @@ struct PlaceholderReading {
     /// Reads the placeholder that begins at a place; `nil` where none does.
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes[start...].starts(with: PlaceholderReading.prefix) else { return nil }
-        let rest = bytes[(start + PlaceholderReading.prefix.count)...]
+        var rest = bytes[(start + PlaceholderReading.prefix.count)...]
+        isMarked = rest.starts(with: PlaceholderReading.mark)
+        if isMarked { rest = rest.dropFirst(PlaceholderReading.mark.count) }
         guard let (kind, text) = PlaceholderReading.words.first(where: { rest.starts(with: $0.text) }),
             let (number, end) = PlaceholderReading.number(bytes, at: rest.startIndex + text.count)
         else { return nil }
-        placeholder = Placeholder(kind: kind, number: number)
-        range = start..<end
         let hasEncoding = end < bytes.count && bytes[end] == UInt8(ascii: "e")
         encoding = hasEncoding ? PlaceholderReading.number(bytes, at: end + 1) : nil
+        var placeholder = Placeholder(kind: kind, number: number)
+        if isMarked {
+            guard let encoding, encoding.end < bytes.count, bytes[encoding.end] == PlaceholderReading.hyphen else {
+                return nil
+            }
+            placeholder.encoding = encoding.number
+            range = start..<encoding.end + 1
+        } else {
+            range = start..<end
+        }
+        self.placeholder = placeholder
     }
 
     /// Calls `body` with the placeholders in bytes, in order, until it returns `false`.
@@ -52,7 +66,7 @@ extension Placeholder {
             let reading = PlaceholderReading(bytes, at: start)
         else { return false }
         // Where a length stays, hyphens fill it up; quotes and brackets may stand around it.
-        return bytes[(reading.encoding?.end ?? reading.range.upperBound)...].allSatisfy {
+        return bytes[max(reading.encoding?.end ?? 0, reading.range.upperBound)...].allSatisfy {
             "-\"'\\)]}".utf8.contains($0)
         }
     }
@@ -85,13 +99,14 @@ extension Placeholder {
         }
     }
 
-    /// The placeholders of secrets that stand in bytes, whoever gave them, each once and in order; at most so many.
-    package static func all(in bytes: [UInt8], most: Int, besides known: Set<Placeholder> = []) -> [Placeholder] {
+    /// The placeholders that stand in bytes and are no marked ones, whoever gave them, each once and in order; at most so
+    /// many.
+    package static func all(in bytes: [UInt8], most: Int) -> [Placeholder] {
         var found: [Placeholder] = []
         bytes.withUnsafeBytes { bytes in
             PlaceholderReading.forEach(in: bytes) { reading in
                 let placeholder = reading.placeholder
-                if !known.contains(placeholder), !found.contains(placeholder) { found.append(placeholder) }
+                if !reading.isMarked, !found.contains(placeholder) { found.append(placeholder) }
                 return found.count < most
             }
         }
@@ -107,7 +122,8 @@ extension TextMask {
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
         guard isCollecting, !isAtOthers else { return }
         PlaceholderReading.forEach(in: bytes) { reading in
-            if (1...TextMask.highestNumber).contains(reading.placeholder.number) { add(earlier: reading.placeholder) }
+            let isNumbered = (1...TextMask.highestNumber).contains(reading.placeholder.number)
+            if isNumbered, !reading.isMarked { add(earlier: reading.placeholder) }
             return true
         }
         if wasMasked { Placeholder.forEachNumber(in: bytes) { add(earlier: $0) } }
@@ -126,20 +142,15 @@ extension TextMask {
 }
 
 extension SecretBook {
-    /// The placeholders in bytes, in order, that were given to secrets.
+    /// The placeholders in bytes, in order, that were given to secrets: in what becomes commands and programs the marked
+    /// ones, elsewhere those whose numbers were given.
     package func placeholders(in bytes: [UInt8]) -> [(range: Range<Int>, placeholder: Placeholder)] {
         var found: [(Range<Int>, Placeholder)] = []
         bytes.withUnsafeBytes { bytes in
             PlaceholderReading.forEach(in: bytes) { reading in
-                if let (number, end) = reading.encoding, number > 0 {
-                    var encoded = reading.placeholder
-                    encoded.encoding = number
-                    if isIssued(encoded) {
-                        found.append((reading.range.lowerBound..<end, encoded))
-                        return true
-                    }
+                if reading.isMarked == isForPrograms, reading.isMarked || isIssued(reading.placeholder) {
+                    found.append((reading.range, reading.placeholder))
                 }
-                if isIssued(reading.placeholder) { found.append((reading.range, reading.placeholder)) }
                 return true
             }
         }
@@ -164,7 +175,8 @@ extension SecretBook {
             var marks: [Mark] = []
             forEachSought(in: bytes) { marks.append(Mark($0, placeholder(at: $1))) }
             guard !marks.isEmpty else { return text }
-            return String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, self), as: UTF8.self)
+            let shown = Mark.replaced(marks, in: bytes[...], keepsLength: false, self)
+            return String(decoding: unmarked(shown), as: UTF8.self)
         }
     }
 }

@@ -200,7 +200,7 @@ package final class SecretBook {
     func isIssued(_ placeholder: Placeholder) -> Bool {
         let (kind, number) = (placeholder.kind, placeholder.number)
         let own = number - contents.entries.earlier[kind, default: 0]
-        return (number == 0 || own > 0 && own <= contents.counts[kind, default: 0])
+        return (number == 0 && isFull || own > 0 && own <= contents.counts[kind, default: 0])
             && (0...encodings[placeholder.ofSecret, default: [:]].count).contains(placeholder.encoding)
     }
 

@@ -27,6 +27,15 @@ package struct Placeholder: Sendable, Hashable {
     package var text: String {
         "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
     }
+
+    /// What stands for the secret in what becomes a command or a program, until its variable takes this place. Nobody who
+    /// is recorded can know the ``mark``, and what stands behind it is no part of it, whatever it is.
+    var markedText: String { "\(Placeholder.prefix)\(Placeholder.mark)-\(kind.rawValue)-\(number)e\(encoding)-" }
+    /// Another one in each process.
+    static let mark = String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "x" })
+    /// As many bytes does ``markedText`` have at the most.
+    static let longestMarked = 80
+
     /// The variable of a shell or a program that stands for the secret in a command.
     package var variable: String {
         let name = "SLUICE_\(kind.rawValue.uppercased().replacing("-", with: "_"))_\(number)"

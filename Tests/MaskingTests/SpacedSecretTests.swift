@@ -60,7 +60,8 @@ struct SpacedSecretTests {
         _ = mask.masked(text, .form)
         mask.endCollecting()
         mask.book.isForPrograms = true
-        #expect(mask.masked(text, .form) == "token=sluice-token-1e1&x=sluice-token-1e2")
+        let masked = mask.masked(text, .form).map { mask.book.unmarked($0) }
+        #expect(masked == "token=sluice-token-1e1&x=sluice-token-1e2")
     }
 
     @Test("Found on another thread, both readings are known")

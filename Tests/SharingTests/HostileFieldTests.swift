@@ -74,18 +74,23 @@ struct HostileFieldTests {
     /// bash before 5.0 looks for references to its history in each line by itself, whatever quotes are open.
     @Test func `no later line of a command refers to the history of the shell`() async throws {
         let source = MemorySource()
-        let body = "a!\n!b 'c'\n\t!!^x\n^a^b^\n\n^\n"
+        let body = "a!\n!b 'c'\n !!^x\n^a^b^\n\n^\n"
         let head = "POST /!!?! HTTP/1.1\r\nHost: h\r\nA: !z\r\nContent-Type: text/plain\r\n\r\n"
         let several = try source.add("http://h/!!?!", request: head, requestBody: Array(body.utf8))
         for form in [CopyForm.curl, .httpie] {
             let text = try text(form, several, source)
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            #expect(lines.count == 7 && !text.contains("!") && !lines.contains { $0.hasPrefix("^") }, "\(text)")
+            let lines = text.split(separator: "\n")
+            #expect(lines.count == 1 && text.contains("printf "), "\(text)")
+            let lined = try source.add("http://h/!!?!", request: head, requestBody: Array("a\n^\u{301}b".utf8))
+            #expect(try self.text(form, lined, source).hasPrefix("printf 'a\\n^\u{301}b' | "))
+            let plain = try source.add("http://h/!!?!", request: head, requestBody: Array("a\nb".utf8))
+            let ofPlain = try self.text(form, plain, source)
+            #expect(ofPlain.contains("'a\nb'") && !ofPlain.contains("!"), "\(ofPlain)")
             let one = try source.add("http://h/!!?!", request: head, requestBody: Array("a!b".utf8))
             #expect(try self.text(form, one, source).count { $0 == "!" } == 5, "\(text)")
         }
         for bytes in [Array(body.utf8), Array("\n!".utf8) + [0xFF], Array("^!".utf8)] {
-            let word = try #require(ShellWord.quoted(bytes, keepsTabs: true, followsLines: true))
+            let word = try #require(ShellWord.quoted(bytes, followsLines: true))
             #expect(!word.contains(UInt8(ascii: "!")))
             try await blocking {
                 for shell in ["dash", "bash"] {
@@ -177,5 +182,239 @@ struct HostileFieldTests {
             }
         }
         #expect(maskedText.contains("coding:utf-7"), "\(maskedText)")
+    }
+
+    // MARK: Placeholders
+
+    private func masked(_ source: MemorySource, _ exchanges: [RecordedExchange]) throws -> MaskedSource {
+        let masked = MaskedSource(source, TextMask())
+        for exchange in exchanges { try masked.collectAll(exchange) }
+        masked.mask.endCollecting()
+        masked.mask.book.isForPrograms = true
+        return masked
+    }
+
+    /// A peer writes what looks like the placeholder of somebody else's secret, as it is or by a digit behind his own.
+    @Test(arguments: [CopyForm.curl, .httpie, .fetch, .python])
+    func `no request has a secret that it did not have`(_ form: CopyForm) throws {
+        let source = MemorySource()
+        func add(_ host: String, _ target: String, _ lines: [String], body: String = "") throws -> RecordedExchange {
+            let head = ["POST \(target) HTTP/1.1", "Host: \(host)"] + lines + ["Content-Length: \(body.utf8.count)"]
+            return try source.add(
+                "http://\(host)\(target)",
+                request: head.joined(separator: "\r\n") + "\r\n\r\n",
+                requestBody: Array(body.utf8)
+            )
+        }
+        let own = "AttackerOwnToken0987zz"
+        var all = [try add("evil", "/own", ["Authorization: Bearer \(own)"])]
+        for number in 0..<12 {
+            all.append(try add("bank", "/", ["Authorization: Bearer kJ8sd7Fh2lQp9ZxV4\(number)Nm"]))
+        }
+        let near = "\(own)2 sluice-token-0 sluice-token-12 sluice-token-12e1 sluice-token-900000 sluice-token-900001"
+        let evil = try add("evil", "/\(own)2?x=\(own)2e1&y=sluice-token-900012", ["X-A: \(near)"], body: near)
+        let masked = try masked(source, all + [evil])
+        var needed: [Placeholder] = []
+        let text = try #require(
+            try form.text(masked.masked(evil), source: masked, files: nil) { needed = $0 }
+        )
+        let variable = try #require(needed.first).variable
+        #expect(needed.count == 1 && text.contains(variable), "\(text)")
+        #expect(text.matches(of: /SLUICE_TOKEN_[0-9]+/).allSatisfy { $0.output == variable }, "\(text)")
+        #expect(text.contains("sluice-token-12e1") && text.contains("sluice-token-900001") && !text.contains(own))
+        #expect(!text.contains(/sluice-[a-z]{16}-/), "\(text)")
+        // And everyone's own is there.
+        let bank = try #require(try form.text(masked.masked(all[5]), source: masked, files: nil) { needed = $0 })
+        #expect(needed.count == 1 && needed[0].variable != variable && bank.contains(needed[0].variable), "\(bank)")
+    }
+
+    @Test(arguments: [CopyForm.curl, .httpie])
+    func `where no variable can stand, a placeholder is as anyone reads it`(_ form: CopyForm) throws {
+        let source = MemorySource()
+        let target = "/?access_token=kJ8sd7Fh2lQp9ZxV4Nm"
+        let one = try source.add("http://h\(target)", request: "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+        let tunnel = try source.add("http://h\(target)", request: "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n") {
+            $0.record.kind = .tunnel
+        }
+        let masked = try masked(source, [one, tunnel])
+        var output = ByteBuffer()
+        let sink = { (piece: ByteBuffer) in _ = output.writeImmutableBuffer(piece) }
+        if form == .curl {
+            var export = CurlExport(source: masked, form: .scriptFile) { sink($0) }
+            for exchange in [one, tunnel] { try export.add(masked.masked(exchange)) }
+            try export.finish()
+        } else {
+            var export = ProgramExport(.httpie, source: masked, files: NamedBodies()) { sink($0) }
+            for exchange in [one, tunnel] { try export.add(masked.masked(exchange)) }
+            try export.finish()
+        }
+        let text = String(buffer: output)
+        #expect(text.contains("# 1 GET http://h/?access_token=sluice-token-1\n"), "\(text)")
+        #expect(text.contains("access_token='\"$SLUICE_TOKEN_1\"") && !text.contains(/sluice-[a-z]{16}-/), "\(text)")
+    }
+
+    @Test func `a command that a shell of its own executes ends where a variable is not set`() async throws {
+        let source = MemorySource()
+        let head = "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer kJ8sd7Fh2lQp9ZxV4Nm\r\n\r\n"
+        let one = try source.add("http://h/", request: head)
+        let masked = try masked(source, [one])
+        var output = ByteBuffer()
+        var export = CurlExport(source: masked, form: .nulSeparated) { output.writeImmutableBuffer($0) }
+        try export.add(masked.masked(one))
+        try export.finish()
+        let command = String(buffer: output).dropLast()
+        #expect(command.hasPrefix(": \"${SLUICE_TOKEN_1:?set the token of Authorization for h}\"\ncurl "), "\(command)")
+        #expect(try await run("curl() { touch x; }\n\(command)").isEmpty)
+        #expect(try await run("curl() { touch x; }\nSLUICE_TOKEN_1=a\n\(command)") == ["x", "x"])
+    }
+
+    // MARK: Other programs' own ideas
+
+    @Test func `HTTPie takes the value of no variable for another kind of item`() throws {
+        let source = MemorySource()
+        let head = "GET / HTTP/1.1\r\nHost: h\r\nX-Api-Key: @kJ8sd7Fh2lQp9ZxV4Nm\r\nA: =b\r\nC: :d\r\n\r\n"
+        let one = try source.add("http://h/", request: head)
+        let masked = try masked(source, [one])
+        let text = try #require(try CopyForm.httpie.text(masked.masked(one), source: masked, files: nil))
+        #expect(text.contains(" 'X-Api-Key: '\"$SLUICE_KEY_1\" 'A: =b' 'C: :d' "), "\(text)")
+        #expect(text.contains("--ignore-netrc"))
+    }
+
+    @Test func `Python sends no password of the user's own`() async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let head = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAuthorization: Bearer recorded\r\n\r\n"
+            let one = try source.add("http://127.0.0.1:\(server.port)/", request: head)
+            try Data("default login me password mine\n".utf8).write(to: URL(filePath: "\(folder.path)/.netrc"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(folder.path)/.netrc")
+            for (form, name) in [(CopyForm.python, "python"), (.httpie, "http")] {
+                let file = "\(folder.path)/program"
+                try Data(try text(form, one, source).utf8).write(to: URL(filePath: file))
+                let program = try PeerEnvironment.program(name)
+                let path = "PATH=\(URL(filePath: program).deletingLastPathComponent().path):/usr/bin:/bin"
+                let home = ["HOME=\(folder.path)", "HTTPIE_CONFIG_DIR=\(folder.path)", path]
+                let child = try folder.run("env", home + [form == .python ? program : "sh", file])
+                let received = try server.receive()
+                #expect(child.wait() == 0)
+                #expect(
+                    received.fields.map(\.text).contains("Authorization: Bearer recorded"),
+                    "\(received.fields.map(\.text))"
+                )
+            }
+        }
+    }
+
+    // MARK: Terminals
+
+    /// A terminal in its canonical mode drops what is beyond 4,095 bytes of a line, a closing quote perhaps.
+    @Test(arguments: [CopyForm.curl, .httpie])
+    func `no line is so long that a terminal cuts it`(_ form: CopyForm) async throws {
+        let source = MemorySource()
+        let bodies = [
+            String(repeating: "A", count: 3_990) + "'" + String(repeating: "B", count: 9_000),
+            String(repeating: "'", count: 9_000),
+            String(repeating: "%\\\t'", count: 4_000), String(repeating: "é\u{202E}", count: 4_000), "short",
+            String(repeating: "x\n", count: 5_000),
+        ]
+        for body in bodies {
+            let long = (0..<9).map { "X-\($0): " + String(repeating: $0 == 5 ? "a" : "it's ", count: 150 * $0 * ($0 == 5 ? 9 : 1)) + "." }
+            let one = try exchange(
+                source,
+                long + ["Content-Type: text/plain", "Content-Length: \(body.utf8.count)"],
+                body: body
+            )
+            let text = try text(form, one, source)
+            let lines = text.utf8.split(separator: 0x0A)
+            #expect(lines.allSatisfy { $0.count < 4_000 }, "\(lines.map(\.count))")
+            guard form == .curl else { continue }
+            // Read again it is the same.
+            let request = try CurlCommandReader.read(text)
+            #expect(request.body { _ in [] } == Array(body.utf8), "\(text.prefix(5_000))")
+            let values = request.fields.filter { $0.name.hasPrefix("X-") }.map { "\($0.name): \($0.value)" }
+            #expect(values == long)
+            try await blocking {
+                for shell in ["dash", "bash"] {
+                    let folder = try TemporaryFolder()
+                    let script = "curl() { printf '%s\\n' \"$@\" >words; cat >in; }\n\(text) </dev/null\n"
+                    let isPiped = text.hasPrefix("printf ")
+                    try Data((isPiped ? script.replacing(" </dev/null", with: "") : script).utf8)
+                        .write(to: URL(filePath: "\(folder.path)/script"))
+                    #expect(try folder.run(shell, ["\(folder.path)/script"]).wait() == 0, "\(script.prefix(300))")
+                    let read = { (name: String) in
+                        try String(decoding: Data(contentsOf: URL(filePath: "\(folder.path)/\(name)")), as: UTF8.self)
+                    }
+                    let words = try read("words")
+                    #expect(words.contains("\n-H\n\(long[8])\n") && (isPiped || words.contains("\n\(body)\n")))
+                    if isPiped { #expect(try read("in") == body) }
+                }
+            }
+        }
+    }
+
+    /// dash ends with a fault where a word has some thousands of commands.
+    @Test func `a word of many hidden characters has few commands`() async throws {
+        let texts: [[UInt8]] = [
+            Array(String(repeating: "é\u{202E}%\\'-$", count: 6_000).utf8),
+            Array(repeatElement([0xE9, 0x2D], count: 9_000).joined()),
+            Array((String(repeating: "é\u{202E}", count: 60) + "-x").utf8),
+        ]
+        for bytes in texts {
+            let word = try #require(ShellWord.quoted(bytes))
+            #expect(word.text.components(separatedBy: "$(").count < 99 && !word.contains { $0 == 0xE2 })
+            #expect(word.split(separator: 0x0A).allSatisfy { $0.count < 2_000 })
+            try await blocking {
+                for shell in ["dash", "bash"] {
+                    let folder = try TemporaryFolder()
+                    try Data(Array("printf %s ".utf8) + word + Array(" >out".utf8)).write(
+                        to: URL(filePath: "\(folder.path)/script")
+                    )
+                    #expect(try folder.run(shell, ["\(folder.path)/script"]).wait() == 0)
+                    #expect(try Data(contentsOf: URL(filePath: "\(folder.path)/out")) == Data(bytes))
+                }
+            }
+            let head = Array("GET / HTTP/1.1\r\nHost: h\r\nX: ".utf8) + bytes + Array("\r\n\r\n".utf8)
+            let source = MemorySource()
+            let request = try CurlCommandReader.read(text(.curl, source.add("http://h/", requestBytes: head), source))
+            let line = try #require(request.fields.first { $0.name == "X" })
+            #expect(line.valueBytes ?? Array(line.value.utf8) == bytes)
+        }
+    }
+
+    @Test(arguments: [CopyForm.curl, .httpie]) func `no tab completes a name`(_ form: CopyForm) throws {
+        let source = MemorySource()
+        let one = try exchange(
+            source,
+            ["Content-Type: text/plain", "A: b\tc"],
+            body: "/etc/hostnam\t; touch x; echo '"
+        )
+        #expect(try !text(form, one, source).contains("\t"))
+    }
+
+    @Test func `no host asks for several URLs`() throws {
+        let source = MemorySource()
+        let one = try source.add(
+            "http://h/",
+            requestBytes: Array("GET /".utf8) + [0xFF] + Array(" HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+        ) {
+            $0.record.url.host = "{a,b}"
+        }
+        let text = try text(.curl, one, source)
+        #expect(text.contains("--globoff") && text.contains("--request-target"), "\(text)")
+    }
+
+    // MARK: Signs with combining marks
+
+    /// Such a sign is another character to Swift, and the sign to whoever reads the text.
+    @Test func `a combining mark hides no quote and no brace`() async throws {
+        let comment = ShellWord.comment("$'\u{301}\ntouch x;'\u{301}")
+        #expect(try await run("true" + comment.dropFirst()).isEmpty)
+        #expect(comment == "# '$'\\''\u{301}^Jtouch x;'\\''\u{301}'\n")
+        #expect(CSVExport.cell("x\"\u{301},=1+1") == "\"x\"\"\u{301},=1+1\"")
+        #expect(PathTemplate("/users/{\u{301}x}\u{301}/12345").text == "/users/%7B\u{301}x%7D\u{301}/{xId}")
+        let form = try CurlCommandReader.read("curl -F $'a\"\u{301}\\r\\nX: y=1' http://h/")
+        let body = String(decoding: form.body { _ in [] }, as: UTF8.self)
+        #expect(body.contains("name=\"a%22\u{301}%0D%0AX: y\"\r\n"), "\(body)")
     }
 }

@@ -17,7 +17,7 @@ struct CurlBody {
     /// The coding in which it was recorded and in which it is not written, as it is masked.
     private let coding: String?
     /// The command that writes it to curl's input, where no argument can carry it.
-    private(set) var printing: [UInt8] = []
+    private(set) var printing: [[UInt8]] = []
     /// The words of the command that name it.
     private(set) var words: [[UInt8]] = []
     /// What is not as it was recorded, in sentences.
@@ -48,7 +48,7 @@ struct CurlBody {
             try body.read(CurlCommand.longestArgument, into: &recorded)
             if try write(Array(recorded.readableBytesView), of: body, files, &variables) { return }
         }
-        let path = try files.write("body.bin", of: record) { try body.forEachPiece($0) }
+        let path = try files.write("body.bin", of: record, body.masked) { try body.forEachPiece($0) }
         let hasSecrets = body.masked?.maskedParts(of: record).contains("request body") ?? false
         try name(path, method: head.method, hasSecrets: hasSecrets)
     }
@@ -75,15 +75,19 @@ struct CurlBody {
             hold(held)
             return true
         }
-        if recordedVariable == nil, ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
-            words = [Array("--data-raw".utf8), variables?.inWord(word) ?? word]
+        // A file needs no variables.
+        var needed = variables
+        let pieces = needed.pieces(of: bytes)
+        if recordedVariable == nil, ShellWord.isPlainText(bytes), let word = ShellWord.quoted(pieces) {
+            words = [Array("--data-raw".utf8), word]
         } else {
-            let command = ShellWord.printing(bytes)
-            guard files == nil || command.count <= CurlBody.longestWritten else { return false }
-            printing = variables?.inPrinting(command) ?? command
+            let command = ShellWord.printing(pieces)
+            guard files == nil || command.joined().count <= CurlBody.longestWritten else { return false }
+            printing = command
             let input = recordedVariable.map { "@\"${\($0):--}\"" } ?? "'@-'"
             words = [Array("--data-binary".utf8), Array(input.utf8)]
         }
+        variables = needed
         remarkOnCoding()
         if let remark = EarlierMask.remark(onBody: bytes, body.source) { remarks.append(remark) }
         length = variables?.length(of: bytes) ?? ""
@@ -167,13 +171,21 @@ extension BodyFiles? {
     func write(
         _ name: String,
         of record: ExchangeRecord,
+        _ masked: MaskedSource?,
         contents: ((ByteBuffer) throws -> Void) throws -> Void
     ) throws -> String {
         guard let self else {
             let reason = "it has a part that is too long for a command line, and there is no place for a file"
             throw CurlError(description: reason)
         }
-        let path = try self.write("exchange-\(record.id)-\(name)", contents: contents)
+        let path = try self.write("exchange-\(record.id)-\(name)") { sink in
+            try withoutActuallyEscaping(sink) { sink in
+                guard let masked else { return try contents(sink) }
+                var pieces = UnmarkedPieces(masked.mask.book)
+                try contents { try sink(ByteBuffer(bytes: pieces.add($0.readableBytesView))) }
+                try sink(ByteBuffer(bytes: pieces.end()))
+            }
+        }
         // To curl a lone "-" is standard input, and to a shell a leading one an option.
         return path.hasPrefix("-") ? "./\(path)" : path
     }

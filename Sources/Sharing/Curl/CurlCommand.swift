@@ -21,6 +21,7 @@ struct CurlCommand {
     private let record: ExchangeRecord
     private let head: RequestHead
     private let files: (any BodyFiles)?
+    private let masked: MaskedSource?
     private let bodySize: Int
     /// `nil` where there is none to send.
     private var body: CurlBody?
@@ -47,7 +48,8 @@ struct CurlCommand {
         self.head = CurlCommand.named(head, as: exchange)
         let recorded = try RecordedBody.toRepeat(exchange, head, source)
         self.files = files
-        variables = ShellVariables(source as? MaskedSource)
+        masked = source as? MaskedSource
+        variables = ShellVariables(masked)
         var size = 0
         // What a WebSocket carried is not a body of its handshake.
         let hasOne = try record.kind != .webSocket && !recorded.isEmpty
@@ -75,13 +77,13 @@ struct CurlCommand {
         if body?.isHeld == false { words += body?.words ?? [] }
         if head.fields.contains(.acceptEncoding) { option("--compressed") }
         try url()
-        if let remark = EarlierMask.remark(on: bytes, source) { remarks.append(remark) }
+        if let remark = EarlierMask.remark(on: bytes) { remarks.append(remark) }
     }
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
     var bytes: [UInt8] {
         let printing = body.map(\.printing) ?? []
-        return (printing.isEmpty ? [] : printing + Array(" | ".utf8)) + words.joined(separator: [UInt8(ascii: " ")])
+        return ShellWord.command(printing + (printing.isEmpty ? [] : [[UInt8(ascii: "|")]]) + words)
     }
     private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
@@ -99,10 +101,11 @@ struct CurlCommand {
     }
 
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
-        guard let word = ShellWord.quoted(value, followsLines: body?.hasLines ?? false) else {
+        guard let word = ShellWord.quoted(variables.pieces(of: Array(value)), followsLines: body?.hasLines ?? false)
+        else {
             throw CurlError(description: "\(name) would need a NUL that no command line can carry")
         }
-        words.append(variables?.inWord(word) ?? word)
+        words.append(word)
     }
 
     private mutating func version() {
@@ -204,7 +207,9 @@ struct CurlCommand {
             throw CurlError(description: "curl takes the header '\(field.name)' for the name of a file")
         }
         guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
-        let path = try files.write("header-\(words.count).txt", of: record) { try $0(ByteBuffer(bytes: line)) }
+        let path = try files.write("header-\(words.count).txt", of: record, masked) {
+            try $0(ByteBuffer(bytes: line))
+        }
         if variables?.areNeeded(in: line) ?? false { guardFile(path) }
         try option("-H", "@\(path)".utf8)
     }
@@ -220,14 +225,14 @@ struct CurlCommand {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
         let isUpload = bodySize > CurlBody.longestInMemory
+        // These would ask for several URLs.
+        if (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)
             return try argument("the URL", "\(base)/".utf8)
         }
         if target.indices.contains(where: { target[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
-        let url = Array(base.utf8) + target
-        if url.contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
-        try argument("the URL", url)
+        try argument("the URL", Array(base.utf8) + target)
     }
 
     private var authority: String {

@@ -299,7 +299,7 @@ package struct CurlCommandReader {
         let boundary = "------------------------" + UInt64.random(in: 0 ... .max).padded(to: 16, radix: 16)
         var pieces: [CurlRequest.Piece] = []
         func quoted(_ text: String) -> String {
-            text.replacing("\"", with: "%22").replacing("\r", with: "").replacing("\n", with: "")
+            text.replacing(["\"": "%22", "\r": "%0D", "\n": "%0A"])
         }
         for part in parts {
             let content = CurlFormValue(part.value, isText: part.isText)

@@ -50,14 +50,18 @@ package struct CurlExport: ScriptExport {
         do {
             command = try CurlCommand(exchange, source: source, files: files)
         } catch let refusal as CurlError {
-            skipped.append((id, refusal.description))
+            skipped.append((id, unmarked(refusal.description)))
             if form != .nulSeparated {
                 try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8), isCommand: false)
             }
             return
         }
         for placeholder in command.placeholders { placeholders.add(placeholder) }
-        if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
+        if form == .nulSeparated {
+            // Each is executed by a shell of its own.
+            let needed = masked.map { ShellVariables.guards(command.placeholders, $0.mask.book) } ?? []
+            return try send(needed + command.guards + command.bytes + [0])
+        }
         let title = Array(ShellWord.comment("\(id) \(exchange.record.method) \(exchange.record.url)").utf8)
         let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
         let lines = remarks + command.guards + command.bytes + [0x0A]
@@ -69,13 +73,13 @@ package struct CurlExport: ScriptExport {
     }
 
     package mutating func begin(after rehearsal: CurlExport) {
-        guard let masked = source as? MaskedSource else { return }
+        guard let masked else { return }
         guards = ShellVariables.guards(rehearsal.placeholders.inOrder, masked.mask.book)
     }
 
     package mutating func finish() throws {
         try files?.finish()
-        if let first { try sink(ByteBuffer(bytes: guards + first)) }
+        if let first { try send(guards + first) }
         first = nil
     }
 
@@ -86,7 +90,7 @@ package struct CurlExport: ScriptExport {
         source: any ExchangeSource,
         files: (any BodyFiles)? = nil
     ) throws -> String {
-        String(decoding: try CurlCommand(exchange, source: source, files: files).bytes, as: UTF8.self)
+        try CopyForm.curl.text(exchange, source: source, files: files) ?? ""
     }
 
     private mutating func write(_ lines: [UInt8], isCommand: Bool, bare: [UInt8] = []) throws {
@@ -97,12 +101,21 @@ package struct CurlExport: ScriptExport {
         }
         if !hasHeader {
             hasHeader = true
-            try sink(ByteBuffer(bytes: CurlExport.header + guards))
-            if first != nil { try sink(ByteBuffer(bytes: [0x0A] + pendingTitle)) }
+            try send(CurlExport.header + guards)
+            if first != nil { try send([0x0A] + pendingTitle) }
             first = nil
         }
-        try sink(ByteBuffer(bytes: [0x0A] + lines))
+        try send([0x0A] + lines)
     }
+
+    private var masked: MaskedSource? { source as? MaskedSource }
+
+    /// Writes bytes; placeholders outside of commands, as in a comment, have no variable.
+    private func send(_ bytes: [UInt8]) throws {
+        try sink(ByteBuffer(bytes: masked?.mask.book.unmarked(bytes) ?? bytes))
+    }
+
+    private func unmarked(_ text: String) -> String { masked?.mask.book.unmarked(text) ?? text }
 
     /// What a script begins with; paths in it are relative to itself.
     static let header = Array(

@@ -10,6 +10,8 @@ struct ShellVariables {
         case variable(String)
 
         var isVariable: Bool { if case .variable = self { true } else { false } }
+        /// Of a text; empty for a variable.
+        var bytes: [UInt8] { if case .text(let bytes) = self { bytes } else { [] } }
     }
 
     private let book: SecretBook
@@ -23,17 +25,6 @@ struct ShellVariables {
         book = source.mask.book
     }
 
-    /// A word as ``ShellWord/quoted(_:keepsTabs:)`` writes it: a placeholder stands between single quotes there.
-    mutating func inWord(_ word: [UInt8]) -> [UInt8] {
-        replaced(in: word) { Array("'\"$\($0.variable)\"'".utf8) }.bytes
-    }
-
-    /// A command as ``ShellWord/printing(_:)`` writes it: its format takes the variables as arguments.
-    mutating func inPrinting(_ command: [UInt8]) -> [UInt8] {
-        let (bytes, placeholders) = replaced(in: command) { _ in Array("%s".utf8) }
-        return bytes + placeholders.flatMap { Array(" \"$\($0.variable)\"".utf8) }
-    }
-
     /// What a shell reads between double quotes as the length of a text in bytes, once the variables are set.
     func length(of bytes: [UInt8]) -> String {
         let found = book.placeholders(in: bytes)
@@ -43,6 +34,12 @@ struct ShellVariables {
         let values = found.map { "$\($0.placeholder.variable)" }.joined()
         return "$((\(plain) + $(printf %s \"\(values)\" | wc -c)))"
     }
+
+    /// Bytes with the placeholders that have no variable there as anyone reads them.
+    func unmarked(_ bytes: [UInt8]) -> [UInt8] { book.unmarked(bytes) }
+
+    /// Whether bytes begin with a placeholder.
+    func startsWithOne(_ bytes: [UInt8]) -> Bool { book.placeholders(in: bytes).first?.range.lowerBound == 0 }
 
     /// Whether there is a placeholder in these bytes.
     func areNeeded(in bytes: [UInt8]) -> Bool { !book.placeholders(in: bytes).isEmpty }
@@ -68,21 +65,6 @@ struct ShellVariables {
         placeholders.map { ($0.variable, meaning(of: $0, book)) }
     }
 
-    private mutating func replaced(
-        in bytes: [UInt8],
-        by text: (Placeholder) -> [UInt8]
-    ) -> (bytes: [UInt8], placeholders: [Placeholder]) {
-        var output: [UInt8] = []
-        var place = 0
-        let found = book.placeholders(in: bytes)
-        for (range, placeholder) in found {
-            output += bytes[place..<range.lowerBound] + text(placeholder)
-            place = range.upperBound
-            needed.add(placeholder)
-        }
-        return (output + bytes[place...], found.map(\.placeholder))
-    }
-
     /// The lines of a script that end it where a variable is not set, and say what it is.
     static func guards(_ placeholders: [Placeholder], _ book: SecretBook) -> [UInt8] {
         placeholders.flatMap { Array(": \"${\($0.variable):?set the \(meaning(of: $0, book))}\"\n".utf8) }
@@ -106,4 +88,12 @@ struct ShellVariables {
             }
         )
     }
+}
+
+extension ShellVariables? {
+    /// As ``ShellVariables/pieces(of:)``; one piece where nothing is masked.
+    mutating func pieces(of bytes: [UInt8]) -> [ShellVariables.Piece] { self?.pieces(of: bytes) ?? [.text(bytes)] }
+
+    /// Bytes with the placeholders that have no variable there as anyone reads them.
+    func unmarked(_ bytes: [UInt8]) -> [UInt8] { self?.unmarked(bytes) ?? bytes }
 }

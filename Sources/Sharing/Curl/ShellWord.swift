@@ -15,7 +15,7 @@ package enum ShellWord {
     static func comment(_ text: String) -> String {
         let text = VisibleText.of(text)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
-        if has("$`\\\"!") { return "# '\(text.replacing("'", with: "'\\''"))'\n" }
+        if has("$`\\\"!") { return "# '\(text.replacing(["'": "'\\''"]))'\n" }
         return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
     }
 
@@ -26,62 +26,139 @@ package enum ShellWord {
     /// So are `!`, and `^` at the beginning of a line, in a word of several lines and, as `followsLines` says, in those
     /// behind it: an interactive bash before 5.0 looks for references to its history in each line by itself, whatever
     /// quotes are open. Where it has no such entry, it drops the command and reads the next line as another one.
-    static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false, followsLines: Bool = false) -> [UInt8]?
-    {
-        if bytes.contains(0) { return nil }
+    static func quoted(_ bytes: some Collection<UInt8>, followsLines: Bool = false) -> [UInt8]? {
+        quoted([.text(Array(bytes))], followsLines: followsLines)
+    }
+
+    /// The same with variables in it.
+    static func quoted(_ pieces: [ShellVariables.Piece], followsLines: Bool = false) -> [UInt8]? {
         var word = ShellWord.Writer()
-        let hasLines = followsLines || bytes.contains(0x0A)
+        let hasLines = followsLines || pieces.contains { $0.bytes.contains(0x0A) }
         var isFirst = false
         func isPlain(_ scalar: Unicode.Scalar) -> Bool {
             let isMark = hasLines && (scalar == "!" || scalar == "^" && isFirst)
             isFirst = scalar == "\n"
-            return !isMark && !VisibleText.isHidden(scalar) || scalar == "\n" || scalar == "\t" && keepsTabs
+            return !isMark && !VisibleText.isHidden(scalar) || scalar == "\n"
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            for byte in bytes { word.add([byte], isPlain: byte < 0x80 && isPlain(Unicode.Scalar(byte))) }
-            return word.bytes
+        for piece in pieces {
+            if case .variable(let name) = piece {
+                isFirst = false
+                word.add(variable: name)
+                continue
+            }
+            if piece.bytes.contains(0) { return nil }
+            guard let text = String(validating: piece.bytes, as: UTF8.self) else {
+                for byte in piece.bytes { word.add([byte], isPlain: byte < 0x80 && isPlain(Unicode.Scalar(byte))) }
+                continue
+            }
+            for scalar in text.unicodeScalars {
+                word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain(scalar))
+            }
         }
-        for scalar in text.unicodeScalars {
-            word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain(scalar))
-        }
-        return word.bytes
+        // A shell may take no more than some thousands of commands in a word.
+        return word.octalCount > mostOctal && !hasLines ? printed(pieces) : word.bytes
     }
 
-    /// A command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for what could get
-    /// lost or steer a terminal.
-    static func printing(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        var command = Array("printf '".utf8)
-        func escape(_ byte: UInt8) { command += "\\\(byte.padded(to: 3, radix: 8))".utf8 }
-        func add(_ scalar: Unicode.Scalar, isFirst: Bool) {
+    /// The words of a command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for
+    /// what could get lost or steer a terminal, and the variables behind it.
+    static func printing(_ pieces: [ShellVariables.Piece]) -> [[UInt8]] {
+        var format = Format()
+        var variables: [[UInt8]] = []
+        for piece in pieces {
+            if case .variable(let name) = piece {
+                format.add("%s")
+                variables.append(Array("\"$\(name)\"".utf8))
+            } else {
+                format.add(piece.bytes)
+            }
+        }
+        let lines = format.parts.map { Array("'".utf8) + $0 + Array("'".utf8) }
+        return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))] + variables
+    }
+
+    /// Bytes as one word that is made by as few commands as can be.
+    private static func printed(_ pieces: [ShellVariables.Piece]) -> [UInt8] {
+        let words = pieces.map { piece -> [UInt8] in
+            if case .variable(let name) = piece { return Array("\"$\(name)\"".utf8) }
+            var format = Format()
+            format.add(piece.bytes)
+            let parts = format.parts.map { Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8) }
+            return Array(parts.joined(separator: Array("\\\n".utf8)))
+        }
+        return Array(words.joined())
+    }
+
+    /// The format of a `printf`, in parts that a line can have.
+    private struct Format {
+        private(set) var parts: [[UInt8]] = [[]]
+
+        mutating func add(_ bytes: [UInt8]) {
+            if let text = String(validating: bytes, as: UTF8.self) {
+                for scalar in text.unicodeScalars { add(scalar) }
+            } else {
+                for byte in bytes { if byte < 0x80 { add(Unicode.Scalar(byte)) } else { add(octal(byte)) } }
+            }
+        }
+
+        /// Adds what has one meaning only as a whole.
+        mutating func add(_ unit: String) {
+            if parts[parts.count - 1].count > longestLine { parts.append([]) }
+            parts[parts.count - 1] += Array(unit.utf8)
+        }
+
+        private mutating func add(_ scalar: Unicode.Scalar) {
             switch scalar {
-            case "%": command += "%%".utf8
-            case "\\": command += "\\\\".utf8
-            case "\n": command += "\\n".utf8
-            case "\r": command += "\\r".utf8
-            case "\t": command += "\\t".utf8
+            case "%": add("%%")
+            case "\\": add("\\\\")
+            case "\n": add("\\n")
+            case "\r": add("\\r")
+            case "\t": add("\\t")
             // A format that begins with a hyphen is an option to some shells.
-            case "-" where isFirst, "'": escape(UInt8(ascii: scalar))
-            case _ where VisibleText.isHidden(scalar): for byte in UTF8.encode(scalar) ?? .init() { escape(byte) }
-            default: command += Array(UTF8.encode(scalar) ?? .init())
+            case "-" where parts[parts.count - 1].isEmpty || parts[parts.count - 1].count > longestLine, "'":
+                add(octal(UInt8(ascii: scalar)))
+            case _ where VisibleText.isHidden(scalar): add((UTF8.encode(scalar) ?? .init()).map(octal).joined())
+            default: add(String(scalar))
             }
         }
-        if let text = String(validating: bytes, as: UTF8.self) {
-            for (index, scalar) in text.unicodeScalars.enumerated() { add(scalar, isFirst: index == 0) }
-        } else {
-            for (index, byte) in bytes.enumerated() {
-                if byte < 0x80 { add(Unicode.Scalar(byte), isFirst: index == 0) } else { escape(byte) }
-            }
-        }
-        return command + [UInt8(ascii: "'")]
+
+        private func octal(_ byte: UInt8) -> String { "\\\(byte.padded(to: 3, radix: 8))" }
     }
 
-    /// Whether bytes read well in a command: valid UTF-8, no ASCII control characters but line feed and tab.
+    /// Words as a command, in several lines where one would be so long that a terminal cuts it: in its canonical mode, in which
+    /// shells without an editor read, that is what is beyond 4,095 bytes, and the quotes behind it would mean something else.
+    static func command(_ words: [[UInt8]]) -> [UInt8] {
+        var command: [UInt8] = []
+        var lineStart = 0
+        for word in words {
+            let first = word.firstIndex(of: 0x0A) ?? word.count
+            if command.isEmpty {
+            } else if command.count - lineStart + first > 2 * longestLine {
+                command += Array(" \\\n".utf8)
+                lineStart = command.count
+            } else {
+                command.append(0x20)
+            }
+            command += word
+            if let last = word.lastIndex(of: 0x0A) { lineStart = command.count - (word.count - last - 1) }
+        }
+        return command
+    }
+
+    /// A line of a word goes on in another one behind so many bytes.
+    private static let longestLine = 1_900
+
+    private static let mostOctal = 50
+
+    /// Whether bytes stand in a word as they are: a tab does not, as a shell that somebody types or pastes into completes the
+    /// name of a file there, and closes the quotes.
     static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
-        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A || $0 == 0x09 }
-            && String(validating: bytes, as: UTF8.self) != nil
+        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+        if text.unicodeScalars.contains(where: { VisibleText.isHidden($0) && $0 != "\n" }) { return false }
+        let hasMark = zip(bytes, bytes.dropFirst()).contains { $0 == 0x0A && $1 == UInt8(ascii: "^") }
+        return !hasMark && !(bytes.contains(0x0A) && bytes.contains(UInt8(ascii: "!")))
     }
 
-    /// A word of pieces side by side: `'…'` as they are, `"$(printf '…')"` in octal.
+    /// A word of pieces side by side: `'…'` as they are, `"$(printf '…')"` in octal, `"$NAME"`.
     private struct Writer {
         private enum Piece: String {
             case plain = "'"
@@ -90,15 +167,25 @@ package enum ShellWord {
 
         private var word: [UInt8] = []
         private var piece: Piece?
+        private var lineStart = 0
+        /// How many commands make parts of it.
+        private(set) var octalCount = 0
 
         /// The word, complete.
-        var bytes: [UInt8] { word + Array((piece?.rawValue ?? "''").utf8) }
+        var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array((piece?.rawValue ?? "").utf8) }
 
         mutating func add(_ bytes: [UInt8], isPlain: Bool) {
             let next = isPlain ? Piece.plain : .octal
+            if word.count - lineStart > longestLine {
+                close()
+                word += "\\\n".utf8
+                lineStart = word.count
+            }
             if next != piece {
-                word += Array("\(piece?.rawValue ?? "")\(isPlain ? "'" : "\"$(printf '")".utf8)
+                close()
+                word += (isPlain ? "'" : "\"$(printf '").utf8
                 piece = next
+                octalCount += isPlain ? 0 : 1
             }
             for byte in bytes {
                 if !isPlain {
@@ -107,8 +194,19 @@ package enum ShellWord {
                     word += Array("'\\''".utf8)
                 } else {
                     word.append(byte)
+                    if byte == 0x0A { lineStart = word.count }
                 }
             }
+        }
+
+        mutating func add(variable: String) {
+            close()
+            word += "\"$\(variable)\"".utf8
+        }
+
+        private mutating func close() {
+            word += (piece?.rawValue ?? "").utf8
+            piece = nil
         }
     }
 }

@@ -68,6 +68,16 @@ extension CopyForm {
         files: (any BodyFiles)?,
         needed: ([Placeholder]) -> Void = { _ in }
     ) throws -> String? {
+        let text = try markedText(exchange, source, files, needed)
+        return (source as? MaskedSource).flatMap { masked in text.map { masked.mask.book.unmarked($0) } } ?? text
+    }
+
+    private func markedText(
+        _ exchange: RecordedExchange,
+        _ source: any ExchangeSource,
+        _ files: (any BodyFiles)?,
+        _ needed: ([Placeholder]) -> Void
+    ) throws -> String? {
         let messages = exchange.messages
         switch self {
         case .url: return exchange.record.url.description

@@ -1,8 +1,8 @@
 import HTTPModel
 import Masking
 
-/// Placeholders that stand for secrets which an export before this one masked: nobody here knows them, so they have no
-/// variables.
+/// Placeholders that were recorded. An export before this one masked secrets there, which nobody here knows, or somebody wrote
+/// what looks like it; so they have no variables.
 enum EarlierMask {
     /// As many are named.
     private static let most = 10
@@ -13,12 +13,11 @@ enum EarlierMask {
     }
 
     /// Says of such placeholders in a command what they are; `nil` where there are none.
-    static func remark(on bytes: [UInt8], _ source: any ExchangeSource) -> String? {
-        let known = (source as? MaskedSource)?.mask.book.placeholders(in: bytes).map(\.placeholder.ofSecret) ?? []
-        let found = Placeholder.all(in: bytes, most: most, besides: Set(known)).map(\.text)
+    static func remark(on bytes: [UInt8]) -> String? {
+        let found = Placeholder.all(in: bytes, most: most).map(\.text)
         guard let first = found.first else { return nil }
         return found.count == 1
-            ? "\(first) stands for a secret that was masked before; put it in"
-            : "\(found.joined(separator: ", ")) stand for secrets that were masked before; put them in"
+            ? "\(first) was recorded as it stands here: where an earlier export masked a secret, put it in"
+            : "\(found.joined(separator: ", ")) were recorded as they stand here: where an earlier export masked secrets, put them in"
     }
 }

@@ -4,6 +4,9 @@ import Text
 
 /// A request as an HTTPie command.
 struct HTTPieCommand {
+    /// Within quotes a word can go on in another line.
+    private static let longestUnquoted = 1_000
+
     private let request: RequestToRepeat
     /// The masked secrets, for which the command has variables of the shell.
     private(set) var variables: ShellVariables?
@@ -20,41 +23,47 @@ struct HTTPieCommand {
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
     mutating func text(_ files: (any BodyFiles)?) throws -> String {
-        var before = Array((request.remarks + remarks).map(ShellWord.comment).joined().utf8)
-        var words = ["http", "--path-as-is"].map { Array($0.utf8) }
+        var before = (request.remarks + remarks).map(ShellWord.comment).joined()
+        var words: [[UInt8]] = []
+        // Without the last it would send a password that ~/.netrc has for the host.
+        let program = ["http", "--path-as-is", "--ignore-netrc"].map { Array($0.utf8) }
+        var needed = variables
+        let pieces = needed.pieces(of: request.body)
         if !request.hasBody {
-            words.append(Array("--ignore-stdin".utf8))
+            words = program + [Array("--ignore-stdin".utf8)]
         } else if let held = request.heldBody {
-            words.append(Array("<\"\(held.path)\"".utf8))
+            words = program + [Array("<\"\(held.path)\"".utf8)]
         } else if request.body.count <= CurlBody.longestWritten, ShellWord.isPlainText(request.body),
-            let word = ShellWord.quoted(request.body, keepsTabs: true)
+            let word = ShellWord.quoted(pieces)
         {
-            words += [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + (variables?.inWord(word) ?? word)]
+            words = program + [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + word]
+            variables = needed
         } else {
-            let printing = ShellWord.printing(request.body)
-            if let files, printing.count > CurlBody.longestWritten {
+            let printing = ShellWord.printing(pieces)
+            if let files, printing.joined().count > CurlBody.longestWritten {
                 let path = try files.write("exchange-\(request.number)-body.bin") {
-                    try $0(ByteBuffer(bytes: request.body))
+                    try $0(ByteBuffer(bytes: variables.unmarked(request.body)))
                 }
-                words.append(Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? []))
+                words = program + [Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? [])]
                 if variables?.areNeeded(in: request.body) ?? false {
-                    before +=
-                        ShellWord.comment("in \(path) secrets are masked; put them in where it says sluice-…").utf8
-                    before += CurlBody.guards(path)
+                    before += ShellWord.comment("in \(path) secrets are masked; put them in where it says sluice-…")
+                    before += String(decoding: CurlBody.guards(path), as: UTF8.self)
                 }
             } else {
-                before += (variables?.inPrinting(printing) ?? printing) + Array(" | ".utf8)
+                words = printing + [[UInt8(ascii: "|")]] + program
+                variables = needed
             }
         }
         // A header whose name begins with a hyphen would be an option.
         if request.fields.contains(where: { $0.name.hasPrefix("-") }) { words.append(Array("--".utf8)) }
-        try words += [word(request.method.utf8), word(request.url.utf8)]
-        for field in request.fields { try words.append(word(item(field.name, field.value))) }
+        let hasLines = words.contains { $0.contains(0x0A) }
+        try words += [word(request.method.utf8), word(request.url.utf8, hasLines)]
+        for field in request.fields { try words.append(word(item(field.name, field.value), hasLines)) }
         // HTTPie adds these where there are none; a colon alone takes them away.
         var added = ["User-Agent", "Accept-Encoding", "Accept"]
         if request.hasBody { added.append("Content-Type") }
         for name in added where !request.has(name.lowercased()) { try words.append(word("\(name):".utf8)) }
-        return String(decoding: before + words.joined(separator: [0x20]), as: UTF8.self)
+        return before + String(decoding: ShellWord.command(words), as: UTF8.self)
     }
 
     /// What HTTPie does not send as it was, in sentences.
@@ -69,28 +78,35 @@ struct HTTPieCommand {
             zip(value, value.dropFirst()).contains { $0 == UInt8(ascii: "\\") && ":;=@".utf8.contains($1) }
         }
         if !escaped.isEmpty { remarks.append("HTTPie may leave out a backslash of the value of \(escaped)") }
+        let blank = names { value in
+            let text = String(decoding: value, as: UTF8.self).unicodeScalars
+            return [text.first, text.last].contains { $0.map { !$0.isASCII && $0.properties.isWhitespace } ?? false }
+        }
+        if !blank.isEmpty { remarks.append("HTTPie leaves out white space at the ends of the value of \(blank)") }
         if request.isURLChanged(keepsPath: true) {
             remarks.append("HTTPie writes some characters of this URL in its own way")
         }
         return remarks
     }
 
-    /// `Name:value`; an empty value is written with a semicolon. A value that begins like another kind of item is escaped.
+    /// `Name:value`; an empty value is written with a semicolon. A space, which HTTPie takes away, keeps a value apart that
+    /// begins like another kind of item, or with a variable, whose value may do so.
     private func item(_ name: String, _ value: [UInt8]) -> [UInt8] {
         guard let first = value.first else { return Array("\(name);".utf8) }
-        let isOther = "=@:".utf8.contains(first)
-        return Array("\(name):".utf8) + (isOther ? [UInt8(ascii: "\\")] : []) + value
+        let isOther = "=@:".utf8.contains(first) || variables?.startsWithOne(value) ?? false
+        return Array("\(name):".utf8) + (isOther ? [0x20] : []) + value
     }
 
-    private mutating func word(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
+    private mutating func word(_ bytes: some Collection<UInt8>, _ followsLines: Bool = false) throws -> [UInt8] {
         let isPlain = bytes.allSatisfy { byte in
             byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_./:=@%+,".utf8.contains(byte)
         }
-        let needsVariable = variables?.areNeeded(in: Array(bytes)) ?? false
-        if isPlain, !bytes.isEmpty, !needsVariable { return Array(bytes) }
-        guard let word = ShellWord.quoted(bytes, followsLines: request.body.contains(0x0A)) else {
+        let pieces = variables.pieces(of: Array(bytes))
+        let isShort = bytes.count <= HTTPieCommand.longestUnquoted
+        if isPlain, isShort, !bytes.isEmpty, !pieces.contains(where: \.isVariable) { return Array(bytes) }
+        guard let word = ShellWord.quoted(pieces, followsLines: followsLines) else {
             throw CurlError(description: "The request has a NUL that no command line can carry.")
         }
-        return variables?.inWord(word) ?? word
+        return word
     }
 }

@@ -44,7 +44,7 @@ package struct ProgramExport: ScriptExport {
             let title = "\(exchange.record.method) \(exchange.record.url)"
             text = try self.text(RequestToRepeat(exchange, source: source), id, title)
         } catch let refusal as CurlError {
-            skipped.append((id, refusal.description))
+            skipped.append((id, unmarked(refusal.description)))
             return try write("\n\(comment("\(id) left out: \(refusal.description)"))")
         }
         try write("\n\(comment("\(id) \(exchange.record.method) \(exchange.record.url)"))\(text)\n")
@@ -85,12 +85,16 @@ package struct ProgramExport: ScriptExport {
             hasHeader = true
             try sink(ByteBuffer(bytes: header))
         }
-        if !text.isEmpty { try sink(ByteBuffer(string: text)) }
+        if !text.isEmpty { try sink(ByteBuffer(string: unmarked(text))) }
     }
+
+    /// A text in which placeholders that have no variable, as in a comment, are as anyone reads them.
+    private func unmarked(_ text: String) -> String { masked?.mask.book.unmarked(text) ?? text }
+
+    private var masked: MaskedSource? { source as? MaskedSource }
 
     /// What the program begins with: how it is run, and that it ends where a variable is not set.
     private var header: [UInt8] {
-        let masked = source as? MaskedSource
         let meanings = masked.map { ShellVariables.meanings(placeholders.inOrder, $0.mask.book) } ?? []
         switch language {
         case .httpie:

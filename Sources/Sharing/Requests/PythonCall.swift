@@ -61,7 +61,9 @@ struct PythonCall {
             held.map { "open(os.environ[\"\($0.variable)\"], \"rb\").read()" } ?? variable(request.body, isBytes: true)
         lines += added.map { "        \"\($0)\": SKIP_HEADER," }
         var text = held?.guards(python: literal) ?? ""
-        text += "session = requests.Session()\nsession.headers.clear()\nresponse = session.request(\n"
+        // Without an authentication requests would send a password that ~/.netrc has for the host.
+        text += "session = requests.Session()\nsession.headers.clear()\nsession.auth = lambda request: request\n"
+        text += "response = session.request(\n"
         text += "    \(method),\n    \(url),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined(separator: "\n"))\n    },\n" }
         if request.hasBody { text += "    data=\(body),\n" }

@@ -58,7 +58,7 @@ struct RequestToRepeat {
         }.map { ($0.name, Array($0.valueBytes)) }
         if let heldBody { remarks.append(heldBody.remark) }
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
-        if let remark = EarlierMask.remark(on: text, source) { remarks.append(remark) }
+        if let remark = EarlierMask.remark(on: text) { remarks.append(remark) }
         if let remark = EarlierMask.remark(onBody: body, recorded.source) { remarks.append(remark) }
         if !body.isEmpty, heldBody == nil, let coding {
             remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
