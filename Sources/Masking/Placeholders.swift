@@ -159,7 +159,7 @@ extension SecretBook {
 
     /// Where a secret was found first; `nil` where it has no number of its own.
     package func entry(of placeholder: Placeholder) -> Entry? {
-        entries.first { $0.placeholder == placeholder.ofSecret }.map(shown)
+        place(of: placeholder.ofSecret).map { shown(entries[$0]) }
     }
 
     /// An entry as it can be written: a secret may stand in the name of another one, as of a cookie.

@@ -92,6 +92,8 @@ package final class SecretBook {
     package var isForPrograms = false
     /// The encoded forms of secrets, by the digest of their bytes.
     private var encodings: [Placeholder: [Int: Int]] = [:]
+    /// The places of entries by their placeholders, once somebody asked for one.
+    private var places: [Placeholder: Int] = [:]
 
     private(set) var contents: Contents
     /// Whether no secret is added any more.
@@ -176,6 +178,14 @@ package final class SecretBook {
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
         let entry = contents.index(of: NeedleTable.digest(secret))
         return entry.map { contents.entries.placeholder($0) } ?? Placeholder(kind: kind, number: 0)
+    }
+
+    /// The place of the entry that has a placeholder.
+    func place(of placeholder: Placeholder) -> Int? {
+        // Before the end of collecting numbers may change.
+        guard isClosed else { return entries.indices.first { entries.placeholder($0) == placeholder } }
+        if places.isEmpty { for place in entries.indices { places[entries.placeholder(place)] = place } }
+        return places[placeholder]
     }
 
     /// The placeholder of an entry.

@@ -13,7 +13,7 @@ struct SecretNamesTests {
             "Proxy-Authorization", "csrf_token",
             "X-Amz-Security-Token", "sid", "connect.sid", "PHPSESSID", "X-Amz-Signature", "sig", "private_key",
             "Ocp-Apim-Subscription-Key", "card_number", "password_confirmation", "passwordConfirm", "password2",
-            "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "X-Auth-Token-4", "token_20",
+            "user_pass", "db_pass", "userPwd", "secretValue", "apikey_prod", "token1", "auth_token_4", "token_20",
             "csrf", "_csrf", "XSRF",
             "auth_token_v2", "password_hash", "reset_token", "resetToken", "remember_token", "change_token",
             "reset_secret", "reset_password_token", "totp_code", "cvvCode", "userPin", "oldPwd", "currentPwd",

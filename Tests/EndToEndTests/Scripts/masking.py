@@ -485,10 +485,14 @@ for path in masked:
     learn(masked[path]["request"], whole[path]["request"])
 # Where a secret is encoded in its place, the variable is for it as it stands there: as the whole script has it.
 whole_script = run("export", session, "--format", "curl", "--secrets")
-for one, other in zip(*(re.split(rb"^# \d+ .*$", text, flags=re.M)[1:] for text in (script, whole_script))):
-    parts = re.split(rb"'\"\$(SLUICE_\w+)\"'", one)
-    match = re.fullmatch(b"(.+?)".join(re.escape(part) for part in parts[::2]), other, re.S)
-    for name, value in zip(parts[1::2], match.groups() if match else ()):
+for one, other in zip(*(re.split(rb"^# ['\"]?\d+ .*$", text, flags=re.M)[1:] for text in (script, whole_script))):
+    # A secret at an end of a word has its quote on one side only.
+    parts = re.split(rb"('?)\"\$(SLUICE_\w+)\"('?)", one)
+    pattern = re.escape(parts[0])
+    for before, _, after, part in zip(*(parts[place::4] for place in range(1, 5))):
+        pattern += (b"" if before else b"'") + b"(.+?)" + (b"" if after else b"'") + re.escape(part)
+    match = re.fullmatch(pattern, other, re.S)
+    for name, value in zip(parts[2::4], match.groups() if match else ()):
         values.setdefault(name.decode(), value.decode())
 with open(directory + "/again.sh", "wb") as file:
     file.write(script)
