@@ -45,6 +45,13 @@ struct HostileFieldTests {
         try #require(comment.hasPrefix("# ") && comment.filter { $0.isNewline }.count == 1)
         #expect(try await run("true" + comment.dropFirst()).isEmpty, "\(comment)")
         #expect(try await run(comment).isEmpty, "\(comment)")
+        try await blocking {
+            let folder = try TemporaryFolder()
+            try Data("\(comment)true >ran\nexit\n".utf8).write(to: URL(filePath: "\(folder.path)/in"))
+            _ = try folder.run("sh", ["-c", "zsh -fi <in >out 2>&1"]).wait()
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            #expect(files == ["in", "out", "ran"], "\(comment)")
+        }
     }
 
     @Test func `a comment is in quotes only where a shell could act on it`() {
@@ -319,7 +326,9 @@ struct HostileFieldTests {
             String(repeating: "x\n", count: 5_000),
         ]
         for body in bodies {
-            let long = (0..<9).map { "X-\($0): " + String(repeating: $0 == 5 ? "a" : "it's ", count: 150 * $0 * ($0 == 5 ? 9 : 1)) + "." }
+            let long = (0..<9).map {
+                "X-\($0): " + String(repeating: $0 == 5 ? "a" : "it's ", count: 150 * $0 * ($0 == 5 ? 9 : 1)) + "."
+            }
             let one = try exchange(
                 source,
                 long + ["Content-Type: text/plain", "Content-Length: \(body.utf8.count)"],
