@@ -92,7 +92,9 @@ package enum ArchiveFormat: Sendable, Hashable {
             }
             guard words.count > 1, let first = words.first else { return false }
             let name = String(decoding: first, as: UTF8.self).lowercased()
-            return name == "curl" || name == "curl.exe"
+            // A body that no word can carry is printed into a command.
+            let isPrinted = name == "printf" && words[1].first == UInt8(ascii: "'")
+            return name == "curl" || name == "curl.exe" || isPrinted
         }
     }
 

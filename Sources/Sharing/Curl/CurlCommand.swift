@@ -103,7 +103,7 @@ struct CurlCommand {
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
         guard let word = ShellWord.quoted(variables.pieces(of: Array(value)), followsLines: body?.hasLines ?? false)
         else {
-            throw CurlError(description: "\(name) would need a NUL that no command line can carry")
+            throw CurlError(description: "\(name) has a NUL, or more hidden characters than a command line can carry")
         }
         words.append(word)
     }
@@ -224,15 +224,24 @@ struct CurlCommand {
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
+        // What a secret has is not seen in its placeholder.
+        let recorded = try recordedTarget() ?? target
         let isUpload = bodySize > CurlBody.longestInMemory
         // These would ask for several URLs.
-        if (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
-        guard !isUpload, CurlCommand.isPlainTarget(target) else {
+        if (base.utf8 + recorded).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
+        guard !isUpload, CurlCommand.isPlainTarget(recorded) else {
             try option("--request-target", target)
             return try argument("the URL", "\(base)/".utf8)
         }
-        if target.indices.contains(where: { target[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
+        if recorded.indices.contains(where: { recorded[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
         try argument("the URL", Array(base.utf8) + target)
+    }
+
+    /// The target as it was recorded, where it has secrets.
+    private func recordedTarget() throws -> [UInt8]? {
+        guard let masked, variables?.areNeeded(in: head.originTarget) == true else { return nil }
+        let messages = try masked.original.exchange(record.id)?.messages
+        return messages?.requestHead.flatMap { StoredHead.request($0) }?.originTarget
     }
 
     private var authority: String {

@@ -12,7 +12,12 @@ struct ShellVariables {
         var isVariable: Bool { if case .variable = self { true } else { false } }
         /// Of a text; empty for a variable.
         var bytes: [UInt8] { if case .text(let bytes) = self { bytes } else { [] } }
+        /// Of a variable; empty for a text.
+        var name: String { if case .variable(let name) = self { name } else { "" } }
     }
+
+    /// More variables side by side are in several lines.
+    private static let mostInLine = 40
 
     private let book: SecretBook
     /// The placeholders that stood in what was written.
@@ -31,8 +36,11 @@ struct ShellVariables {
         guard !found.isEmpty else { return "\(bytes.count)" }
         let plain = found.reduce(bytes.count) { $0 - $1.range.count }
         // `${#…}` would count characters in some shells.
-        let values = found.map { "$\($0.placeholder.variable)" }.joined()
-        return "$((\(plain) + $(printf %s \"\(values)\" | wc -c)))"
+        let names = found.map { "$\($0.placeholder.variable)" }
+        let lines = stride(from: 0, to: names.count, by: ShellVariables.mostInLine).map { place in
+            "\"" + names[place..<min(names.count, place + ShellVariables.mostInLine)].joined() + "\""
+        }
+        return "$((\(plain) + $(printf %s \(lines.joined(separator: "\\\n")) | wc -c)))"
     }
 
     /// Bytes with the placeholders that have no variable there as anyone reads them.

@@ -11,9 +11,9 @@ package enum ShellWord {
     }
 
     /// A comment line; whatever could end it is made visible. zsh executes a comment that is typed or pasted as a command, so
-    /// what could do more than name a command that is not there stands between quotes.
+    /// what could do more than name a command that is not there stands between quotes. A long one is cut.
     static func comment(_ text: String) -> String {
-        let text = VisibleText.of(text)
+        let text = VisibleText.of(text).shortened(to: longestComment)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
         if has("$`\\\"!") { return "# '\(text.replacing(["'": "'\\''"]))'\n" }
         return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
@@ -55,8 +55,11 @@ package enum ShellWord {
                 word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain(scalar))
             }
         }
-        // A shell may take no more than some thousands of commands in a word.
-        return word.octalCount > mostOctal && !hasLines ? printed(pieces) : word.bytes
+        // A shell takes no more than some hundreds of commands in a word.
+        guard word.octalCount > mostOctal, !pieces.contains(where: { $0.bytes.contains(0x0A) }) else {
+            return word.bytes
+        }
+        return pieces.count <= mostPrinted ? printed(pieces) : nil
     }
 
     /// The words of a command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for
@@ -76,21 +79,34 @@ package enum ShellWord {
         return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))] + variables
     }
 
-    /// Bytes as one word that is made by as few commands as can be.
+    /// Bytes as one word that is made by as few commands as can be: one for each piece, and each part of it.
     private static func printed(_ pieces: [ShellVariables.Piece]) -> [UInt8] {
-        let words = pieces.map { piece -> [UInt8] in
-            if case .variable(let name) = piece { return Array("\"$\(name)\"".utf8) }
-            var format = Format()
-            format.add(piece.bytes)
-            let parts = format.parts.map { Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8) }
-            return Array(parts.joined(separator: Array("\\\n".utf8)))
+        var word: [UInt8] = []
+        var lineStart = 0
+        for piece in pieces {
+            var parts = [Array("\"$".utf8) + piece.name.utf8 + Array("\"".utf8)]
+            if !piece.isVariable {
+                var format = Format(escapesMarks: true)
+                format.add(piece.bytes)
+                parts = format.parts.map { Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8) }
+            }
+            for part in parts {
+                if !word.isEmpty, word.count + part.count - lineStart > longestLine {
+                    word += Array("\\\n".utf8)
+                    lineStart = word.count
+                }
+                word += part
+            }
         }
-        return Array(words.joined())
+        return word
     }
 
     /// The format of a `printf`, in parts that a line can have.
     private struct Format {
         private(set) var parts: [[UInt8]] = [[]]
+        var escapesMarks = false
+
+        init(escapesMarks: Bool = false) { self.escapesMarks = escapesMarks }
 
         mutating func add(_ bytes: [UInt8]) {
             if let text = String(validating: bytes, as: UTF8.self) {
@@ -113,6 +129,7 @@ package enum ShellWord {
             case "\n": add("\\n")
             case "\r": add("\\r")
             case "\t": add("\\t")
+            case "!" where escapesMarks: add(octal(UInt8(ascii: "!")))
             // A format that begins with a hyphen is an option to some shells.
             case "-" where parts[parts.count - 1].isEmpty || parts[parts.count - 1].count > longestLine, "'":
                 add(octal(UInt8(ascii: scalar)))
@@ -147,7 +164,10 @@ package enum ShellWord {
     /// A line of a word goes on in another one behind so many bytes.
     private static let longestLine = 1_900
 
+    /// In characters.
+    private static let longestComment = 600
     private static let mostOctal = 50
+    private static let mostPrinted = 400
 
     /// Whether bytes stand in a word as they are: a tab does not, as a shell that somebody types or pastes into completes the
     /// name of a file there, and closes the quotes.
@@ -176,11 +196,7 @@ package enum ShellWord {
 
         mutating func add(_ bytes: [UInt8], isPlain: Bool) {
             let next = isPlain ? Piece.plain : .octal
-            if word.count - lineStart > longestLine {
-                close()
-                word += "\\\n".utf8
-                lineStart = word.count
-            }
+            breakLine()
             if next != piece {
                 close()
                 word += (isPlain ? "'" : "\"$(printf '").utf8
@@ -201,7 +217,15 @@ package enum ShellWord {
 
         mutating func add(variable: String) {
             close()
+            breakLine()
             word += "\"$\(variable)\"".utf8
+        }
+
+        private mutating func breakLine() {
+            guard word.count - lineStart > longestLine else { return }
+            close()
+            word += "\\\n".utf8
+            lineStart = word.count
         }
 
         private mutating func close() {

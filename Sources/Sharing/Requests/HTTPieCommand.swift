@@ -55,7 +55,10 @@ struct HTTPieCommand {
             }
         }
         // A header whose name begins with a hyphen would be an option.
-        if request.fields.contains(where: { $0.name.hasPrefix("-") }) { words.append(Array("--".utf8)) }
+        let mayBeOption = request.fields.contains { field in
+            field.name.hasPrefix("-") || variables?.startsWithOne(Array(field.name.utf8)) ?? false
+        }
+        if mayBeOption { words.append(Array("--".utf8)) }
         let hasLines = words.contains { $0.contains(0x0A) }
         try words += [word(request.method.utf8), word(request.url.utf8, hasLines)]
         for field in request.fields { try words.append(word(item(field.name, field.value), hasLines)) }
@@ -105,7 +108,9 @@ struct HTTPieCommand {
         let isShort = bytes.count <= HTTPieCommand.longestUnquoted
         if isPlain, isShort, !bytes.isEmpty, !pieces.contains(where: \.isVariable) { return Array(bytes) }
         guard let word = ShellWord.quoted(pieces, followsLines: followsLines) else {
-            throw CurlError(description: "The request has a NUL that no command line can carry.")
+            throw CurlError(
+                description: "The request has a NUL, or more hidden characters than a command line can carry."
+            )
         }
         return word
     }
