@@ -256,6 +256,10 @@ struct HostileFieldTests {
             for exchange in [one, tunnel] { try export.add(masked.masked(exchange)) }
             try export.finish()
         }
+        #expect(
+            try CopyForm.url.text(masked.masked(one), source: masked, files: nil)
+                == "http://h/?access_token=sluice-token-1"
+        )
         let text = String(buffer: output)
         #expect(text.contains("# 1 GET http://h/?access_token=sluice-token-1\n"), "\(text)")
         #expect(text.contains("access_token='\"$SLUICE_TOKEN_1\"") && !text.contains(/sluice-[a-z]{16}-/), "\(text)")
