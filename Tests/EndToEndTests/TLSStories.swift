@@ -59,7 +59,7 @@ extension EndToEnd {
             let wrong = "http://me:wrong@127.0.0.1:\(http.port)"
             let refused = try await SluiceProcess.run(ask + ["--upstream-proxy", wrong, "--json"], scratch: scratch)
             #expect(refused.status == 1)
-            #expect(refused.text.contains("does not take the user 'me' with this password"), "\(refused.text)")
+            #expect(refused.text.contains("does not take the user that is set with this password"), "\(refused.text)")
             #expect(!refused.text.contains("me:wrong"))
             let nobody = "socks5://127.0.0.1:\(try unusedPort())"
             let unreached = try await SluiceProcess.run(ask + ["--upstream-proxy", nobody], scratch: scratch)

@@ -39,6 +39,22 @@ struct ForwardingProxyTests {
         #expect(failure.hint.contains("socks5://") && !failure.hint.contains("HTTP/2"), "\(failure)")
     }
 
+    @Test("A proxy that wants other credentials is named to the client, but not the user that it was told of")
+    func unauthorized() async throws {
+        let upstream = try await LoopbackOrigin { _ in
+            "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n"
+        }
+        var rules = ProxyRules()
+        let proxy = UpstreamProxy(kind: .http, host: "127.0.0.1", port: upstream.port, user: "wanda", password: "x")
+        rules.route = { _ in .through(proxy, reason: "test") }
+        try await LoopbackProxy.run(rules: rules) { loopback in
+            let client = try await loopback.connect()
+            try await client.send("GET http://server.example/ HTTP/1.1\r\nHost: server.example\r\n\r\n")
+            try await client.receives("does not take the user that is set with this password")
+            #expect(!client.text.contains("wanda"))
+        }
+    }
+
     @Test("A proxy that says nothing is named")
     func silent() async throws {
         let failure = try await failure(idle: .milliseconds(500)) { _ in nil }

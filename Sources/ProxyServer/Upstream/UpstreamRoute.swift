@@ -83,9 +83,10 @@ extension UpstreamProxy {
         let place =
             "Give them with --upstream-proxy \(kind.rawValue)://USER:PASSWORD@\(authority), or in the profile's 'upstream': "
             + "proxy: \"\(kind.rawValue)://USER@\(authority)\" with password-file: FILE."
-        guard let user else { return failed("wants a user and a password, and none are set.", hint: place) }
-        let what = password == nil ? "the user '\(user)' without a password" : "the user '\(user)' with this password"
-        return failed("does not take \(what).", hint: place)
+        guard user != nil else { return failed("wants a user and a password, and none are set.", hint: place) }
+        // Clients read this too, and the user's name is none of their business.
+        let what = password == nil ? "without a password" : "with this password"
+        return failed("does not take the user that is set \(what).", hint: place)
     }
 
     private var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }

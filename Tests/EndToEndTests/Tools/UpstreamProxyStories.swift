@@ -176,7 +176,7 @@ extension EndToEnd {
             try await checkRefused(
                 "http://me:wr0ngword@127.0.0.1:\(proxy.port)",
                 url,
-                says: ["does not take the user 'me' with this password"]
+                says: ["does not take the user that is set with this password"]
             )
         }
 
@@ -188,7 +188,7 @@ extension EndToEnd {
             try await checkRefused(
                 "socks5://me:wr0ngword@127.0.0.1:\(proxy.port)",
                 url,
-                says: ["does not take the user 'me' with this password"]
+                says: ["does not take the user that is set with this password"]
             )
         }
 
