@@ -6,7 +6,7 @@ extension ComposedRequest {
     /// The request as it is sent.
     var outgoing: OutgoingRequest {
         let isEmpty = body.readableBytes == 0
-        let expectsBody = ["POST", "PUT", "PATCH"].contains(head.method)
+        let expectsBody = ["POST", "PUT", "PATCH", "QUERY"].contains(head.method)
         let origin = RequestURL(
             scheme: destination.scheme,
             host: destination.host,
