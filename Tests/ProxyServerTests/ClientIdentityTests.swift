@@ -3,6 +3,7 @@ import HTTPModel
 import NIOCore
 import ProxyServer
 import Support
+import Synchronization
 import Testing
 
 @Suite("The process of a client")
@@ -26,6 +27,28 @@ struct ClientIdentityTests {
             let held = try #require(proxy.server.holds.all.first)
             #expect(proxy.server.holds.resolve(held.id, .cancel))
             try await client.receives("ok")
+        }
+    }
+
+    @Test(
+        "A client of this machine that has closed its end is not waited for, and one that sends no more is",
+        arguments: [true, false]
+    )
+    func closed(hasClosed: Bool) async throws {
+        let silent = try await LoopbackOrigin { _ in nil }
+        source.closed.store(hasClosed, ordering: .relaxed)
+        try await LoopbackProxy.run(processes: source) { proxy in
+            let client = try await EndingClient(port: proxy.port)
+            try await client.send("GET http://127.0.0.1:\(silent.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await eventually("the server is asked") { silent.heads.count == 1 }
+            try await client.endOutput()
+            if hasClosed {
+                try await eventually("it is over") { proxy.recorder.finished.count == 1 }
+                #expect(proxy.recorder.finished.first?.record.failure?.code == .clientGone)
+            } else {
+                try await eventually("time limits were enforced") { source.asked.load(ordering: .relaxed) > 1 }
+                #expect(proxy.recorder.finished.isEmpty)
+            }
         }
     }
 

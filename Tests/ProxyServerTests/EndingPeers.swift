@@ -180,6 +180,9 @@ final class EndingClient: Sendable {
         }.get()
     }
 
+    /// Ends its sending side alone.
+    func endOutput() async throws { try await channel.close(mode: .output) }
+
     func end(_ end: PeerEnd) async throws {
         let channel = channel
         try await channel.eventLoop.submit {

@@ -11,6 +11,15 @@ final class LateSource: ClientProcessSource {
         waiting.withLock { $0.append(deliver) }
     }
 
+    /// Whether clients that send no more have closed their end, and how often that was asked.
+    let closed = Atomic(false)
+    let asked = Atomic(0)
+
+    func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool {
+        asked.wrappingAdd(1, ordering: .relaxed)
+        return closed.load(ordering: .relaxed)
+    }
+
     func deliver(_ process: ClientProcess?) {
         for deliver in waiting.withLock({ $0 }) { deliver(process) }
     }

@@ -336,6 +336,14 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// There is room again for what was held back.
     func resume() { layer?.resume() }
+
+    /// Whether a client that sends no more has closed its end altogether, as far as this machine knows.
+    var isAbandoned: Bool {
+        guard let source = loop.configuration.clientProcesses, let proxy = localAddress,
+            let client = channel?.remoteAddress
+        else { return false }
+        return source.hasClosed(client: client, proxy: proxy)
+    }
 }
 
 /// Why a connection is closed where all are taken and another client waits.

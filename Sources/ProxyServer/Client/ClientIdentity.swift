@@ -12,6 +12,10 @@ package protocol ClientProcessSource: Sendable {
         proxy: SocketAddress,
         deliver: @escaping @Sendable (ClientProcess?) -> Void
     )
+
+    /// Whether a connection's client on this machine has closed its end, and not only its sending side; `false` where that is not
+    /// known.
+    func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool
 }
 
 /// Who is at the other end of a client's connection, as far as that is known by now; only for its event loop.

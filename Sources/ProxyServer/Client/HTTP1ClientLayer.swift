@@ -99,7 +99,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         switch state {
         case .serving(let exchange):
             // A client may close its sending side after its last request and still wait for the response; one that has
-            // really gone is noticed at the next write. Who ends TLS does not mean to read on. While a message is held
+            // really gone is noticed when time limits are enforced, if it is of this machine, or at the next write. Who ends TLS does not mean to read on. While a message is held
             // nothing is written, and a client that was stopped is far more likely than one that closes one side. So it is
             // with a stream of messages, which may have nothing to write for hours.
             let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
@@ -140,7 +140,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
         switch state {
-        case .serving: break
+        case .serving(let exchange): if hasInputEnded, connection.isAbandoned { exchange.clientGone() }
         case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
         case .awaiting(.some) where !mayBegin:
             // What is not read because nothing can be written or recorded is not the client's fault.

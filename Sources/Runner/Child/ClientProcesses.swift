@@ -63,6 +63,14 @@ final class ClientProcesses: ClientProcessSource {
         if begins { queue.async { [self] in scan() } }
     }
 
+    func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool {
+        guard let client = SocketEndpoint(client), let proxy = SocketEndpoint(proxy) else { return false }
+        var hasClosed = false
+        // A table of its own, since a scan may take long. The kernel keeps a closed socket that has no owner for a while.
+        SocketTable().read(local: client, remote: proxy) { hasClosed = $0.inode == 0 }
+        return hasClosed
+    }
+
     /// Scans until nothing waits, with pauses where that takes too much.
     private func scan() {
         while true {

@@ -78,6 +78,30 @@ struct ClientProcessesTests {
         try await server.close()
     }
 
+    @Test("that have closed their end are told from those that have only ended their sending side")
+    func hasClosed() async throws {
+        let source = try #require(ClientProcesses())
+        let group = MultiThreadedEventLoopGroup.singleton
+        let server = try await ServerBootstrap(group: group)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        let address = try #require(server.localAddress)
+        let client = try await ClientBootstrap(group: group)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(to: address)
+            .get()
+        let seen = try #require(client.localAddress)
+        #expect(!source.hasClosed(client: seen, proxy: address))
+        try await client.close(mode: .output)
+        #expect(!source.hasClosed(client: seen, proxy: address))
+        try await client.close()
+        // The server has not closed its own end, so the kernel keeps the client's.
+        #expect(try await wait { source.hasClosed(client: seen, proxy: address) })
+        #expect(!source.hasClosed(client: try SocketAddress(ipAddress: "127.0.0.1", port: 1), proxy: address))
+        try await server.close()
+    }
+
     @Test("are looked up again at once, and rarely only where that has taken a quarter of a second of late")
     func allowance() {
         var allowance = ScanAllowance()
