@@ -11,11 +11,13 @@ final class Exchange {
     private var machine: ExchangeMachine
     private let loop: LoopContext
     private var client: (any ClientLeg)?
-    private let identity: ClientIdentity
+    let identity: ClientIdentity
     private var upstream: (any UpstreamLeg)?
     /// What is read in place of a server's response body.
     private var file: AnswerFileReader? { didSet { oldValue?.exchange = nil } }
     private let connector: UpstreamConnector
+    /// Whether the client's connection has carried no exchange before.
+    private var isFirst = false
     private var isRunning = false
     /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
     private var readCycles = 0
@@ -39,7 +41,7 @@ final class Exchange {
         self.connector = connector
         lastActivity = loop.eventLoop.now
         loop.add(self)
-        identity.began(self)
+        isFirst = identity.began(self)
     }
 
     var id: ExchangeID { machine.record.id }
@@ -55,6 +57,17 @@ final class Exchange {
     var isStream: Bool { machine.isStream }
     /// Whether the client waits for 100 (Continue), so that its body may never come.
     var awaitsContinue: Bool { machine.awaitsContinue }
+
+    /// Whether it has to have a connection that no other has used, since it could not be sent again if that one were just being
+    /// closed. Clients repeat a request themselves, but not the first one on a connection.
+    var needsFreshConnection: Bool { isFirst && !machine.mayBeRepeated }
+
+    /// Whether the client, which speaks HTTP/1, authenticates its connection, so that the server is to be asked in HTTP/1 too:
+    /// a stream of HTTP/2 cannot be authenticated so.
+    var authenticatesConnection: Bool {
+        guard machine.record.clientVersion < .http2, let fields = machine.outgoingHead?.fields else { return false }
+        return ConnectionAuthentication.isNamed(in: fields, by: .authorization)
+    }
 
     /// Another adapter takes the client's side: the connection carries raw bytes from here on.
     func hand(over client: any ClientLeg) { self.client = client }

@@ -191,7 +191,7 @@ extension EndToEnd {
             #expect(try await sluice.exchange(path: "/2").record.flags.contains(.retried))
         }
 
-        @Test("A POST is not sent twice when a reused connection ends without an answer")
+        @Test("A POST is not sent twice when a reused connection ends without an answer: so does the client's")
         func noRetry() async throws {
             let origin = try Origin { origin, socket in
                 _ = try origin.head(socket)
@@ -207,10 +207,10 @@ extension EndToEnd {
                 try socket.send(
                     "POST http://127.0.0.1:\(origin.port)/2 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nonce"
                 )
-                return try socket.readHead()
+                return latin1(try socket.readToEnd())
             }
-            #expect(answer.hasPrefix("HTTP/1.1 502 "))
-            #expect(try await sluice.exchange(path: "/2").record.status == 502)
+            #expect(answer == "")
+            #expect(try await sluice.exchange(path: "/2").record.status == 0)
             #expect(try await sluice.exchange(path: "/2").record.failure?.code == .reset)
             #expect(origin.heads.filter { $0.hasPrefix("POST") }.count == 1)
         }

@@ -6,7 +6,10 @@ import Testing
 
 @Suite("Failures, retries and ends")
 struct FailureTests {
-    @Test("An idempotent request on a reused connection that closed is sent once more", arguments: ["GET", "DELETE"])
+    @Test(
+        "An idempotent request on a reused connection that closed is sent once more",
+        arguments: ["GET", "DELETE", "PUT", "QUERY", "PROPFIND", "REPORT", "SEARCH", "MKCOL"]
+    )
     func retry(method: String) {
         let dialogue = sent(method: method, reused: true)
         dialogue.tell { machine, _ in machine.upstreamBecameWritable(false) }
@@ -47,22 +50,67 @@ struct FailureTests {
         #expect(dialogue.sink.body(.requestReceived) == "onetwo")
     }
 
-    @Test("A body over 64 KiB is not kept, so its request is not sent again")
+    @Test("A body over 2 MiB is not kept, nor one for which the budget has no room, so its request is not sent again")
     func tooLargeToRetry() {
-        let dialogue = putting(reused: true)
-        dialogue.requestPart(String(repeating: "x", count: 65_537))
-        dialogue.expect("> part 65537 bytes")
-        dialogue.requestEnd()
-        dialogue.expect("> end")
-        dialogue.upstreamClosed()
-        page(dialogue, 502)
+        for (limit, size) in [(Int.max, 2 << 20 + 1), (100_000, 100_001)] {
+            let dialogue = Dialogue(method: "PUT", bodyBudget: BodyBudget(limit: limit))
+            dialogue.requestHead(.chunked)
+            dialogue.expect("connect http://example.com:80", "stop client")
+            dialogue.ready(reused: true)
+            dialogue.expect("> PUT / (chunked)", "read client")
+            dialogue.requestPart(String(repeating: "x", count: size))
+            dialogue.expect("> part \(size) bytes")
+            dialogue.requestEnd()
+            dialogue.expect("> end")
+            dialogue.upstreamClosed()
+            unanswered(dialogue)
+        }
     }
 
-    @Test("Neither a POST nor a request on a fresh connection is sent again")
+    @Test("What is kept over 64 KiB counts to the budget until the response begins, if it may be needed at all")
+    func budget() {
+        for (method, kept) in [("PUT", 70_000), ("POST", 0)] {
+            let budget = BodyBudget(limit: 1 << 20)
+            let dialogue = Dialogue(method: method, bodyBudget: budget)
+            dialogue.requestHead(.chunked)
+            dialogue.expect("connect http://example.com:80", "stop client")
+            dialogue.ready(reused: true)
+            dialogue.expect("> \(method) / (chunked)", "read client")
+            dialogue.requestPart(String(repeating: "x", count: 60_000))
+            dialogue.expect("> part 60000 bytes")
+            #expect(budget.bytesInUse == 0)
+            dialogue.requestPart(String(repeating: "x", count: 10_000))
+            dialogue.expect("> part 10000 bytes")
+            #expect(budget.bytesInUse == kept)
+            dialogue.requestEnd()
+            dialogue.expect("> end")
+            answer(dialogue)
+            #expect(budget.bytesInUse == 0)
+        }
+    }
+
+    @Test("A POST on a reused connection is not sent again, and its client is left without an answer to repeat it")
     func noRetry() {
-        let post = sent(method: "POST", reused: true)
-        post.upstreamClosed()
-        page(post, 502)
+        for method in ["POST", "PATCH", "LOCK"] {
+            let post = sent(method: method, reused: true)
+            post.upstreamClosed()
+            unanswered(post)
+        }
+    }
+
+    @Test("Nor is anything that was sent on a connection that the server may have authenticated")
+    func noRetryOfBound() {
+        let dialogue = Dialogue()
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready(reused: true, isBound: true)
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.upstreamClosed()
+        unanswered(dialogue)
+    }
+
+    @Test("On a fresh connection nothing is sent again")
+    func noRetryOfFresh() {
         let fresh = sent()
         fresh.upstreamClosed()
         page(fresh, 502)
@@ -232,6 +280,14 @@ struct FailureTests {
         dialogue.ready(reused: reused)
         dialogue.expect("> PUT / (chunked)", "read client")
         return dialogue
+    }
+
+    /// The client's connection ends, and that is all.
+    private func unanswered(_ dialogue: Dialogue, location: SourceLocation = #_sourceLocation) {
+        dialogue.expect("abandon", "abort", "finished", location: location)
+        dialogue.finish(location)
+        #expect(dialogue.record.failure?.code == .reset && dialogue.record.status == 0, sourceLocation: location)
+        #expect(dialogue.trace.contains { $0.hasSuffix("the client may repeat it") }, sourceLocation: location)
     }
 
     /// The client gets a page in place of a response, and that is all.

@@ -62,6 +62,50 @@ struct ResetTests {
         dialogue.finish()
     }
 
+    @Test(
+        "so is an upload that fits what a server lets a stream send unasked, but one that is larger is the client's to repeat"
+    )
+    func repeatedUpload() {
+        for (size, isRepeated) in [(300_000, true), (3_000_000, false)] {
+            let dialogue = Dialogue(method: "POST", takesResets: true)
+            dialogue.requestHead(.length(Int64(size)))
+            dialogue.expect("connect http://example.com:80", "stop client")
+            dialogue.ready(reused: true, version: .http2)
+            dialogue.expect("> POST / (\(size))", "read client")
+            dialogue.requestPart(String(repeating: "x", count: size))
+            dialogue.expect("> part \(size) bytes")
+            dialogue.requestEnd()
+            dialogue.expect("> end")
+            dialogue.upstreamClosed(resetCode: .refusedStream, wasProcessed: false)
+            guard isRepeated else {
+                dialogue.expect("abandon REFUSED_STREAM", "abort REFUSED_STREAM", "finished")
+                dialogue.finish()
+                continue
+            }
+            dialogue.expect("connect http://example.com:80 fresh", "stop client")
+            dialogue.ready(version: .http2)
+            dialogue.expect("> POST / (\(size))", "> part \(size) bytes", "> end", "read client")
+            answer(dialogue)
+        }
+    }
+
+    @Test("NO_ERROR behind a whole response ends the exchange, since the server wants no more of the request")
+    func stopped() {
+        let dialogue = Dialogue(method: "PUT", takesResets: true)
+        dialogue.requestHead(.chunked)
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready(version: .http2)
+        dialogue.expect("> PUT / (chunked)", "read client")
+        dialogue.responseHead(200, .length(0))
+        dialogue.expect("< 200 (0)")
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        dialogue.upstreamClosed(resetCode: .noError)
+        dialogue.expect("abandon", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.state == .complete)
+    }
+
     @Test("what the server may have processed is not, where that is not safe")
     func notRepeated() {
         let dialogue = Dialogue(method: "POST", takesResets: true)

@@ -33,14 +33,22 @@ enum SeenEnd: Sendable, Equatable {
 
 /// What a peer was sent.
 final class PeerLog: Sendable {
-    private let state = Mutex((text: "", end: SeenEnd?.none))
+    private let state = Mutex((text: "", end: SeenEnd?.none, last: SeenEnd?.none))
 
     var text: String { state.withLock { $0.text } }
     var end: SeenEnd? { state.withLock { $0.end } }
 
+    /// How the last of several streams ended, or how a stream went on after its end.
+    var lastEnd: SeenEnd? { state.withLock { $0.last } }
+
     func add(_ bytes: ByteBuffer) { state.withLock { $0.text += String(buffer: bytes) } }
     /// The first one counts.
-    func ended(_ end: SeenEnd) { state.withLock { if $0.end == nil { $0.end = end } } }
+    func ended(_ end: SeenEnd) {
+        state.withLock { state in
+            state.last = end
+            if state.end == nil { state.end = end }
+        }
+    }
 }
 
 /// The end of a peer's pipeline: sends an answer once it has seen a text, and ends the connection.
@@ -214,8 +222,15 @@ final class EndingStream: Sendable {
 
     deinit { channel.close(promise: nil) }
 
-    func request(_ head: RequestHead, scheme: String, isEnd: Bool) async throws {
-        try await act { $0.stream = try $0.session.sendRequest(head, scheme: scheme, isEnd: isEnd).stream }
+    /// Opens a stream, which ends with its head or with a body that is here.
+    func request(_ head: RequestHead, scheme: String, isEnd: Bool, body: String = "") async throws {
+        try await act { handler in
+            let id = try handler.session.sendRequest(head, scheme: scheme, isEnd: isEnd).stream
+            handler.stream = id
+            guard !body.isEmpty else { return }
+            handler.session.sendData(ByteBuffer(string: body), on: id)
+            handler.session.sendEnd(nil, on: id)
+        }
     }
 
     func send(_ text: String) async throws {

@@ -23,7 +23,8 @@ final class LoopbackProxy: Sendable {
         answers: (any RecordedAnswers)? = nil,
         connections: ConnectionLimits = ConnectionLimits(),
         processes: (any ClientProcessSource)? = nil,
-        authentication: ProxyAuthentication? = nil
+        authentication: ProxyAuthentication? = nil,
+        loops: Int = ProxyLimits.loops
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.listeners = [Listener(mode, host: host, port: port)]
@@ -33,6 +34,7 @@ final class LoopbackProxy: Sendable {
         configuration.connections = connections
         configuration.clientProcesses = processes
         configuration.authentication = authentication
+        configuration.loopCount = loops
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -58,6 +60,7 @@ final class LoopbackProxy: Sendable {
         connections: ConnectionLimits = ConnectionLimits(),
         processes: (any ClientProcessSource)? = nil,
         authentication: ProxyAuthentication? = nil,
+        loops: Int = ProxyLimits.loops,
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         let proxy = try await LoopbackProxy(
@@ -69,7 +72,8 @@ final class LoopbackProxy: Sendable {
             answers: answers,
             connections: connections,
             processes: processes,
-            authentication: authentication
+            authentication: authentication,
+            loops: loops
         )
         do {
             try await body(proxy)

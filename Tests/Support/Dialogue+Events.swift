@@ -48,8 +48,14 @@ extension Dialogue {
     }
 
     /// There is a connection.
-    package func ready(reused: Bool = false, location: SourceLocation = #_sourceLocation) {
-        var facts = UpstreamFacts(connection: ConnectionID(2), version: .http11, isReused: reused)
+    package func ready(
+        reused: Bool = false,
+        version: HTTPVersion = .http11,
+        isBound: Bool = false,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        var facts = UpstreamFacts(connection: ConnectionID(2), version: version, isReused: reused)
+        facts.isBound = isBound
         if !reused { (facts.dns, facts.connect) = (1_000, 2_000) }
         tell(location) { $0.upstreamReady(facts, now: $1) }
     }

@@ -58,7 +58,7 @@ struct MessageFlow<Head: FlowingHead> {
         var body = ByteBuffer()
     }
 
-    private let budget: BodyBudget
+    let budget: BodyBudget
     var waiting = Deque<Waiting>()
     var gathering: Gathering?
     private var demands: [BodyDemand] = []

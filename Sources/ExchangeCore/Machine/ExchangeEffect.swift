@@ -65,6 +65,8 @@ package struct UpstreamFacts: Sendable {
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.
     package var isReused: Bool
+    /// Whether the server may have authenticated it, so that what is sent on it means something else on another one.
+    package var isBound = false
     /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
     package var dns: Int64?
     /// How long making the TCP connection took, in microseconds; `nil` on a reused connection.

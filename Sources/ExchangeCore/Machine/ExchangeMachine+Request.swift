@@ -177,7 +177,7 @@ extension ExchangeMachine {
         case .head(let head, let framing): emitRequestHead(head, framing)
         case .part(let part):
             if request.flow.bodyMayChange { sink.record(.body(record.id, .requestSent, part)) }
-            outgoing?.keep(part)
+            outgoing?.keep(part, request.flow.budget)
             emit(.sendRequestPart(part))
         case .end(let trailers):
             outgoing?.isEnded = true
@@ -259,6 +259,8 @@ extension ExchangeMachine {
                 marks.requestSent = now
                 emit(.sendRequestEnd(outgoing.trailers))
             }
+            let isNeverRepeated = outgoing.framing != .none && facts.version < .http2 && !outgoing.isIdempotent
+            if isNeverRepeated || facts.isBound { self.outgoing?.forget() }
         }
         pause(.request, [.upstreamPending, .streamLimit], false)
         pumpRequest()
@@ -315,7 +317,8 @@ extension ExchangeMachine {
     ///
     /// On a connection that was reused this may only mean that it had been idle too long, so a request that is safe
     /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
-    /// which the server said that it did nothing about it (RFC 9113 §8.7).
+    /// which the server said that it did nothing about it (RFC 9113 §8.7). Another request is its client's to repeat: the
+    /// client sees its own connection closed without an answer, as it would without a proxy.
     ///
     /// `failure` is what the exchange ends with, if it does; `wasProcessed` is `false` where the server said that it has
     /// not processed the request.
@@ -334,6 +337,12 @@ extension ExchangeMachine {
                 : "the server did not process the request, so it was sent again: \(failure.message)"
             note(reason)
             connect(fresh: true)
+        case .relaying(.asked(interims: 0)) where isForClientToRepeat(failure, wasProcessed):
+            note(
+                "the client got no answer, as the reused connection to the server was closed before one, and the request is not "
+                    + "one to be sent twice; the client may repeat it"
+            )
+            fail(failure, cutClient: true)
         case .relaying:
             var failure = failure
             failure.message += responsePlace
@@ -347,23 +356,37 @@ extension ExchangeMachine {
         guard wasProcessed else { return outgoing.retries < OutgoingRequest.unprocessedLimit }
         // A stream that was reset is not a connection that had been idle too long: the server means this request.
         return outgoing.retries == 0 && failure.resetCode == nil && record.flags.contains(.upstreamReused)
-            && ExchangeMachine.isIdempotent(outgoing.head.method)
+            && outgoing.isIdempotent
     }
 
-    /// The server is gone but its response is whole: what the client still sends goes nowhere.
+    /// Whether a connection that was reused is gone, so that the client knows better than Sluice what to do about that.
+    private func isForClientToRepeat(_ failure: ExchangeFailure, _ wasProcessed: Bool) -> Bool {
+        guard outgoing?.retries == 0, record.flags.contains(.upstreamReused) else { return false }
+        let isGone = failure.code == .reset || failure.code == .upstreamProxy
+        return isGone && (failure.resetCode == nil || !wasProcessed)
+    }
+
+    /// Whether the request could be sent a second time if its connection were gone before an answer, as far as its head says.
+    package var mayBeRepeated: Bool {
+        guard let outgoing, outgoing.isIdempotent else { return false }
+        return switch outgoing.framing {
+        case .none: true
+        case .length(let length): length <= OutgoingRequest.limit
+        case .chunked, .untilClose: outgoing.isEnded && outgoing.isWhole
+        }
+    }
+
+    /// The head that goes to the server.
+    package var outgoingHead: RequestHead? { outgoing?.head }
+
+    /// The server is gone but its response is whole: what the client still sends goes nowhere. A server that reset its stream with
+    /// NO_ERROR asks the client to stop (RFC 9113 §8.1).
     private mutating func discardRest(_ failure: ExchangeFailure) {
         note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
         abandonUpstream()
         discardRequest()
+        if failure.resetCode == .noError { requestState = .discarding(isWhole: true) }
         finishIfDone()
-    }
-
-    /// RFC 9110 §9.2.2.
-    static func isIdempotent(_ method: String) -> Bool {
-        switch method {
-        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
-        default: false
-        }
     }
 
     /// The request head that was written to the server, where it differs from what was received (tap B).

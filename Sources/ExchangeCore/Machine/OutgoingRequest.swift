@@ -18,8 +18,13 @@ struct OutgoingRequest {
     /// that takes few requests on a connection refuses many of those that came at once.
     static let unprocessedLimit = 8
 
-    /// Bodies up to this many bytes are kept until the response begins.
-    static let limit = 64 << 10
+    /// Bodies up to this many bytes are kept until the response begins. It is more than servers of HTTP/2 let a stream send
+    /// before they have begun with its request.
+    static let limit = 2 << 20
+    /// From this many bytes on, what is kept counts to the budget of all bodies.
+    static let uncounted = 64 << 10
+
+    private var share: BodyShare?
 
     init(head: RequestHead, framing: BodyFraming) {
         self.head = head
@@ -30,11 +35,47 @@ struct OutgoingRequest {
     mutating func forget() {
         isWhole = false
         parts = []
+        share = nil
     }
 
-    mutating func keep(_ part: ByteBuffer) {
+    mutating func keep(_ part: ByteBuffer, _ budget: BodyBudget) {
         guard isWhole else { return }
         size += part.readableBytes
-        if size > OutgoingRequest.limit { forget() } else { parts.append(part) }
+        if size <= OutgoingRequest.limit, size <= OutgoingRequest.uncounted || count(part, budget) {
+            parts.append(part)
+        } else {
+            forget()
+        }
     }
+
+    /// Takes what a part needs of the budget, and what the parts before it need that were not counted; returns whether there
+    /// was enough.
+    private mutating func count(_ part: ByteBuffer, _ budget: BodyBudget) -> Bool {
+        if let share { return share.grow(by: part.readableBytes) }
+        let share = BodyShare(of: budget)
+        self.share = share
+        return share.grow(by: size)
+    }
+}
+
+extension OutgoingRequest {
+    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
+    var isIdempotent: Bool {
+        // The most frequent ones need no table.
+        switch head.method {
+        case "GET", "HEAD": true
+        case "POST": false
+        default: OutgoingRequest.idempotentMethods.contains(head.method)
+        }
+    }
+
+    /// The idempotent methods of the IANA's registry of methods.
+    private static let idempotentMethods: Set = [
+        "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",
+        "MERGE",
+        "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "OPTIONS", "ORDERPATCH", "PRI",
+        "PROPFIND", "PROPPATCH", "PUT", "QUERY", "REBIND", "REPORT", "SEARCH", "TRACE", "UNBIND", "UNCHECKOUT",
+        "UNLINK",
+        "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ]
 }

@@ -47,6 +47,7 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
 extension FieldName {
     package static let acceptEncoding: FieldName = "accept-encoding"  // RFC 9110 §12.5.3
     package static let altSvc: FieldName = "alt-svc"  // RFC 7838
+    package static let authorization: FieldName = "authorization"  // RFC 9110 §11.6.2
     package static let connection: FieldName = "connection"  // RFC 9110 §7.6.1
     package static let contentEncoding: FieldName = "content-encoding"  // RFC 9110 §8.4
     package static let contentLength: FieldName = "content-length"  // RFC 9110 §8.6

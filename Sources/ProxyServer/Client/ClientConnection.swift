@@ -217,6 +217,7 @@ final class ClientConnection: ChannelDuplexHandler {
         let layer = layer
         self.layer = nil
         layer?.closed()
+        identity.closeBoundConnections()
         record.closedAt = WallClock.now()
         loop.recorder.record(.connection(record))
         loop.remove(self)

@@ -18,7 +18,8 @@ package protocol ClientProcessSource: Sendable {
     func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool
 }
 
-/// Who is at the other end of a client's connection, as far as that is known by now; only for its event loop.
+/// Who is at the other end of a client's connection, as far as that is known by now, and what belongs to that connection; only
+/// for its event loop.
 final class ClientIdentity {
     /// How many exchanges that are over are told late.
     private static let mostOver = 64
@@ -30,6 +31,9 @@ final class ClientIdentity {
     private var unaware: [ObjectIdentifier: Exchange] = [:]
     /// Those that were over before it was known: a short-lived client's are.
     private var over: [Exchange] = []
+    private var hasBegun = false
+    /// The idle connections to servers that belong to this connection alone; `nil` once it is closed.
+    private var boundConnections: [HTTP1UpstreamLayer]? = []
 
     /// Asks for the process; the answer comes later, if at all.
     func ask(_ source: any ClientProcessSource, for channel: any Channel, by entrance: LoopEntrance) {
@@ -41,9 +45,11 @@ final class ClientIdentity {
         }
     }
 
-    /// An exchange begins whose record has what is known by now.
-    func began(_ exchange: Exchange) {
+    /// An exchange begins whose record has what is known by now; returns whether it is the first of the connection.
+    func began(_ exchange: Exchange) -> Bool {
         if isAwaited { unaware[ObjectIdentifier(exchange)] = exchange }
+        defer { hasBegun = true }
+        return !hasBegun
     }
 
     func ended(_ exchange: Exchange) {
@@ -58,5 +64,31 @@ final class ClientIdentity {
         (unaware, over) = ([:], [])
         guard let process else { return }
         for exchange in exchanges { exchange.clientIdentified(process) }
+    }
+}
+
+/// Connections to servers that belong to the client's connection.
+extension ClientIdentity {
+    /// Whether there may be one, which is rare.
+    var hasBoundConnections: Bool { boundConnections?.isEmpty == false }
+
+    func takeBoundConnection(_ key: UpstreamPool.Key) -> HTTP1UpstreamLayer? {
+        guard let index = boundConnections?.lastIndex(where: { $0.key == key && $0.isUsable }) else { return nil }
+        return boundConnections?.remove(at: index)
+    }
+
+    /// Keeps an idle connection for the next request; returns whether there can be one.
+    func keep(_ connection: HTTP1UpstreamLayer) -> Bool {
+        boundConnections?.append(connection)
+        return boundConnections != nil
+    }
+
+    func forget(_ connection: HTTP1UpstreamLayer) { boundConnections?.removeAll { $0 === connection } }
+
+    /// The client's connection is closed.
+    func closeBoundConnections() {
+        let connections = boundConnections ?? []
+        boundConnections = nil
+        for connection in connections { connection.close() }
     }
 }

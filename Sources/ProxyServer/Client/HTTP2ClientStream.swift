@@ -15,6 +15,8 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     private let id: HTTP2StreamID
     private let connection: ClientConnection
     private var isReading = true
+    /// Whether the client has sent all it had.
+    private var hasEnded = false
     /// Bytes of the stream's window that are not given back yet.
     private var withheld = 0
     /// A head without a body, until it is known whether anything follows: what ends with its head has to end with its
@@ -94,7 +96,11 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         if isStalled { driver.cutAtOnce(id, code) } else { driver.cut(id, code) }
     }
 
-    func exchangeFinished() { exchange = nil }
+    func exchangeFinished() {
+        exchange = nil
+        // Nobody wants the rest of the request (RFC 9113 §8.1).
+        if !hasEnded, upgrade == nil { driver.reset(id, .noError) }
+    }
 
     // MARK: - From the connection
 
@@ -105,6 +111,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     }
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
+        hasEnded = true
         // The request that asked for another protocol was over before; this is the end of what followed.
         exchange?.requestEnd(trailers: trailers, wireBytes: upgrade == nil ? wireBytes : 0)
     }

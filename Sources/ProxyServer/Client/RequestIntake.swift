@@ -87,10 +87,10 @@ struct RequestIntake {
         head.fields.obliterate(.proxyAuthorization)
         if credentials == nil, isReverse {
             // Clients that know nothing of a proxy send them as for a server, which gets none then.
-            credentials = self.credentials(in: RequestIntake.authorization, of: head)
+            credentials = self.credentials(in: .authorization, of: head)
             if credentials != nil {
-                head.fields.obliterate(RequestIntake.authorization)
-                head.fields.removeAll(RequestIntake.authorization)
+                head.fields.obliterate(.authorization)
+                head.fields.removeAll(.authorization)
             }
         }
         if let credentials, authentication.remembered(credentials) == .accepted { return nil }
@@ -111,8 +111,6 @@ struct RequestIntake {
         case .tunnel, .nowhere: nil
         }
     }
-
-    private static let authorization: FieldName = "authorization"
 
     private func credentials(in name: FieldName, of head: RequestHead) -> BasicCredentials? {
         head.fields.withValue(of: name) { BasicCredentials(fieldValue: $0) } ?? nil

@@ -1,3 +1,4 @@
+import ExchangeCore
 import HTTPModel
 import Logging
 import NIOCore
@@ -15,6 +16,8 @@ final class SharedState: Sendable {
     let holds = HoldBoard()
     let ownConnections = OwnConnections()
     let clientCounts: ClientCounts
+    /// The servers that offered to authenticate connections (RFC 4559 §6).
+    private let connectionAuthenticators = Mutex<Set<Destination>>([])
     let ownAddresses = Mutex<[SocketAddress]>([])
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>
@@ -43,6 +46,20 @@ final class SharedState: Sendable {
     /// or where connections are redirected to it, which may take its own as well.
     func mayLeadBack(_ port: Int?) -> Bool {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
+    }
+
+    /// The most servers that are remembered for that; then every server with credentials is taken for one.
+    private static let mostAuthenticators = 1_000
+
+    func noteConnectionAuthentication(_ server: Destination) {
+        connectionAuthenticators.withLock { if $0.count < Self.mostAuthenticators { $0.insert(server) } }
+    }
+
+    /// Whether credentials that a server takes may count for all that follows on their connection.
+    func authenticatesConnections(_ server: Destination) -> Bool {
+        connectionAuthenticators.withLock { servers in
+            !servers.isEmpty && (servers.count >= Self.mostAuthenticators || servers.contains(server))
+        }
     }
 
     private var isTransparent: Bool { configuration.listeners.contains { $0.mode == .transparent } }

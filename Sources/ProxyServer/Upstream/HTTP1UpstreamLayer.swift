@@ -39,6 +39,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private var state = State.idle
     private var isParsing = false
     private var hasServed = false
+    /// Whether the server may have authenticated the connection, so that nobody but its owner uses it (RFC 4559 §6).
+    private var isBound = false
+    /// The client's connection that it belongs to, and with which it is closed.
+    private weak var owner: ClientIdentity?
 
     init(_ connection: UpstreamConnection, key: UpstreamPool.Key, forwarding: ProxyForwarding? = nil) {
         self.connection = connection
@@ -66,7 +70,11 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     // MARK: - UpstreamLeg
 
-    var facts: UpstreamFacts { connection.facts(.http11, isReused: hasServed) }
+    var facts: UpstreamFacts {
+        var facts = connection.facts(.http11, isReused: hasServed)
+        facts.isBound = isBound
+        return facts
+    }
     var partialHeadSize: Int { parser.partialHeadSize }
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
@@ -74,6 +82,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         if head.version != .http11 { makeOurs(&head) }
         let framing = SentFraming.settle(&head, as: framing)
         parser.expect(method: head.method)
+        if head.fields.contains(.authorization) { noteAuthorization(head.fields) }
         if case .idle = state { state = .exchanging(Progress(framing: framing)) }
         var bytes = ByteBuffer()
         bytes.reserveCapacity(512)
@@ -126,10 +135,15 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             idleSince = loop.eventLoop.now
             state = .idle
             hasServed = true
-            loop.pool.put(self)
+            if !isBound { loop.pool.put(self) } else if owner?.keep(self) != true { connection.close() }
         } else {
             connection.close()
         }
+    }
+
+    /// Forgets it where it waits for its next request.
+    private func leavePool() {
+        if isBound { owner?.forget(self) } else { loop.pool.remove(self) }
     }
 
     private var isReusable: Bool {
@@ -172,7 +186,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         case .switching, .closed: break
         case .idle where exchange == nil:
             state = .closed
-            loop.pool.remove(self)
+            leavePool()
             connection.close()
         case .idle, .exchanging:
             parser.receiveEOF()
@@ -196,7 +210,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         switch last {
         case .closed: break
         case _ where connection.hasInputEnded: break
-        case .idle where exchange == nil: loop.pool.remove(self)
+        case .idle where exchange == nil: leavePool()
         case .idle, .exchanging, .switching: fail(error, last)
         }
     }
@@ -241,6 +255,27 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         var failure = ended(how)
         failure.isReset = true
         return failure
+    }
+
+    // MARK: - Authentication
+
+    /// The request has credentials, which may be the connection's from here on.
+    private func noteAuthorization(_ fields: FieldSection) {
+        if ConnectionAuthentication.isNamed(in: fields, by: .authorization)
+            || loop.shared.authenticatesConnections(key.destination)
+        {
+            bind()
+        }
+    }
+
+    private func bind() {
+        guard !isBound else { return }
+        isBound = true
+        owner = exchange?.identity
+        exchange?.note(
+            "the connection to the server is this client connection's own from here on, since the server may authenticate it "
+                + "(NTLM, Negotiate)"
+        )
     }
 
     // MARK: - Responses
@@ -292,8 +327,12 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             exchange?.interim(head)
         case .head(let received, let framing):
             if let forwarding, received.status == 407 {
-                fail(forwarding.unauthorized(received))
+                exchange?.upstreamFailed(forwarding.unauthorized(received))
                 return connection.close()
+            }
+            if received.status == 401, ConnectionAuthentication.isNamed(in: received.fields, by: .wwwAuthenticate) {
+                loop.shared.noteConnectionAuthentication(key.destination)
+                bind()
             }
             var head = received
             let isUpgrade = head.status == 101

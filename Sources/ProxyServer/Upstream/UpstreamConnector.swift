@@ -61,13 +61,24 @@ final class UpstreamConnector {
         chooseRoute(exchange)
         if let answers = loop.configuration.answers {
             answer(from: answers, exchange)
-        } else if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
+        } else if !fresh, case .http = purpose, let connection = idleConnection(for: exchange) {
             hand(connection)
         } else if mayBeHTTP2 {
-            askOrigin()
+            askOrigin(fresh: fresh || exchange.needsFreshConnection)
         } else {
             resolve()
         }
+    }
+
+    /// An idle connection that the request may have.
+    private func idleConnection(for exchange: Exchange) -> HTTP1UpstreamLayer? {
+        let key = key
+        if exchange.identity.hasBoundConnections, let bound = exchange.identity.takeBoundConnection(key) {
+            return bound
+        }
+        guard exchange.needsFreshConnection else { return loop.pool.take(key) }
+        loop.pool.closeOldest(key)
+        return nil
     }
 
     /// Lets a recording take the server's place; bytes that nobody reads have nothing there that could answer them.
@@ -115,6 +126,7 @@ final class UpstreamConnector {
     private var mayBeHTTP2: Bool {
         // What a proxy reads and asks itself is its own choice.
         guard loop.configuration.http2.contains(.upstream), forwarding == nil else { return false }
+        if exchange?.authenticatesConnection == true { return false }
         return switch purpose {
         case .http(let expectsHTTP2): destination.scheme == "https" || expectsHTTP2
         case .extendedConnect: true
@@ -122,9 +134,10 @@ final class UpstreamConnector {
         }
     }
 
-    private func askOrigin() {
+    private func askOrigin(fresh: Bool) {
         let origin = loop.pool.origin(key)
         self.origin = origin
+        if fresh { origin.closeIdle() }
         switch origin.ask(self, now: loop.eventLoop.now) {
         case .stream(let stream): received(stream)
         case .connect:

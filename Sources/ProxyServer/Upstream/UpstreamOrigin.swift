@@ -173,6 +173,13 @@ final class UpstreamOrigin {
         }
     }
 
+    /// Closes the connections without a stream, for a fresh one to take their place.
+    func closeIdle() {
+        let idle = connections.filter { $0.isIdle(since: .distantFuture) }
+        connections.removeAll { $0.isIdle(since: .distantFuture) }
+        for connection in idle { connection.close() }
+    }
+
     func closeIdle(before moment: NIODeadline) -> Int {
         let idle = connections.filter { $0.isIdle(since: moment) }
         for connection in idle { connection.close() }

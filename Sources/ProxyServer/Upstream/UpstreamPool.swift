@@ -40,6 +40,13 @@ final class UpstreamPool {
 
     func put(_ connection: HTTP1UpstreamLayer) { idle[connection.key, default: []].append(connection) }
 
+    /// Closes the one that has been idle for the longest time: a fresh one takes its place.
+    func closeOldest(_ key: Key) {
+        guard let oldest = idle[key]?.first else { return }
+        remove(oldest)
+        oldest.close()
+    }
+
     /// Forgets a connection that was closed while idle.
     func remove(_ connection: HTTP1UpstreamLayer) {
         guard var connections = idle[connection.key] else { return }
