@@ -31,6 +31,7 @@ static inline long sluice_SSL_CTX_set_session_cache_mode(SSL_CTX *ctx, long mode
     return SSL_CTX_set_session_cache_mode(ctx, mode);
 }
 static inline long sluice_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) { return SSL_CTX_set_mode(ctx, mode); }
+static inline long sluice_SSL_CTX_set_dh_auto(SSL_CTX *ctx, int isOn) { return SSL_CTX_set_dh_auto(ctx, isOn); }
 static inline long sluice_SSL_CTX_ticket_key_length(SSL_CTX *ctx) {
     return SSL_CTX_get_tlsext_ticket_keys(ctx, NULL, 0);
 }
@@ -107,6 +108,7 @@ static inline void sluice_free(void *memory) { OPENSSL_free(memory); }
 
 static inline const char *sluice_getenv(const char *name) { return getenv(name); }
 static inline EVP_PKEY *sluice_generate_P256(void) { return EVP_EC_gen("P-256"); }
+static inline EVP_PKEY *sluice_generate_RSA(size_t bits) { return EVP_RSA_gen(bits); }
 // The key again, in the representation of OpenSSL 1.1, or NULL. OpenSSL 3.0 puts such a public key into a certificate
 // in 3 us instead of 150.
 static inline EVP_PKEY *sluice_copy_as_EC_KEY(EVP_PKEY *key) {

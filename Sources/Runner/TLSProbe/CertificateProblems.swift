@@ -91,6 +91,10 @@ enum CertificateProblems {
             let only = addresses.isEmpty ? "" : ", only \(listed(addresses))"
             let common = commonName.isEmpty ? "" : " Its common name '\(VisibleText.of(commonName))' does not count."
             return problem(.wrongName, "names no host in its subjectAltName\(only).\(common)")
+        case .compromisedAuthority(let name):
+            let text =
+                "'\(VisibleText.of(name))' is an authority whose private key is public: anybody can issue such certificates."
+            return .init(.compromisedAuthority, depth: found.depth, "\(text) Have the server's issued by another one.")
         case .tooWeak(let reason): return problem(.weakKey, "is too weak (\(reason)).")
         case .revoked(let moment, _): return problem(.revoked, "was revoked on \(date(moment)).")
         case .other(let reason): return problem(.other, "did not pass: \(reason).")

@@ -15,6 +15,7 @@ package struct TLSReport: Sendable {
         case wrongName = "wrong-name"
         case weakKey = "weak-key"
         case weakSignature = "weak-signature"
+        case compromisedAuthority = "compromised-authority"
     }
 
     /// One thing for which a client with usual demands does not connect.

@@ -32,9 +32,14 @@ final class PrivateKeyHandle {
         self.init(owning: parsed)
     }
 
-    /// A new key on the curve P-256.
-    static func generate() -> PrivateKeyHandle? {
-        sluice_generate_P256().map { PrivateKeyHandle(owning: $0) }
+    /// A new key, by default on the curve P-256.
+    static func generate(_ kind: LeafKey.Kind = .ecdsa) -> PrivateKeyHandle? {
+        let made =
+            switch kind {
+            case .ecdsa: sluice_generate_P256()
+            case .rsa: sluice_generate_RSA(2_048)
+            }
+        return made.map { PrivateKeyHandle(owning: $0) }
     }
 
     /// The same key as OpenSSL puts it into certificates fastest.
@@ -66,6 +71,11 @@ private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>
     guard length > 0, let memory else { return [] }
     defer { sluice_free(memory) }
     return Array(UnsafeBufferPointer(start: memory, count: Int(length)))
+}
+
+/// The SubjectPublicKeyInfo of a certificate.
+func publicKeyDER(of certificate: OpaquePointer) -> [UInt8] {
+    encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
 }
 
 /// Runs `write` with a BIO in memory and returns what was written to it.
@@ -147,6 +157,13 @@ func sha256(of certificate: OpaquePointer) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0
     X509_digest(certificate, EVP_sha256(), &digest, &length)
+    return Array(digest.prefix(Int(length)))
+}
+
+/// The SHA-256 digest of the bytes; empty if OpenSSL has none.
+func sha256(of bytes: [UInt8]) -> [UInt8] {
+    var (digest, length) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
+    guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1 else { return [] }
     return Array(digest.prefix(Int(length)))
 }
 

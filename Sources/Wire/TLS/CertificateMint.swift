@@ -2,24 +2,30 @@ internal import COpenSSL
 
 /// The private key that all minted certificates of one run share: a new one per host would cost time and win nothing.
 package struct LeafKey: Sendable {
+    package enum Kind: Sendable, Hashable {
+        /// On the curve P-256.
+        case ecdsa
+        /// With 2,048 bits, for clients that do not accept ECDSA.
+        case rsa
+    }
+
+    let kind: Kind
     let der: [UInt8]
 
-    /// Creates a new key on the curve P-256.
-    package init() throws(CertificateError) {
+    /// Creates a new key; one for RSA takes some 100 ms.
+    package init(_ kind: Kind = .ecdsa) throws(CertificateError) {
         ERR_clear_error()
-        guard let key = PrivateKeyHandle.generate() else {
+        guard let key = PrivateKeyHandle.generate(kind) else {
             throw CertificateError(reason: "no key can be made (\(OpenSSLErrors.take().text))")
         }
+        self.kind = kind
         der = key.der
     }
 
     /// The SHA-256 of the public key as certificates have it (SubjectPublicKeyInfo, RFC 7469 section 2.4).
     package var publicKeyHash: [UInt8]? {
         guard let key = PrivateKeyHandle(der: der) else { return nil }
-        let information = key.publicDER
-        var (digest, length) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
-        guard EVP_Digest(information, information.count, &digest, &length, EVP_sha256(), nil) == 1 else { return nil }
-        return Array(digest.prefix(Int(length)))
+        return sha256(of: key.publicDER)
     }
 }
 
@@ -58,16 +64,22 @@ package final class CertificateMint {
     private let authorityKey: PrivateKeyHandle
     private let authorityNotAfter: Int64
     private let chain: [X509Handle]
-    private let leafKey: PrivateKeyHandle
-    /// The extensions that are the same in every leaf.
-    private let commonExtensions: [CertificateExtension]
-    private var cache: RecencyCache<HostName, LeafCertificate>
+    private let cacheCapacity: Int
+    private var leaves: [LeafKey.Kind: Leaves] = [:]
+
+    /// The certificates with one key.
+    private struct Leaves {
+        let key: PrivateKeyHandle
+        /// The extensions that are the same in every leaf.
+        let commonExtensions: [CertificateExtension]
+        var cache: RecencyCache<HostName, LeafCertificate>
+    }
 
     private static let day: Int64 = 86_400
-    /// Browsers refuse certificates that are valid for more than 398 days.
-    private static let validDays: Int64 = 397
+    /// Browsers refuse certificates that are valid for more than 398 days, and from March 2026 on for more than 200.
+    private static let validDays: Int64 = 180
 
-    /// Makes a mint that keeps `cacheCapacity` certificates, all with the key `leafKey`.
+    /// Makes a mint that keeps `cacheCapacity` certificates for each kind of key.
     package init(
         authority: CertificateAuthority,
         leafKey: LeafKey,
@@ -76,48 +88,73 @@ package final class CertificateMint {
         ERR_clear_error()
         let chain = authority.chainDER.compactMap { X509Handle(der: $0) }
         guard let certificate = X509Handle(der: authority.certificateDER),
-            let authorityKey = PrivateKeyHandle(der: authority.keyDER),
-            let key = PrivateKeyHandle(der: leafKey.der),
-            let extensions = Self.commonExtensions(authority: certificate, key: key)
+            let authorityKey = PrivateKeyHandle(der: authority.keyDER)
         else { throw CertificateError(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))") }
         self.authority = certificate
         self.authorityKey = authorityKey
         self.chain = chain
-        self.leafKey = key.forCertificates
+        self.cacheCapacity = cacheCapacity
         authorityNotAfter = authority.notAfter
-        commonExtensions = extensions
-        cache = RecencyCache(capacity: cacheCapacity)
+        try use(leafKey)
+    }
+
+    /// Whether certificates with this kind of key can be minted.
+    package func has(_ kind: LeafKey.Kind) -> Bool { leaves[kind] != nil }
+
+    /// Has certificates minted with this key, too; only the first key of each kind counts.
+    package func use(_ leafKey: LeafKey) throws(CertificateError) {
+        if has(leafKey.kind) { return }
+        guard let key = PrivateKeyHandle(der: leafKey.der), let extensions = commonExtensions(leafKey.kind, key) else {
+            throw CertificateError(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))")
+        }
+        leaves[leafKey.kind] = Leaves(
+            key: leafKey.kind == .ecdsa ? key.forCertificates : key,
+            commonExtensions: extensions,
+            cache: RecencyCache(capacity: cacheCapacity)
+        )
         ERR_clear_error()
     }
 
     /// The certificate for a DNS name or an IP address, from the cache or newly minted.
     ///
     /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
-    package func certificate(for host: String) throws(CertificateError) -> LeafCertificate {
-        try certificate(for: host, now: sluice_now())
+    package func certificate(
+        for host: String,
+        key: LeafKey.Kind = .ecdsa
+    ) throws(CertificateError) -> LeafCertificate {
+        try certificate(for: host, key: key, now: sluice_now())
     }
 
     /// The same at a moment, in seconds since 1970; it may lie before the last one, where the clock was set back.
-    func certificate(for host: String, now: Int64) throws(CertificateError) -> LeafCertificate {
+    func certificate(
+        for host: String,
+        key: LeafKey.Kind = .ecdsa,
+        now: Int64
+    ) throws(CertificateError) -> LeafCertificate {
         guard let name = HostName(host) else {
             throw CertificateError(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
         }
-        if let kept = cache.value(for: name), kept.validity.lowerBound <= now,
+        if let kept = leaves[key]?.cache.value(for: name), kept.validity.lowerBound <= now,
             kept.validity.upperBound > now + Self.day
         {
             return kept
         }
-        let minted = try mint(name, now: now)
-        cache.store(minted, for: name)
+        guard let minting = leaves[key] else { throw CertificateError(reason: "the mint has no key of this kind") }
+        let minted = try mint(name, with: minting, now: now)
+        leaves[key]?.cache.store(minted, for: name)
         return minted
     }
 
-    private func mint(_ name: HostName, now: Int64) throws(CertificateError) -> LeafCertificate {
+    private func mint(
+        _ name: HostName,
+        with leaves: Leaves,
+        now: Int64
+    ) throws(CertificateError) -> LeafCertificate {
         // The start lies in the past for clients whose clock is slow.
         let start = now - Self.day
         // The last second counts as valid (RFC 5280 section 4.1.2.5).
         let end = min(start + Self.validDays * Self.day - 1, authorityNotAfter)
-        guard var builder = CertificateBuilder(key: leafKey, validFrom: start, to: end) else {
+        guard var builder = CertificateBuilder(key: leaves.key, validFrom: start, to: end) else {
             throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
         // A common name has at most 64 characters; the alternative name is what counts anyway. Without a subject
@@ -126,24 +163,25 @@ package final class CertificateMint {
         if case .dns(let text) = name, text.utf8.count <= 64 { commonName = text }
         builder.setSubject(commonName: commonName)
         builder.setIssuer(authority.pointer)
-        for prepared in commonExtensions { builder.add(prepared) }
+        for prepared in leaves.commonExtensions { builder.add(prepared) }
         builder.addAlternativeName(name, isCritical: commonName == nil)
         guard let certificate = builder.signed(by: authorityKey) else {
             throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
         // An authority may have expired while Sluice runs.
         let validity = start...max(start, end)
-        return LeafCertificate(certificate: certificate, key: leafKey, chain: chain, validity: validity)
+        return LeafCertificate(certificate: certificate, key: leaves.key, chain: chain, validity: validity)
     }
 
-    private static func commonExtensions(authority: X509Handle, key: PrivateKeyHandle) -> [CertificateExtension]? {
+    private func commonExtensions(_ kind: LeafKey.Kind, _ key: PrivateKeyHandle) -> [CertificateExtension]? {
         // The subject key identifier is a hash of the key, so a certificate with nothing but the key will do.
         guard let pointer = X509_new() else { return nil }
         let sample = X509Handle(owning: pointer)
         guard X509_set_pubkey(pointer, key.pointer) == 1 else { return nil }
         var values = [
             (NID_basic_constraints, "critical,CA:FALSE"),
-            (NID_key_usage, "critical,digitalSignature"),
+            // Old clients encrypt to an RSA key, and do not just have it sign.
+            (NID_key_usage, "critical,digitalSignature" + (kind == .rsa ? ",keyEncipherment" : "")),
             (NID_ext_key_usage, "serverAuth"),
             (NID_subject_key_identifier, "hash"),
         ]

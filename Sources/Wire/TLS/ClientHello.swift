@@ -8,11 +8,19 @@ package struct ClientHello: Sendable, Hashable {
     package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16]
+    /// Whether a certificate with an ECDSA key on the curve P-256 serves the client; else it takes one with an RSA key.
+    package var acceptsECDSA: Bool
 
-    package init(serverName: String? = nil, alpnProtocols: [String]? = nil, supportedVersions: [UInt16] = []) {
+    package init(
+        serverName: String? = nil,
+        alpnProtocols: [String]? = nil,
+        supportedVersions: [UInt16] = [],
+        acceptsECDSA: Bool = true
+    ) {
         self.serverName = serverName
         self.alpnProtocols = alpnProtocols
         self.supportedVersions = supportedVersions
+        self.acceptsECDSA = acceptsECDSA
     }
 
     package enum ParseResult: Sendable, Hashable {
@@ -80,6 +88,11 @@ private struct Cursor {
 
     mutating func integer(bytes count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
+    /// What is left, as numbers of two bytes.
+    var numbers: [UInt16] {
+        stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2).map { UInt16(rest[$0]) << 8 | UInt16(rest[$0 + 1]) }
+    }
+
     /// Takes a field that a length of `lengthBytes` bytes precedes.
     mutating func vector(lengthBytes: Int) -> Cursor? {
         integer(bytes: lengthBytes).flatMap { take($0) }.map { Cursor($0) }
@@ -130,12 +143,16 @@ private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     guard let version = cursor.integer(bytes: 2), version >> 8 == 3,
         cursor.take(32) != nil,
         cursor.vector(lengthBytes: 1) != nil,  // session identifier
-        cursor.vector(lengthBytes: 2) != nil,  // cipher suites
+        let suites = cursor.vector(lengthBytes: 2)?.numbers,  // cipher suites
         cursor.vector(lengthBytes: 1) != nil  // compression methods
     else { return .notTLS }
     var hello = ClientHello(supportedVersions: [UInt16(version)])
+    var (algorithms, groups): ([UInt16]?, [UInt16]?)
     // A hello without extensions ends here (RFC 5246 section 7.4.1.2).
-    if cursor.isEmpty { return .hello(hello) }
+    if cursor.isEmpty {
+        hello.acceptsECDSA = acceptsECDSA(hello, suites, nil, nil)
+        return .hello(hello)
+    }
     guard var extensions = cursor.vector(lengthBytes: 2), cursor.isEmpty else { return .notTLS }
     while !extensions.isEmpty {
         guard let type = extensions.integer(bytes: 2), var content = extensions.vector(lengthBytes: 2) else {
@@ -144,13 +161,47 @@ private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
         let isWellFormed =
             switch type {
             case 0: readServerName(&content, into: &hello)
+            case 10: readNumbers(&content, into: &groups)
+            case 13: readNumbers(&content, into: &algorithms)
             case 16: readProtocols(&content, into: &hello)
             case 43: readVersions(&content, into: &hello)
             default: true
             }
         if !isWellFormed { return .notTLS }
     }
+    hello.acceptsECDSA = acceptsECDSA(hello, suites, algorithms, groups)
     return .hello(hello)
+}
+
+/// Whether a client with these cipher suites, signature algorithms and groups takes an ECDSA key on the curve P-256.
+private func acceptsECDSA(
+    _ hello: ClientHello,
+    _ suites: [UInt16],
+    _ algorithms: [UInt16]?,
+    _ groups: [UInt16]?
+) -> Bool {
+    // 0x0403 is ecdsa_secp256r1_sha256. TLS 1.2 means ECDSA by a second byte of 3, whatever the curve.
+    if hello.supportedVersions.contains(0x0304), suites.contains(where: { $0 >> 8 == 0x13 }) {
+        return algorithms?.contains(0x0403) ?? true
+    }
+    guard suites.contains(where: isECDSASuite), groups?.contains(23) ?? true else { return false }
+    return algorithms?.contains { $0 & 0xFF == 3 && $0 >> 8 <= 6 } ?? true
+}
+
+/// ECDHE_ECDSA of TLS 1.0 to 1.2, by the numbers of IANA's registry.
+private func isECDSASuite(_ suite: UInt16) -> Bool {
+    switch suite {
+    case 0xC006...0xC00A, 0xC023...0xC024, 0xC02B...0xC02C, 0xC048...0xC049, 0xC05C...0xC05D, 0xC072...0xC073,
+        0xC086...0xC087, 0xC0AC...0xC0AF, 0xCCA9:
+        true
+    default: false
+    }
+}
+
+private func readNumbers(_ content: inout Cursor, into numbers: inout [UInt16]?) -> Bool {
+    guard let list = content.vector(lengthBytes: 2) else { return false }
+    numbers = list.numbers
+    return true
 }
 
 private func readServerName(_ content: inout Cursor, into hello: inout ClientHello) -> Bool {

@@ -23,7 +23,7 @@ package final class TLSClientContext {
     /// Creates a context that verifies against `trust`, which it does not read yet; `keyLog` receives the secrets of
     /// every handshake.
     package init(trust: TLSTrust = TLSTrust(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
-        context = try TLSContextHandle(leg: .upstream, keyLog: keyLog)
+        context = try TLSContextHandle(leg: .upstream, keyLog: keyLog, distrusted: trust.distrusted)
         self.trust = trust
         sessions = TLSSessionCache(capacity: Self.sessionCapacity)
         let pointer = context.pointer
@@ -102,9 +102,10 @@ package final class TLSClientContext {
     private static func verify(_ ssl: OpaquePointer, _ verification: TLSVerification) {
         // Without SSL_VERIFY_PEER OpenSSL verifies all the same, but goes on whatever the result.
         SSL_set_verify(ssl, verification == .full ? SSL_VERIFY_PEER : SSL_VERIFY_NONE) { passed, store in
-            if passed == 1 { return 1 }
             let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
-            TLSSession.of(ssl.map { OpaquePointer($0) })?.reject(store)
+            let session = TLSSession.of(ssl.map { OpaquePointer($0) })
+            if passed == 1, session?.context.distrusted.refuse(currentOf: store) != true { return 1 }
+            session?.reject(store)
             return 0
         }
     }
@@ -168,7 +169,8 @@ extension TLSSession {
         let problem = TLSError.CertificateProblem(
             code: Int(X509_STORE_CTX_get_error(store)),
             certificate: X509_STORE_CTX_get_current_cert(store),
-            names: chain.first?.alternativeNames ?? []
+            names: chain.first?.alternativeNames ?? [],
+            distrusted: context.distrusted
         )
         rejectedPeer = RejectedPeer(problem: problem, chain: chain)
     }

@@ -8,8 +8,14 @@ final class TLSContextHandle {
     let pointer: OpaquePointer
     let pipeMethod: CiphertextPipeMethod
     let keyLog: TLSKeyLog?
+    /// What is refused in the chains of peers.
+    let distrusted: DistrustedKeys
 
-    init(leg: TLSError.Leg, keyLog: TLSKeyLog?) throws(TLSError) {
+    init(
+        leg: TLSError.Leg,
+        keyLog: TLSKeyLog?,
+        distrusted: DistrustedKeys = DistrustedKeys(hashes: [])
+    ) throws(TLSError) {
         ERR_clear_error()
         let method = leg == .client ? TLS_server_method() : TLS_client_method()
         guard let pipeMethod = CiphertextPipeMethod(), let pointer = SSL_CTX_new(method) else {
@@ -18,6 +24,7 @@ final class TLSContextHandle {
         self.pointer = pointer
         self.pipeMethod = pipeMethod
         self.keyLog = keyLog
+        self.distrusted = distrusted
         SSL_CTX_set_options(pointer, sluice_OP_NO_COMPRESSION)
         sluice_SSL_CTX_set_mode(pointer, sluice_MODE_CONNECTION)
         sluice_SSL_CTX_set_min_proto_version(pointer, TLS1_2_VERSION)

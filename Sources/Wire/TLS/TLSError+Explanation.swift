@@ -28,9 +28,10 @@ extension TLSError: CustomStringConvertible {
         case .plainHTTP:
             return "The client sent plain HTTP where TLS was expected. Check for `http://` with an HTTPS port."
         case .unsupportedVersion:
-            return "The client offers only TLS versions that Sluice does not accept. Update the client."
+            return "The client offers only TLS versions that Sluice does not accept: it speaks TLS 1.2 and 1.3. "
+                + "Update the client."
         case .nothingShared:
-            return "The client and Sluice have no cipher suite or signature algorithm in common. Update the client."
+            return "The client and Sluice have no cipher suite or signature algorithm in common."
         default:
             return "The TLS connection with the client failed: \(commonReason)."
         }
@@ -124,6 +125,9 @@ extension TLSError: CustomStringConvertible {
             case .revoked(let moment, let reason):
                 "was revoked by its authority on \(date(moment))\(reason.map { " (\($0))" } ?? ""), as the server's own "
                     + "OCSP staple says. The server needs a new certificate; to look at it all the same, \(goOn)"
+            case .compromisedAuthority(let name):
+                "is issued under '\(name)', an authority whose private key is public: anybody can issue such certificates. "
+                    + "The server needs a certificate of another authority; to look at it all the same, \(goOn)"
             case .nameMismatch(let names):
                 "is for \(Self.shortened(names)), not for this host. Check the address, or \(goOn)"
             case .noHostName(let commonName, let addresses):

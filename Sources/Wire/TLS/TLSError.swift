@@ -55,6 +55,8 @@ package struct TLSError: Error, Sendable, Hashable {
         /// The certificate has no name of a host in its subjectAltName, at most these addresses; its common name, which
         /// names no host (RFC 9525 section 6.3).
         case noHostName(commonName: String, addresses: [String])
+        /// The chain has an authority whose private key is public knowledge; the authority's name.
+        case compromisedAuthority(String)
         /// A key or signature in the chain is too weak; OpenSSL's reason, for example `ee key too small`.
         case tooWeak(String)
         /// Anything else; OpenSSL's reason.
@@ -96,6 +98,17 @@ package struct TLSError: Error, Sendable, Hashable {
         switch cause {
         case .peerAlert(let name): return Self.certificateAlerts.contains(name)
         case .closedDuringHandshake: return certificateSent
+        default: return false
+        }
+    }
+
+    /// Whether client and proxy have no protocol version, cipher suite or signature algorithm in common.
+    package var clientSharesNothing: Bool {
+        guard leg == .client else { return false }
+        switch cause {
+        case .unsupportedVersion, .nothingShared: return true
+        case .peerAlert(let name):
+            return ["handshake_failure", "protocol_version", "insufficient_security"].contains(name)
         default: return false
         }
     }
@@ -156,7 +169,11 @@ extension TLSError {
 
 extension TLSError.CertificateProblem {
     /// Names what `X509_verify_cert` reported about a certificate of the chain.
-    init(code: Int, certificate: OpaquePointer?, names: [String]) {
+    init(code: Int, certificate: OpaquePointer?, names: [String], distrusted: DistrustedKeys) {
+        if let certificate, distrusted.contain(keyOf: certificate) {
+            self = .compromisedAuthority(CertificateName.subject(of: certificate))
+            return
+        }
         let text = String(cString: X509_verify_cert_error_string(code))
         switch Int32(truncatingIfNeeded: code) {
         case X509_V_ERR_CERT_HAS_EXPIRED:

@@ -34,7 +34,7 @@ package final class TLSProbeContext {
 
     /// Creates a context that verifies against `trust`, which is read here unless it was before.
     package init(trust: TLSTrust) throws(TLSError) {
-        context = try TLSContextHandle(leg: .upstream, keyLog: nil)
+        context = try TLSContextHandle(leg: .upstream, keyLog: nil, distrusted: trust.distrusted)
         do throws(CertificateError) {
             try trust.load()
         } catch {
@@ -127,9 +127,10 @@ package final class TLSProbeContext {
     /// Notes what is wrong, and that a certificate of ours is asked for; the handshake goes on.
     private static func watch(_ ssl: OpaquePointer) {
         SSL_set_verify(ssl, SSL_VERIFY_NONE) { passed, store in
-            if passed == 1 { return 1 }
             let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
-            if let store, let session = TLSSession.of(ssl.map { OpaquePointer($0) }) { session.note(store) }
+            guard let store, let session = TLSSession.of(ssl.map { OpaquePointer($0) }) else { return 1 }
+            if passed == 1, !session.context.distrusted.refuse(currentOf: store) { return 1 }
+            session.note(store)
             return 1
         }
         SSL_set_cert_cb(
@@ -229,7 +230,8 @@ extension TLSSession {
         let problem = TLSError.CertificateProblem(
             code: Int(code),
             certificate: certificate,
-            names: leaf.map { CertificateSummary($0).alternativeNames } ?? []
+            names: leaf.map { CertificateSummary($0).alternativeNames } ?? [],
+            distrusted: context.distrusted
         )
         let noted = ChainProblem(depth: max(0, Int(X509_STORE_CTX_get_error_depth(store))), problem: problem)
         // OpenSSL may find the same again by another way: that a signature cannot be checked follows from the rest.

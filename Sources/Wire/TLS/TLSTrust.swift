@@ -12,6 +12,7 @@ package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
     private let certificates: [[UInt8]]
+    let distrusted: DistrustedKeys
     /// The store and what is in it so far.
     private struct State {
         /// The `X509_STORE`.
@@ -27,15 +28,18 @@ package final class TLSTrust: Sendable {
     /// Creates a set of authorities; reads nothing yet.
     ///
     /// `extraFiles` are PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
-    /// `certificates` are more of them in DER form; malformed ones are left out.
+    /// `certificates` are more of them in DER form; malformed ones are left out. No chain with one of the `distrusted` keys
+    /// passes.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],
         authorities: [CertificateAuthority] = [],
-        certificates: [[UInt8]] = []
+        certificates: [[UInt8]] = [],
+        distrusted: DistrustedKeys = .compromised
     ) {
         self.includesSystem = includesSystem
         self.extraFiles = extraFiles
+        self.distrusted = distrusted
         self.certificates = authorities.map(\.certificateDER) + certificates
     }
 

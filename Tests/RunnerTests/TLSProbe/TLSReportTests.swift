@@ -52,6 +52,7 @@ import Wire
             (.nameMismatch(["DNS:b.example"]), .wrongName, "DNS:b.example"),
             (.noHostName(commonName: "b", addresses: []), .wrongName, "'b'"),
             (.tooWeak("ee key too small"), .weakKey, "ee key too small"),
+            (.compromisedAuthority("Middle"), .compromisedAuthority, "'Middle'"),
             (.revoked(1_700_000_000, reason: nil), .revoked, "2023-11-14"), (.other("odd"), .other, "odd"),
         ]
         for (problem, code, words) in cases {

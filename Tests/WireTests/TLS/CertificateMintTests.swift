@@ -59,11 +59,11 @@ import Testing
         }
     }
 
-    @Test("The validity is at most 397 days, begins in the past and ends with the authority")
+    @Test("The validity is at most 180 days, begins in the past and ends with the authority")
     func validity() throws {
         let mint = try TLSFixture().mint
         let summary = try summary(mint.certificate(for: "a.example"))
-        #expect(summary.notAfter - summary.notBefore + 1 <= 397 * 86_400)
+        #expect(summary.notAfter - summary.notBefore + 1 <= 180 * 86_400)
         #expect(summary.notBefore < Int64(Date().timeIntervalSince1970) - 3_600)
     }
 
@@ -73,12 +73,12 @@ import Testing
         let now = Int64(Date().timeIntervalSince1970)
         let first = try mint.certificate(for: "a.example", now: now)
         #expect(try mint.certificate(for: "a.example", now: now - 80_000) === first)
-        #expect(try mint.certificate(for: "a.example", now: now + 390 * 86_400) === first)
+        #expect(try mint.certificate(for: "a.example", now: now + 170 * 86_400) === first)
         let past = try mint.certificate(for: "a.example", now: now - 2 * 86_400)
         #expect(try summary(past).notBefore == now - 3 * 86_400)
         #expect(try mint.certificate(for: "a.example", now: now - 2 * 86_400) === past)
-        let later = try mint.certificate(for: "a.example", now: now + 397 * 86_400)
-        #expect(try summary(later).notBefore == now + 396 * 86_400)
+        let later = try mint.certificate(for: "a.example", now: now + 180 * 86_400)
+        #expect(try summary(later).notBefore == now + 179 * 86_400)
     }
 
     @Test("A mint keeps the latest certificates and forgets the least used")
@@ -93,6 +93,28 @@ import Testing
         #expect(try mint.certificate(for: "a.example") === a)
         let again = try CertificateMint(authority: authority, leafKey: LeafKey()).certificate(for: "a.example")
         #expect(again.der != a.der)
+    }
+
+    @Test("A certificate with an RSA key is made beside the usual one, for clients that encrypt to it, too")
+    func rsa() throws {
+        let mint = try TLSFixture().mint
+        #expect(!mint.has(.rsa))
+        #expect(throws: CertificateError.self) { try mint.certificate(for: "a.example", key: .rsa) }
+        try mint.use(LeafKey(.rsa))
+        let leaf = try mint.certificate(for: "a.example", key: .rsa)
+        #expect(try mint.certificate(for: "a.example", key: .rsa) === leaf)
+        // Another key of the same kind changes nothing.
+        try mint.use(LeafKey(.rsa))
+        #expect(try mint.certificate(for: "a.example", key: .rsa) === leaf)
+        let certificate = try #require(X509Handle(der: mint.certificate(for: "a.example").der))
+        let usual = CertificateFacts(certificate.pointer)
+        #expect((usual.keyType, usual.keyBits) == ("EC", 256))
+        let directory = try Scratch()
+        defer { directory.remove() }
+        let file = try directory.write("leaf.der", leaf.der)
+        let text = try openssl(["x509", "-inform", "der", "-in", file, "-noout", "-text"]).output
+        #expect(text.contains("Public-Key: (2048 bit)"))
+        #expect(text.contains("Digital Signature, Key Encipherment"))
     }
 
     @Test("An RSA authority and an intermediate one work as well")

@@ -104,12 +104,47 @@ import Testing
 
     @Test("GREASE versions are left out, and a hello without extensions has its own version")
     func versions() {
-        func record(_ extensions: [UInt8]) -> ByteBuffer {
-            let body: [UInt8] = [3, 3] + [UInt8](repeating: 0, count: 32) + [0, 0, 2, 0x13, 1, 1, 0] + extensions
-            return ByteBuffer(bytes: [22, 3, 1, 0, UInt8(body.count + 4), 1, 0, 0, UInt8(body.count)] + body)
-        }
-        #expect(ClientHello.parse(record([])) == .hello(ClientHello(supportedVersions: [0x0303])))
+        let old = ClientHello(supportedVersions: [0x0303], acceptsECDSA: false)
+        #expect(ClientHello.parse(hello(suites: [0x1301])) == .hello(old))
         let grease: [UInt8] = [0, 9, 0, 43, 0, 5, 4, 0x3A, 0x3A, 3, 4]
-        #expect(ClientHello.parse(record(grease)) == .hello(ClientHello(supportedVersions: [0x0304])))
+        let result = ClientHello.parse(hello(suites: [0x1301], extensions: grease))
+        #expect(result == .hello(ClientHello(supportedVersions: [0x0304])))
+    }
+
+    private func hello(suites: [UInt16], extensions: [UInt8] = []) -> ByteBuffer {
+        func bytes(_ numbers: [UInt16]) -> [UInt8] { numbers.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] } }
+        var body: [UInt8] = [3, 3] + [UInt8](repeating: 0, count: 32) + [0]
+        body += bytes([UInt16(suites.count * 2)] + suites) + [1, 0] + extensions
+        return ByteBuffer(bytes: [22, 3, 1, 0, UInt8(body.count + 4), 1, 0, 0, UInt8(body.count)] + body)
+    }
+
+    @Test("Whether a client accepts ECDSA is known by its suites, signature algorithms and curves")
+    func acceptsECDSA() {
+        let (tls13, tls12): ([UInt16], [UInt16]) = ([0x0304, 0x0303], [0x0303])
+        // Versions, suites, signature algorithms, groups; nil for no such extension.
+        let rows: [([UInt16], [UInt16], [UInt16]?, [UInt16]?, Bool)] = [
+            (tls13, [0x1301, 0xC02F], [0x0403, 0x0804], [29], true),
+            (tls13, [0x1301, 0xC02B], [0x0804, 0x0401], [23], false),
+            // TLS 1.3 needs the very curve of our key, and is spoken if both can.
+            (tls13, [0x1301, 0xC02B], [0x0503], [23, 24], false),
+            (tls12, [0xC02B, 0xC02F], [0x0403, 0x0401], [29, 23], true),
+            (tls12, [0xC02F], [0x0403, 0x0401], [23], false),
+            (tls12, [0xC02B, 0xC02F], [0x0401], [23], false), (tls12, [0xC02B, 0xC02F], [0x0403], [29], false),
+            (tls12, [0xC02B], [0x0503], nil, true), (tls12, [0xC02B], nil, nil, true),
+            (tls12, [0x002F, 0x0033], nil, nil, false),
+            (tls12, [0xCCA9], [0x0807], nil, false), (tls12, [0x1301, 0xCCA9], [0x0403], [23], true),
+        ]
+        func field(_ type: UInt8, _ numbers: [UInt16]?, lengthBytes: Int = 2) -> [UInt8] {
+            guard let numbers else { return [] }
+            let content = numbers.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+            let length = (lengthBytes == 2 ? [0] : []) + [UInt8(content.count)]
+            return [0, type, 0, UInt8(content.count + lengthBytes)] + length + content
+        }
+        for (versions, suites, algorithms, groups, accepts) in rows {
+            let fields = field(43, versions, lengthBytes: 1) + field(13, algorithms) + field(10, groups)
+            let parsed = ClientHello.parse(hello(suites: suites, extensions: [0, UInt8(fields.count)] + fields))
+            let expected = ClientHello(supportedVersions: versions, acceptsECDSA: accepts)
+            #expect(parsed == .hello(expected), "\(versions) \(suites) \(String(describing: algorithms))")
+        }
     }
 }

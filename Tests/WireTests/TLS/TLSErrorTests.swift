@@ -1,4 +1,5 @@
 import COpenSSL
+import Foundation
 import HTTPModel
 import NIOCore
 import Support
@@ -106,6 +107,71 @@ import Testing
         return try #require(pair.client.state.failure)
     }
 
+    @Test("Client and proxy that share no version or suite are known as such, and the words fit a client of today")
+    func nothingShared() throws {
+        func failure(_ change: (TLSSession) -> Void) throws -> TLSError {
+            var pair = try TLSFixture().pair()
+            change(pair.client)
+            pair.run()
+            return try #require(pair.server.state.failure)
+        }
+        let old = try failure {
+            $0.accept(from: TLS1_VERSION)
+            $0.limit(to: TLS1_1_VERSION)
+        }
+        #expect(old.cause == .unsupportedVersion && old.clientSharesNothing)
+        #expect(old.explanation.contains("Update the client"))
+        let rsa = try failure {
+            $0.limit(to: TLS1_2_VERSION)
+            SSL_set_cipher_list($0.ssl, "aRSA")
+        }
+        #expect(rsa.cause == .nothingShared && rsa.clientSharesNothing && !rsa.clientRefusedCertificate)
+        #expect(!rsa.explanation.contains("Update"))
+        let refused = TLSError(leg: .client, cause: .peerAlert("unknown_ca"))
+        #expect(!refused.clientSharesNothing)
+        #expect(!TLSError(leg: .upstream, cause: .nothingShared).clientSharesNothing)
+    }
+
+    @Test(
+        "A chain with an authority whose private key is public is refused, whatever is trusted; a host may be let through"
+    )
+    func compromisedAuthority() throws {
+        let fixture = try TLSFixture(distrusted: { authority in
+            let key = X509Handle(der: authority.certificateDER).map { sha256(of: publicKeyDER(of: $0.pointer)) }
+            return DistrustedKeys(hashes: [hexadecimal(key ?? [])])
+        })
+        var pair = try fixture.pair()
+        pair.run()
+        let failure = try #require(pair.client.state.failure)
+        #expect(failure.cause == .certificate(.compromisedAuthority("Sluice CA test")))
+        #expect(
+            failure.explanation.contains("'Sluice CA test'") && failure.explanation.contains("private key is public")
+        )
+        var open = try fixture.pair(verification: .recordOnly)
+        open.run()
+        #expect(open.client.state == .open)
+        #expect(open.client.details.verificationFailure == "certificate revoked")
+    }
+
+    @Test("The keys of eMudhra's authorities that became public are known by their certificates' public keys")
+    func compromisedKeys() throws {
+        // EM DV TLS CA - G3B.
+        let encoded =
+            "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAE557ZwEqXc8RzXlERHahawr1eZKs3S4DhLLwgOOweTw47gS/JhZ4eZ6+wTi+LyX90hbplqpEe6KTk"
+            + "W2LVzAPVa+Z4s8OMtNyTfKJGDiOEU8iSk10p1E+R4VYGtjzO2rRo"
+        let bytes = Array(try #require(Data(base64Encoded: encoded)))
+        let key = bytes.withUnsafeBufferPointer { buffer in
+            var position = buffer.baseAddress
+            return d2i_PUBKEY(nil, &position, buffer.count)
+        }
+        let certificate = X509Handle(owning: try #require(X509_new()))
+        let owned = PrivateKeyHandle(owning: try #require(key))
+        #expect(X509_set_pubkey(certificate.pointer, owned.pointer) == 1)
+        #expect(DistrustedKeys.compromised.contain(keyOf: certificate.pointer))
+        let other = try #require(X509Handle(der: TLSFixture().authority.certificateDER))
+        #expect(!DistrustedKeys.compromised.contain(keyOf: other.pointer))
+    }
+
     @Test("A client that closes after it saw our certificate refused it; one that closes before did not")
     func silentRefusal() throws {
         let fixture = try TLSFixture()
@@ -180,7 +246,8 @@ import Testing
             .certificate(.missingIssuer("Middle", url: "http://a.example/middle.crt")),
             .certificate(.revoked(1_700_000_000, reason: "keyCompromise")),
             .certificate(.nameMismatch(["DNS:a"])), .certificate(.noHostName(commonName: "", addresses: [])),
-            .certificate(.tooWeak("ee key too small")), .certificate(.other("x")),
+            .certificate(.compromisedAuthority("Middle")), .certificate(.tooWeak("ee key too small")),
+            .certificate(.other("x")),
             .closedDuringHandshake, .plainHTTP, .legacyRenegotiation, .dhKeyTooSmall, .unsupportedVersion,
             .nothingShared, .protocolViolation("bad"), .invalidHost, .alreadyShutDown, .resource("none"),
         ]

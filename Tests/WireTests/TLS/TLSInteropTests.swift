@@ -7,9 +7,17 @@ import Testing
 @testable import Wire
 
 @Suite struct TLSInteropTests {
-    @Test("OpenSSL's own client accepts our server", arguments: ["-tls1_2", "-tls1_3"])
-    func opensslClient(version: String) throws {
+    @Test(
+        "OpenSSL's own client accepts our server, also if it takes no ECDSA, or has only finite fields or RSA to agree on keys",
+        arguments: [
+            "-tls1_2", "-tls1_3", "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256",
+            "-tls1_2 -cipher DHE-RSA-AES256-SHA256",
+            "-tls1_2 -cipher AES128-SHA", "-tls1_2 -sigalgs RSA+SHA256", "-tls1_3 -sigalgs rsa_pss_rsae_sha256",
+        ]
+    )
+    func opensslClient(options: String) throws {
         let fixture = try TLSFixture()
+        try fixture.mint.use(LeafKey(.rsa))
         let directory = try Scratch()
         defer { directory.remove() }
         let root = try directory.write("root.pem", fixture.authority.export(.pem))
@@ -19,19 +27,30 @@ import Testing
         let client = try ChildProgram(
             "/usr/bin/env",
             [
-                "openssl", "s_client", version, "-connect", "127.0.0.1:\(listener.port)", "-servername",
-                "www.example.com", "-verify_hostname", "www.example.com", "-verify_return_error", "-x509_strict",
-                "-CAfile", root, "-alpn", "h2,http/1.1", "-quiet", "-ign_eof",
-            ],
+                "openssl", "s_client", "-connect", "127.0.0.1:\(listener.port)", "-servername", "www.example.com",
+                "-verify_hostname", "www.example.com", "-verify_return_error", "-x509_strict", "-CAfile", root, "-alpn",
+                "h2,http/1.1", "-quiet", "-ign_eof",
+            ] + options.split(separator: " ").map(String.init),
             input: input.fileHandleForReading,
             output: output.fileHandleForWriting
         )
         try output.fileHandleForWriting.close()
         let socket = try listener.accept()
         defer { socket.close() }
-        let server = try fixture.server.makeSession(certificate: fixture.mint.certificate(for: "www.example.com"))
+        let first = ByteBuffer(bytes: socket.read())
+        guard case .hello(let hello) = ClientHello.parse(first) else {
+            Issue.record("the hello came in pieces")
+            return
+        }
+        let key: LeafKey.Kind = hello.acceptsECDSA ? .ecdsa : .rsa
+        #expect((key == .ecdsa) == !options.contains(" "))
+        let certificate = try fixture.mint.certificate(for: "www.example.com", key: key)
+        let server = try fixture.server.makeSession(certificate: certificate)
         input.fileHandleForWriting.write(Data("question".utf8))
         var received = ByteBuffer()
+        server.receive(first)
+        _ = server.advance(into: &received)
+        if let ciphertext = server.takeOutput() { socket.write(Array(ciphertext.readableBytesView)) }
         while received.readableBytes < 8 {
             let bytes = socket.read()
             try #require(!bytes.isEmpty, "\(server.state)")
@@ -45,7 +64,7 @@ import Testing
         if let ciphertext = server.takeOutput() { socket.write(Array(ciphertext.readableBytesView)) }
         #expect(output.fileHandleForReading.readDataToEndOfFile() == Data("answer".utf8))
         #expect(client.wait() == 0)
-        #expect(server.details.protocolVersion == (version == "-tls1_2" ? "TLSv1.2" : "TLSv1.3"))
+        #expect(server.details.protocolVersion == (options.hasPrefix("-tls1_2") ? "TLSv1.2" : "TLSv1.3"))
         #expect(server.details.applicationProtocol == "http/1.1")
     }
 }

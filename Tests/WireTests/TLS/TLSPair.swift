@@ -15,6 +15,7 @@ struct TLSFixture {
     init(
         ticketKeys: TLSTicketKeys = TLSTicketKeys(),
         trusted: Bool = true,
+        distrusted: (CertificateAuthority) -> DistrustedKeys = { _ in .compromised },
         serverKeyLog: TLSKeyLog? = nil,
         clientKeyLog: TLSKeyLog? = nil
     ) throws {
@@ -24,7 +25,11 @@ struct TLSFixture {
         let directory = try Scratch()
         defer { directory.remove() }
         let file = try directory.write("root.pem", Array(authority.certificatePEM.utf8))
-        let trust = TLSTrust(includesSystem: false, extraFiles: trusted ? [file] : [])
+        let trust = TLSTrust(
+            includesSystem: false,
+            extraFiles: trusted ? [file] : [],
+            distrusted: distrusted(authority)
+        )
         try trust.load()
         client = try TLSClientContext(trust: trust, keyLog: clientKeyLog)
     }
