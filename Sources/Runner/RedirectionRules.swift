@@ -38,6 +38,20 @@ package struct RedirectionRules: Sendable, Hashable {
         return words.joined(separator: " ")
     }
 
+    /// The chain that refuses HTTP/3, if HTTPS is redirected.
+    private func noHTTP3(_ name: String, hook: String, except: String = "") -> String {
+        guard serverPorts.contains(443) else { return "" }
+        return """
+                chain \(name)_http3 {
+                    type filter hook \(hook) priority 0; policy accept;
+                    # HTTP/3 does not pass through Sluice: a client whose packets are rejected falls back to TCP.
+                    \(except)fib daddr type local accept
+                    udp dport 443 reject
+                }
+
+            """
+    }
+
     /// The file: the table anew, whatever was in it before.
     package var text: String {
         let ports = serverPorts.map(String.init).joined(separator: ", ")
@@ -83,6 +97,7 @@ package struct RedirectionRules: Sendable, Hashable {
                     }
 
                 """
+            text += noHTTP3("gateway", hook: "forward")
         }
         if parts.contains(.local) {
             text += """
@@ -95,6 +110,7 @@ package struct RedirectionRules: Sendable, Hashable {
                     }
 
                 """
+            text += noHTTP3("own", hook: "output", except: "meta skuid \(user) accept; ")
         }
         return text + "}\n"
     }

@@ -54,8 +54,11 @@ extension ExchangeMachine {
         beginResponseStream(head, framing)
         if case .length(let length) = framing { response.announced = length }
         var head = head
-        if record.url.scheme == "https" || record.url.scheme == "wss", head.fields.removeAll(.altSvc) > 0 {
-            note("Alt-Svc was removed, else the client would leave for a protocol that bypasses the proxy")
+        let isSecure = record.url.scheme == "https" || record.url.scheme == "wss"
+        if isSecure, let offer = head.fields.value(of: .altSvc) {
+            _ = head.fields.removeAll(.altSvc)
+            let what = offer.contains("h3") ? " (the server offers HTTP/3)" : ""
+            note("Alt-Svc was removed\(what), else the client would leave for a protocol that bypasses the proxy")
         }
         response.flow.accept(.head(head, framing))
         pumpResponse()
