@@ -87,6 +87,8 @@ package struct ProxyConfiguration: Sendable {
         package var pooled = TimeAmount.seconds(60)
         /// For the first byte in a fresh tunnel before the server is taken to speak first.
         package var serverFirst = TimeAmount.milliseconds(200)
+        /// For the client's program to be known, where another one at its address gets tunnels to the same server.
+        var identity = TimeAmount.milliseconds(50)
 
         package init() {}
     }

@@ -31,6 +31,7 @@ extension AllowList {
         alone: [.toggle, .panel],
         directions: [.request],
         takesTunnels: true,
+        refuses: true,
         noun: "an allow rule",
         summary: "Lets only matching requests pass; all others are refused.",
         scope: .at,

@@ -93,6 +93,7 @@ extension BlockList {
         alone: [.toggle, .panel],
         directions: [.request],
         takesTunnels: true,
+        refuses: true,
         noun: "a block rule",
         summary: "Refuses matching requests: cuts the connection, or answers with an error.",
         scope: .at,

@@ -75,6 +75,24 @@ extension EndToEnd {
             )
         }
 
+        @Test("Clients that take no ECDSA are read, also two at once, and several ways to agree on keys")
+        func withoutECDSA() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(["--upstream-ca", try await TestAuthority.shared.root])
+            func get(_ suite: String) async throws -> String {
+                let url = "https://localhost:\(relay.port)/\(suite)"
+                return try await sluice.get("--http1.1", "--tls-max", "1.2", "--ciphers", suite, url)
+            }
+            async let first = get("ECDHE-RSA-AES128-GCM-SHA256")
+            async let second = get("ECDHE-RSA-AES256-GCM-SHA384")
+            #expect(try await [first, second] == ["ok", "ok"])
+            for suite in ["DHE-RSA-AES128-GCM-SHA256", "AES128-SHA", "ECDHE-ECDSA-AES128-GCM-SHA256"] {
+                #expect(try await get(suite) == "ok", "\(suite)")
+            }
+            #expect(try await sluice.exchange(path: "/AES128-SHA").record.kind == .http)
+        }
+
         @Test("A server by an IPv6 address in brackets")
         func address() async throws {
             let server = try await OpenSSLServer()

@@ -11,6 +11,7 @@ struct StageChainTests {
         let bits: UInt64
 
         func candidates(for url: RequestURL) -> UInt64 { url.host == "example.com" ? bits : 0 }
+        func reader(of url: RequestURL) -> Int? { url.host == "example.com" ? bits.trailingZeroBitCount : nil }
     }
 
     private final class Asked: Sendable {

@@ -31,6 +31,27 @@ struct CertificateRefusalsTests {
         ] { #expect(refusals.remaining(other, now: at(0)) == nil) }
     }
 
+    @Test("A program that refuses says nothing about the others at its address")
+    func programs() {
+        var refusals = CertificateRefusals()
+        var curl = pair
+        curl.program = "curl"
+        for _ in 1...2 { _ = refusals.refused(curl, .nothingShared, now: at(0)) }
+        #expect(refusals.remaining(curl, now: at(0)) == .minutes(10))
+        #expect(refusals.reason(curl) == .nothingShared)
+        #expect(refusals.remaining(pair, now: at(0)) == nil)
+        // By then it is worth while to find out which program asks.
+        #expect(refusals.concernsAddress(of: pair))
+        for other in [
+            CertificateRefusals.Pair(client: "10.0.0.2", host: "h.example", port: 443),
+            CertificateRefusals.Pair(client: "10.0.0.1", host: "i.example", port: 443),
+            CertificateRefusals.Pair(client: "10.0.0.1", host: "h.example", port: 444),
+        ] { #expect(!refusals.concernsAddress(of: other)) }
+        #expect(refusals.forget(host: "h.example", port: nil) == [curl])
+        #expect(!refusals.concernsAddress(of: pair))
+        #expect((curl.who, pair.who) == ("curl at 10.0.0.1", "10.0.0.1"))
+    }
+
     @Test("One refusal at the next try doubles the time, up to a day")
     func doubling() {
         var refusals = refusedTwice()

@@ -43,6 +43,9 @@ package struct StageChain: Sendable {
         return bits == 0 ? .none : .some(bits)
     }
 
+    /// The first stage that has to read what is sent to a server over TLS, by the server's URL without a path.
+    package func reader(of url: RequestURL) -> StageID? { preselection?.reader(of: url).map { stages[$0].id } }
+
     enum Candidates {
         case none
         case all
@@ -76,6 +79,9 @@ package struct StageChain: Sendable {
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
+    /// The place of the first stage that has to read what is sent to a server, for it has a rule that names this host, or one that
+    /// keeps requests for some paths from all servers.
+    func reader(of url: RequestURL) -> Int?
 }
 
 /// The choice of a chain that stands between two stages which are always asked.
@@ -85,6 +91,7 @@ private struct FramedPreselection: StagePreselection {
     let always: UInt64
 
     func candidates(for url: RequestURL) -> UInt64 { inner.candidates(for: url) << shift | always }
+    func reader(of url: RequestURL) -> Int? { inner.reader(of: url).map { $0 + Int(shift) } }
 }
 
 /// A handler in an exchange's chain.

@@ -65,6 +65,10 @@ package struct Location: Sendable, Hashable {
     /// What every matching host has in common.
     package var hostKey: HostKey { compiled.hostKey }
 
+    /// Whether it is for some hosts only, and for some paths or queries only.
+    package var namesHost: Bool { host != nil }
+    package var namesPath: Bool { path != nil || query != nil }
+
     var scheme: Glob? { compiled.scheme }
     var host: Glob? { compiled.host }
     var port: Port { compiled.port }
@@ -109,6 +113,12 @@ package struct Location: Sendable, Hashable {
         if let host, !host.matches(url.host) { return false }
         return matchesPort(url) && matchesScheme(url) && (path?.matches(url.path) ?? true)
             && (query?.matches(url.query ?? "") ?? true)
+    }
+
+    /// Whether some URL over TLS at this one's server is meant.
+    package func matchesSecureServer(of url: RequestURL) -> Bool {
+        (host?.matches(url.host) ?? true) && matchesPort(url)
+            && (scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
     }
 
     /// The first field, in the order protocol, host, port, path, query, that does not match.

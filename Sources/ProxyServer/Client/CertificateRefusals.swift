@@ -1,15 +1,28 @@
 import NIOCore
 
-/// Which clients have refused our certificate for which servers, and so get a tunnel there for a while.
+/// Which clients cannot have TLS to which servers ended here, and so get a tunnel there for a while.
 ///
 /// The second refusal begins ten minutes of tunnels. After them the next connection is decrypted again, unless a tunnel
 /// of that client to that server is still open; one more refusal then begins twice the time, up to a day.
 struct CertificateRefusals {
-    /// A client by its address, and a server as CONNECT named it.
+    /// A client by its address and the program's name, if that is known, and a server as CONNECT named it.
     struct Pair: Hashable {
         let client: String
+        /// Not the process: many programs, as curl, are a new one for each connection.
+        var program: String?
         let host: String
         let port: Int
+
+        /// The client in words.
+        var who: String { program.map { "\($0) at \(client)" } ?? client }
+    }
+
+    /// Why TLS with the client did not come about.
+    enum Reason: Hashable {
+        /// It does not accept our certificate.
+        case certificate
+        /// It has no TLS version, cipher suite or signature algorithm in common with us.
+        case nothingShared
     }
 
     private struct Entry {
@@ -17,6 +30,7 @@ struct CertificateRefusals {
         var count = 0
         /// How long the tunnels that were begun last are to last; `nil` before the first.
         var wait: TimeAmount?
+        var reason = Reason.certificate
         /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
@@ -45,12 +59,23 @@ struct CertificateRefusals {
         return entry.tunnels > 0 ? .zero : nil
     }
 
-    /// The client refused our certificate; returns for how long it gets tunnels, where that begins with this.
-    mutating func refused(_ pair: Pair, now: NIODeadline) -> TimeAmount? {
+    /// Why the client gets tunnels.
+    func reason(_ pair: Pair) -> Reason { entries[pair]?.reason ?? .certificate }
+
+    /// Whether some program at the client's address gets tunnels to the server.
+    func concernsAddress(of pair: Pair) -> Bool {
+        entries.contains {
+            $0.value.wait != nil && $0.key.host == pair.host && $0.key.port == pair.port && $0.key.client == pair.client
+        }
+    }
+
+    /// TLS with the client did not come about; returns for how long it gets tunnels, where that begins with this.
+    mutating func refused(_ pair: Pair, _ reason: Reason = .certificate, now: NIODeadline) -> TimeAmount? {
         // Handshakes that were begun together fail together.
         if remaining(pair, now: now) != nil { return nil }
         var entry = entries[pair] ?? Entry()
         entry.count += 1
+        entry.reason = reason
         if entry.wait != nil || entry.count >= CertificateRefusals.limit {
             let wait = entry.wait.map { min($0 * 2, CertificateRefusals.longestWait) } ?? CertificateRefusals.firstWait
             entry.wait = wait

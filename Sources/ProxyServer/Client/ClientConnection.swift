@@ -30,6 +30,8 @@ final class ClientConnection: ChannelDuplexHandler {
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
     private var hasReceived = false
+    /// What the client has sent of its TLS while a key for it is being made.
+    private var earlyTLS: ByteBuffer?
     /// When the TLS handshake began; the machine's clock may be set during it.
     private var tlsStart: NIODeadline?
     /// Where it was going before it was redirected here.
@@ -68,11 +70,12 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - Refused certificates
 
-    /// The client by its address, and the server that it asks for.
+    /// The client by its address and program, and the server that it asks for.
     func pair(with tunnel: RequestScope.Tunnel) -> CertificateRefusals.Pair {
         let address = record.peerAddress
         let client = address.lastIndex(of: ":").map { address[..<$0] } ?? address[...]
-        return CertificateRefusals.Pair(client: String(client), host: tunnel.host, port: tunnel.port)
+        let program = identity.process?.name
+        return CertificateRefusals.Pair(client: String(client), program: program, host: tunnel.host, port: tunnel.port)
     }
 
     /// The connection is a tunnel from now on, since the client refused our certificate.
@@ -100,9 +103,27 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// Puts TLS for `host` between the socket and the layer, with a minted certificate; `early` is what the client has
     /// sent of it so far.
-    func beginTLS(host: String, protocols: [String], early: ByteBuffer) throws {
+    ///
+    /// Where the key has to be made first, that is done on another thread.
+    func beginTLS(host: String, protocols: [String], key: LeafKey.Kind, early: ByteBuffer) throws {
+        if loop.mint.has(key) { return try startTLS(host: host, protocols: protocols, key: key, early: early) }
+        earlyTLS = early
+        loop.makeKey(key) { [weak self] result in
+            guard let self, let early = earlyTLS else { return }
+            earlyTLS = nil
+            do {
+                try result.get()
+                try startTLS(host: host, protocols: protocols, key: key, early: early)
+            } catch {
+                layer?.failed(error as? TLSError ?? TLSError(leg: .client, cause: .resource("\(error)"), host: host))
+                close()
+            }
+        }
+    }
+
+    private func startTLS(host: String, protocols: [String], key: LeafKey.Kind, early: ByteBuffer) throws {
         guard let context else { return }
-        let certificate = try loop.mint.certificate(for: host)
+        let certificate = try loop.mint.certificate(for: host, key: key)
         let tls = loop.serverTLS
         let session = try tls.makeSession(certificate: certificate, host: host, applicationProtocols: protocols)
         let handler = TLSChannelHandler(session: session, early: early)
@@ -155,6 +176,10 @@ final class ClientConnection: ChannelDuplexHandler {
             hasReceived = true
             _ = endsIfItLeadsBack()
         }
+        if earlyTLS != nil {
+            earlyTLS?.writeImmutableBuffer(unwrapInboundIn(data))
+            return
+        }
         layer?.received(unwrapInboundIn(data))
     }
 
@@ -169,7 +194,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if layer?.wantsRead ?? true { context.read() } else { isReadPending = true }
+        if earlyTLS == nil, layer?.wantsRead ?? true { context.read() } else { isReadPending = true }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -230,7 +255,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// Reads where the layer wants to and a read was asked for in vain before.
     func readIfWanted() {
-        guard isReadPending, layer?.wantsRead ?? false, let context else { return }
+        guard isReadPending, earlyTLS == nil, layer?.wantsRead ?? false, let context else { return }
         isReadPending = false
         context.read()
     }

@@ -26,7 +26,9 @@ final class ClientIdentity {
 
     private(set) var process: ClientProcess?
     /// Whether an answer is on its way.
-    private var isAwaited = false
+    private(set) var isAwaited = false
+    /// What is to be done once it is known, or known not to be found.
+    private var waiting: [() -> Void] = []
     /// The exchanges that run without knowing it, to be told.
     private var unaware: [ObjectIdentifier: Exchange] = [:]
     /// Those that were over before it was known: a short-lived client's are.
@@ -43,6 +45,11 @@ final class ClientIdentity {
         source.find(client: client, proxy: proxy) { process in
             entrance.execute { identity.value.take(process) }
         }
+    }
+
+    /// Calls `body` once the process is known, or known not to be found; at once where nothing is awaited.
+    func whenKnown(_ body: @escaping () -> Void) {
+        if isAwaited { waiting.append(body) } else { body() }
     }
 
     /// An exchange begins whose record has what is known by now; returns whether it is the first of the connection.
@@ -62,6 +69,9 @@ final class ClientIdentity {
         isAwaited = false
         let exchanges = over + unaware.values
         (unaware, over) = ([:], [])
+        let bodies = waiting
+        waiting = []
+        for body in bodies { body() }
         guard let process else { return }
         for exchange in exchanges { exchange.clientIdentified(process) }
     }

@@ -8,8 +8,9 @@ import Wire
 /// Decides by the first bytes of a connection, or of a tunnel, what is spoken there.
 ///
 /// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client has
-///    refused our certificate for that host (``CertificateRefusals``). Where a client asked for an address, its ClientHello
-///    may name the host, so that is decided then; without TLS it is read, as it is on the way to a forward proxy.
+///    refused our certificate for that host (``CertificateRefusals``), unless a rule has to read it. Where a client asked for
+///    an address, its ClientHello may name the host, so that is decided then, as it is where the client's program was not known
+///    before; without TLS it is read, as it is on the way to a forward proxy.
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
 ///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
@@ -32,6 +33,10 @@ final class SniffLayer: ClientLayer {
         case decided
     }
 
+    private enum Identification {
+        case notNeeded, underWay, over
+    }
+
     private let connection: ClientConnection
     private var scope: RequestScope
     /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
@@ -42,6 +47,8 @@ final class SniffLayer: ClientLayer {
     /// When the first byte came.
     private var began: NIODeadline?
     private var timer: Scheduled<Void>?
+    /// Whether the client's program was, or is, waited for.
+    private var identification = Identification.notNeeded
     private var state = State.sniffing
 
     /// How long a client that should speak first may be silent, in a tunnel, before its server is heard.
@@ -130,7 +137,7 @@ final class SniffLayer: ClientLayer {
             timer?.cancel()
         }
         if first.readableBytes == 0 { first = bytes } else { first.writeImmutableBuffer(bytes) }
-        decide()
+        if !isIdentifying { decide() }
     }
 
     private func decide() {
@@ -181,14 +188,18 @@ final class SniffLayer: ClientLayer {
     // MARK: - TLS
 
     private func begin(_ hello: ClientHello) {
-        if case .tunnel(var tunnel) = scope, tunnel.isUnnamed {
+        if case .tunnel(var tunnel) = scope, !isInsideTLS {
+            let wasUnnamed = tunnel.isUnnamed
             tunnel.isUnnamed = false
-            if let name = hello.serverName.flatMap({ RequestURL.splitAuthority($0)?.host }), name != tunnel.host {
+            if wasUnnamed, let name = hello.serverName.flatMap({ RequestURL.splitAuthority($0)?.host }),
+                name != tunnel.host
+            {
                 // The client knows its server by name: that is what rules are written for.
                 (tunnel.host, tunnel.address) = (name, tunnel.host)
             }
             scope = .tunnel(tunnel)
-            if let reason = Unread(tunnel, of: connection) { return passUnread(tunnel, reason) }
+            if case .notNeeded = identification, connection.identity.isAwaited, isRefused(tunnel) { return identify() }
+            if let reason = Unread(tunnel, of: connection, hasWaited: true) { return passUnread(tunnel, reason) }
         }
         if case .reverse(let target) = scope, let tunnel = target.unreadTunnel,
             !loop.rules.decrypts(tunnel.host, tunnel.port, nil)
@@ -197,15 +208,38 @@ final class SniffLayer: ClientLayer {
         }
         endSniffing()
         let host = hello.serverName ?? certificateHost
-        guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols) }
+        let key = hello.acceptsECDSA ? LeafKey.Kind.ecdsa : .rsa
+        guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols, key: key) }
         let offered = hello.alpnProtocols ?? protocols
         let isOther = Set(offered).isDisjoint(with: protocols)
         if isOther, !agreesOnNothing, loop.configuration.answers == nil {
             passThroughBothLegs(tunnel, hello, offered)
         } else {
             // A recording chooses no protocol either.
-            endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols)
+            endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols, key: key)
         }
+    }
+
+    private var isIdentifying: Bool { identification == .underWay }
+
+    /// Whether some program at the client's address gets tunnels to this server.
+    private func isRefused(_ tunnel: RequestScope.Tunnel) -> Bool {
+        let pair = connection.pair(with: tunnel)
+        return loop.shared.refusals.withLock { $0.concernsAddress(of: pair) }
+    }
+
+    /// Goes on once the client's program is known, or has been waited for long enough.
+    private func identify() {
+        identification = .underWay
+        let goOn = { [weak self] in
+            guard let self, isIdentifying, case .sniffing = state else { return }
+            timer?.cancel()
+            identification = .over
+            decide()
+        }
+        timer?.cancel()
+        timer = loop.eventLoop.assumeIsolated().scheduleTask(in: loop.configuration.timeouts.identity, goOn)
+        connection.identity.whenKnown(goOn)
     }
 
     /// What a certificate is for where the client names no host.
@@ -214,10 +248,10 @@ final class SniffLayer: ClientLayer {
         return connection.localAddress?.ipAddress ?? "127.0.0.1"
     }
 
-    private func endTLS(host: String, protocols: [String]) {
+    private func endTLS(host: String, protocols: [String], key: LeafKey.Kind) {
         state = .handshaking(host: host)
         do {
-            try connection.beginTLS(host: host, protocols: protocols, early: first)
+            try connection.beginTLS(host: host, protocols: protocols, key: key, early: first)
         } catch {
             intake.recordFailedHandshake("No certificate could be made for \(host): \(error)")
             connection.close()
@@ -250,15 +284,27 @@ final class SniffLayer: ClientLayer {
         guard case .handshaking = state else { return }
         state = .decided
         guard let failure = error as? TLSError else { return }
-        var hint = ""
-        if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope, loop.configuration.tunnelsRefusingHosts {
-            let pair = connection.pair(with: tunnel)
-            if let wait = loop.shared.refusals.withLock({ $0.refused(pair, now: loop.eventLoop.now) }) {
-                hint = Undecrypted.hint(pair, wait)
-                loop.logger.notice("\(Undecrypted.notice(pair, wait))")
-            }
+        intake.recordFailedHandshake(failure.explanation, hint: hint(after: failure))
+    }
+
+    /// Counts a handshake that did not come about because of what the client accepts; says what follows from it.
+    private func hint(after failure: TLSError) -> String {
+        guard failure.clientRefusedCertificate || failure.clientSharesNothing, case .tunnel(let tunnel) = scope,
+            loop.configuration.tunnelsRefusingHosts
+        else { return "" }
+        if let tool = loop.rules.reader(of: tunnel) {
+            return Undecrypted.hint(tool, reads: Undecrypted.place(tunnel.url))
         }
-        intake.recordFailedHandshake(failure.explanation, hint: hint)
+        let reason: CertificateRefusals.Reason = failure.clientSharesNothing ? .nothingShared : .certificate
+        var hint = ""
+        connection.identity.whenKnown { [connection, loop] in
+            let pair = connection.pair(with: tunnel)
+            let now = loop.eventLoop.now
+            guard let wait = loop.shared.refusals.withLock({ $0.refused(pair, reason, now: now) }) else { return }
+            hint = Undecrypted.hint(pair, wait)
+            loop.logger.notice("\(Undecrypted.notice(pair, reason, wait))")
+        }
+        return hint
     }
 
     // MARK: - Bytes
@@ -316,6 +362,7 @@ final class SniffLayer: ClientLayer {
         var tunnel = tunnel
         if case .tunnel = scope { tunnel.serverName = hello.serverName }
         let host = hello.serverName ?? certificateHost
+        let key = hello.acceptsECDSA ? LeafKey.Kind.ecdsa : .rsa
         let early = first
         startTunnel(
             tunnel,
@@ -330,7 +377,7 @@ final class SniffLayer: ClientLayer {
                 layer.guess = nil
                 do {
                     let protocols = connector.applicationProtocol.map { [$0] } ?? []
-                    try connection.beginTLS(host: host, protocols: protocols, early: early)
+                    try connection.beginTLS(host: host, protocols: protocols, key: key, early: early)
                 } catch {
                     connection.close()
                 }
@@ -395,7 +442,7 @@ final class SniffLayer: ClientLayer {
 
     func inputClosed(isHalfClose: Bool) {
         timer?.cancel()
-        guard case .sniffing = state, let beginning else {
+        guard case .sniffing = state, !isIdentifying, let beginning else {
             connection.close()
             return
         }

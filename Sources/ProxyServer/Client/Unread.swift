@@ -1,3 +1,4 @@
+import ExchangeCore
 import HTTPModel
 import NIOCore
 import Synchronization
@@ -7,11 +8,11 @@ extension SniffLayer {
     enum Unread {
         /// No rule wants its host decrypted.
         case notIntercepted
-        /// Its client refused our certificate; how long until that is tried again.
-        case refused(CertificateRefusals.Pair, TimeAmount)
+        /// TLS with its client did not come about; how long until that is tried again.
+        case refused(CertificateRefusals.Pair, CertificateRefusals.Reason, TimeAmount)
 
-        /// `nil` where it is to be read.
-        init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection) {
+        /// `nil` where it is to be read, or where the client is not known yet, unless it has been waited for.
+        init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection, hasWaited: Bool = false) {
             let loop = connection.loop
             guard tunnel.host != ProxyPages.host else { return nil }
             let (name, address) = tunnel.isUnnamed ? (nil, tunnel.host) : (tunnel.host, tunnel.askedAddress)
@@ -19,11 +20,13 @@ extension SniffLayer {
                 self = .notIntercepted
                 return
             }
-            if tunnel.isUnnamed { return nil }
+            if tunnel.isUnnamed || connection.identity.isAwaited && !hasWaited { return nil }
             let pair = connection.pair(with: tunnel)
-            let rest = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
-            guard let rest else { return nil }
-            self = .refused(pair, rest)
+            let refusal = loop.shared.refusals.withLock { refusals in
+                refusals.remaining(pair, now: loop.eventLoop.now).map { ($0, refusals.reason(pair)) }
+            }
+            guard let (rest, reason) = refusal, loop.rules.reader(of: tunnel) == nil else { return nil }
+            self = .refused(pair, reason, rest)
         }
 
         func apply(
@@ -33,11 +36,16 @@ extension SniffLayer {
         ) {
             switch self {
             case .notIntercepted: arrival.flags = .notIntercepted
-            case .refused(let pair, let rest):
+            case .refused(let pair, let reason, let rest):
                 arrival.flags = .certificateRefused
                 layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) }
-                arrival.notes = [Undecrypted.note(pair, remaining: rest)]
+                arrival.notes = [Undecrypted.note(pair, reason, remaining: rest)]
             }
         }
     }
+}
+
+extension ProxyRules {
+    /// The tool with a rule that has to read what is inside a tunnel's TLS, by its name.
+    func reader(of tunnel: RequestScope.Tunnel) -> String? { chain.reader(of: tunnel.url)?.name }
 }

@@ -86,6 +86,18 @@ final class LoopContext {
         }
     }
 
+    // MARK: - Keys
+
+    private var keys: [LeafKey.Kind: EventLoopFuture<LeafKey>] = [:]
+
+    /// Calls `body` once the mint has a key of this kind. One for RSA takes some 100 ms to make, which is done on another
+    /// thread, and only for the first client that needs it.
+    func makeKey(_ kind: LeafKey.Kind, _ body: @escaping (Result<Void, any Error>) -> Void) {
+        let key = keys[kind] ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try LeafKey(kind) }
+        keys[kind] = key
+        key.assumeIsolated().whenComplete { [self] result in body(Result { try mint.use(result.get()) }) }
+    }
+
     // MARK: - Work
 
     /// How much work is being done on other threads.

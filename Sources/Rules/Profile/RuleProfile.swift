@@ -36,8 +36,7 @@ package struct RuleProfile: Sendable {
     private struct Compiled: Sendable {
         let tool: Tool
         let stage: any RuleTool
-        /// `nil` where the stage is to be asked about every exchange.
-        let headings: [RuleHeading]?
+        let headings: [RuleHeading]
     }
 
     /// Reads a profile from its files and those that they include.
@@ -88,8 +87,7 @@ package struct RuleProfile: Sendable {
             by: sources
         )
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
-            let headings = tool.actsWithoutMatch ? nil : rules.map(\.heading)
-            return Compiled(tool: tool, stage: tool.stage(rules), headings: headings)
+            Compiled(tool: tool, stage: tool.stage(rules), headings: rules.map(\.heading))
         }
         switchTools(without: off)
     }
@@ -114,13 +112,16 @@ package struct RuleProfile: Sendable {
     /// Tools that are switched in place stay: `switchTools` switches them.
     package func chain(without off: Set<StageID>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }
-        return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map(\.headings)))
+        return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) }))
     }
 
     /// The tools for a dry run, which write nothing.
     func dryRunChain(without off: Set<StageID>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.tool.id) }
-        return StageChain(inForce.map(\.stage.dryRun), preselection: HostPreselection(inForce.map(\.headings)))
+        return StageChain(
+            inForce.map(\.stage.dryRun),
+            preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) })
+        )
     }
 
     // MARK: - Exchanges under way

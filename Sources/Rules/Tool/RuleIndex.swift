@@ -95,16 +95,21 @@ struct HostTable<Value: Sendable>: Sendable {
 /// Finds the stages that can concern a host at all, with one search for all of them.
 struct HostPreselection: StagePreselection {
     private var byHost = HostTable<UInt64>(none: 0)
+    /// The locations for which a server's exchanges have to be read, each with the place of its stage.
+    private var read: [(location: Location, stage: Int)] = []
 
-    /// Takes the stages' rules in the order of the stages; `nil` for a stage that is to be asked always.
-    init(_ rules: [[RuleHeading]?]) {
-        for (position, headings) in rules.enumerated() {
+    /// Takes the stages' tools and rules in the order of the stages.
+    init(_ stages: [(tool: Tool, rules: [RuleHeading])]) {
+        for (position, stage) in stages.enumerated() {
             let bit = UInt64(1) << UInt64(position)
-            guard let headings else {
+            let headings = stage.rules.filter(\.isEnabled)
+            read += headings.flatMap { $0.scope.locations ?? [] }
+                .filter { stage.tool.hasToRead($0) }.map { ($0, position) }
+            if stage.tool.actsWithoutMatch {
                 byHost.update(.any) { $0 |= bit }
                 continue
             }
-            for heading in headings where heading.isEnabled {
+            for heading in headings {
                 for key in heading.scope.locations?.map(\.hostKey) ?? [.any] {
                     byHost.update(key) { $0 |= bit }
                 }
@@ -117,4 +122,6 @@ struct HostPreselection: StagePreselection {
         byHost.forEach(url.host) { bits |= $0 }
         return bits
     }
+
+    func reader(of url: RequestURL) -> Int? { read.first { $0.location.matchesSecureServer(of: url) }?.stage }
 }

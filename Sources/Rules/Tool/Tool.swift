@@ -61,6 +61,13 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         heading.scope.locations != nil || descriptor.scope == .at || descriptor.scope == .only
     }
 
+    /// Whether a rule for this location has to read what is sent to servers over TLS: one that names hosts, and cannot act on
+    /// their tunnels, or one that refuses some paths of any host.
+    func hasToRead(_ location: Location) -> Bool {
+        let actsOnTunnels = descriptor.takesTunnels && !location.namesPath
+        return !actsOnTunnels && (location.namesHost || descriptor.refuses)
+    }
+
     func breadths(for url: RequestURL) -> [ExchangeScope] {
         url.scheme != "tunnel" || descriptor.takesTunnels ? type.breadths(for: url) : []
     }

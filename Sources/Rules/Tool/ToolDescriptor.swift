@@ -32,6 +32,8 @@ package struct ToolDescriptor: Sendable {
     package let directions: Set<FlowDirection>
     /// Whether it acts on CONNECTs that are not decrypted, of which only host and port are known.
     package let takesTunnels: Bool
+    /// Whether it keeps requests from servers.
+    package let refuses: Bool
     /// What messages call one rule: `a block rule`.
     package let noun: String
     /// What the tool is for, in one sentence.
@@ -71,6 +73,7 @@ package struct ToolDescriptor: Sendable {
         alone: Set<KeyUse> = [],
         directions: Set<FlowDirection> = [.request, .response],
         takesTunnels: Bool = false,
+        refuses: Bool = false,
         noun: String,
         summary: String,
         scope: ScopeKey,
@@ -89,7 +92,7 @@ package struct ToolDescriptor: Sendable {
         onEverything: RuleText? = nil
     ) {
         (id, self.title, self.letter, letterAlone) = (StageID(key, order: order), title, letter, alone)
-        (self.directions, self.takesTunnels) = (directions, takesTunnels)
+        (self.directions, self.takesTunnels, self.refuses) = (directions, takesTunnels, refuses)
         (self.noun, self.summary, self.example) = (noun, summary, example)
         (self.scope, self.selection, self.keys, self.takesTrue) = (scope, selection, keys, takesTrue)
         (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)

@@ -31,6 +31,8 @@ package final class TLSServerContext {
         SSL_CTX_set_ciphersuites(pointer, suites)
         // The rest is what OpenSSL calls DEFAULT, a name that it takes only at the start of a list.
         SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
+        // DHE for clients without ECDHE, with parameters as strong as the key.
+        sluice_SSL_CTX_set_dh_auto(pointer, 1)
         // Tickets only: they need no memory here and work on every event loop.
         sluice_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_session_id_context(pointer, Array("sluice".utf8), 6)
