@@ -259,7 +259,7 @@ extension ExchangeMachine {
                 marks.requestSent = now
                 emit(.sendRequestEnd(outgoing.trailers))
             }
-            let isNeverRepeated = outgoing.framing != .none && facts.version < .http2 && !outgoing.isIdempotent
+            let isNeverRepeated = outgoing.framing != .none && facts.version < .http2 && !outgoing.head.isIdempotent
             if isNeverRepeated || facts.isBound { self.outgoing?.forget() }
         }
         pause(.request, [.upstreamPending, .streamLimit], false)
@@ -356,7 +356,7 @@ extension ExchangeMachine {
         guard wasProcessed else { return outgoing.retries < OutgoingRequest.unprocessedLimit }
         // A stream that was reset is not a connection that had been idle too long: the server means this request.
         return outgoing.retries == 0 && failure.resetCode == nil && record.flags.contains(.upstreamReused)
-            && outgoing.isIdempotent
+            && outgoing.head.isIdempotent
     }
 
     /// Whether a connection that was reused is gone, so that the client knows better than Sluice what to do about that.
@@ -368,7 +368,7 @@ extension ExchangeMachine {
 
     /// Whether the request could be sent a second time if its connection were gone before an answer, as far as its head says.
     package var mayBeRepeated: Bool {
-        guard let outgoing, outgoing.isIdempotent else { return false }
+        guard let outgoing, outgoing.head.isIdempotent else { return false }
         return switch outgoing.framing {
         case .none: true
         case .length(let length): length <= OutgoingRequest.limit

@@ -57,25 +57,3 @@ struct OutgoingRequest {
         return share.grow(by: size)
     }
 }
-
-extension OutgoingRequest {
-    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
-    var isIdempotent: Bool {
-        // The most frequent ones need no table.
-        switch head.method {
-        case "GET", "HEAD": true
-        case "POST": false
-        default: OutgoingRequest.idempotentMethods.contains(head.method)
-        }
-    }
-
-    /// The idempotent methods of the IANA's registry of methods.
-    private static let idempotentMethods: Set = [
-        "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",
-        "MERGE",
-        "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "OPTIONS", "ORDERPATCH", "PRI",
-        "PROPFIND", "PROPPATCH", "PUT", "QUERY", "REBIND", "REPORT", "SEARCH", "TRACE", "UNBIND", "UNCHECKOUT",
-        "UNLINK",
-        "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
-    ]
-}

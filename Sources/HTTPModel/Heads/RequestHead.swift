@@ -99,3 +99,23 @@ package struct RequestHead: MessageHead {
         output.writeStaticString("\r\n")
     }
 }
+
+extension RequestHead {
+    /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+    package var isIdempotent: Bool {
+        // The most frequent ones need no table.
+        switch method {
+        case "GET", "HEAD": true
+        case "POST": false
+        default: RequestHead.idempotentMethods.contains(method)
+        }
+    }
+
+    /// The idempotent methods of the IANA's registry of methods.
+    private static let idempotentMethods: Set = [
+        "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",
+        "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "OPTIONS", "ORDERPATCH",
+        "PRI", "PROPFIND", "PROPPATCH", "PUT", "QUERY", "REBIND", "REPORT", "SEARCH", "TRACE", "UNBIND", "UNCHECKOUT",
+        "UNLINK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ]
+}

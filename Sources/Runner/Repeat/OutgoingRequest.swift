@@ -34,11 +34,6 @@ package struct OutgoingRequest: Sendable {
     /// Whether TLS is spoken to its origin.
     var isSecure: Bool { origin.scheme == "https" }
 
-    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
-    package var isIdempotent: Bool { Self.idempotentMethods.contains(head.method) }
-
-    private static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
-
     /// Whether it may be sent on the connection on which another one was.
     func canFollow(_ other: OutgoingRequest) -> Bool { isSecure ? other.origin == origin : !other.isSecure }
 }

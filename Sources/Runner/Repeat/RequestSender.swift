@@ -203,7 +203,7 @@ package final class RequestSender: Sendable {
 
     /// Whether the proxy closed a connection at the moment it was used again (RFC 9112 §9.3.1).
     private func mayRepeat(_ attempt: Attempt, of request: OutgoingRequest, after error: any Error) -> Bool {
-        guard attempt.isOnUsedConnection, attempt.status == nil, request.isIdempotent else { return false }
+        guard attempt.isOnUsedConnection, attempt.status == nil, request.head.isIdempotent else { return false }
         return switch error {
         case ProxyConnection.ConnectionError.closed, is ChannelError, is IOError: true
         default: false
