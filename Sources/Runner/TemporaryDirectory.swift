@@ -12,6 +12,9 @@ package final class TemporaryDirectory: Sendable {
     private static let kinds = [
         "archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat", "doctor",
     ]
+    /// A file in each, by which ``sweep()`` knows what is ours and no folder of the user's own with such a name.
+    private static let mark = ".sluice-temporary"
+    private static let markText = "a temporary directory of sluice, process "
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.
@@ -30,6 +33,8 @@ package final class TemporaryDirectory: Sendable {
             // Another Sluice that starts may have removed it before it was locked.
             if access(path, F_OK) == 0 {
                 TemporaryFiles.add(path)
+                let text = "\(TemporaryDirectory.markText)\(getpid())\n"
+                TemporaryDirectory.write(Data(text.utf8), "\(path)/\(TemporaryDirectory.mark)")
                 (self.path, self.descriptor) = (path, descriptor)
                 return
             }
@@ -43,15 +48,21 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file in the directory and returns its path.
+    /// Writes a file in the directory, which only the user can read, and returns its path.
     func write(_ content: Data, to name: String) throws(StartError) -> String {
         let file = "\(path)/\(name)"
-        do {
-            try content.write(to: URL(fileURLWithPath: file))
-        } catch {
-            throw StartError("\(file) cannot be written: \(error.localizedDescription)")
+        guard TemporaryDirectory.write(content, file) else {
+            throw StartError("\(file) cannot be written: \(String(cString: strerror(errno)))")
         }
         return file
+    }
+
+    @discardableResult
+    private static func write(_ content: Data, _ file: String) -> Bool {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        return (try? handle.write(contentsOf: content)) != nil
     }
 
     /// Removes the directory and everything in it.
@@ -65,15 +76,30 @@ package final class TemporaryDirectory: Sendable {
 
     static func sweep(_ parent: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        for name in names where kinds.contains(where: { name.hasPrefix("sluice-\($0).") }) {
+        for name in names where isOurs(name) {
             let path = "\(parent)/\(name)"
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            if FileFacts(descriptor: descriptor)?.owner == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            if FileFacts(descriptor: descriptor)?.owner == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+                hasMark(path)
+            {
                 if name.hasPrefix("sluice-browser.") { OrphanedBrowser.end(usingProfileIn: path) }
                 try? FileManager.default.removeItem(atPath: path)
             }
         }
+    }
+
+    /// Whether `mkdtemp` could have made the name, with its six characters at the end.
+    private static func isOurs(_ name: String) -> Bool {
+        kinds.contains { kind in
+            let start = "sluice-\(kind)."
+            return name.hasPrefix(start) && name.utf8.count == start.utf8.count + 6
+        }
+    }
+
+    private static func hasMark(_ path: String) -> Bool {
+        let text = (try? InputFile.contents(of: "\(path)/\(mark)", atMost: 200)) ?? []
+        return text.starts(with: markText.utf8)
     }
 }

@@ -183,6 +183,8 @@ extension EndToEnd {
             let scratch = try Scratch()
             let stale = try environment(scratch)
             try scratch.makeDirectory("tmp/sluice-browser.abcdef/profile")
+            let mark = "a temporary directory of sluice, process 1\n"
+            try scratch.write("tmp/sluice-browser.abcdef/.sluice-temporary", mark)
             // A browser that waits until it is ended.
             let script = "#!/bin/sh\n: > '\(scratch.path("runs"))'\nexec sleep 600\n"
             let waiting = try scratch.write("chromium-waits", script, mode: 0o755)
