@@ -44,7 +44,7 @@ package struct FilterKey: Sendable {
     private static let process =
         "the program on this machine that asked, by name or number; one that was gone at once may not be found"
     private static let property = "a fact or a kind of failure; the word error alone is is:error"
-    private static let version = "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2"
+    private static let version = "the version of HTTP on either leg: h1, h2, h3, 1.0 or 1.1"
     private static let url = "the URL has the text, as for a bare word; with *, is like it"
 
     fileprivate static let all = [
@@ -72,7 +72,7 @@ package struct FilterKey: Sendable {
             "mode:socks5",
             .text(.mode)
         ),
-        FilterKey("version", "h1|h2", version, "version:h2", .version),
+        FilterKey("version", "h1|h2|h3", version, "version:h2", .version),
         FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
         FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),
         field("header", .either, "a field of request or response: its name, or name and value"),

@@ -56,7 +56,8 @@ extension FilterTest {
             case (.http10, .http11): "h1"
             case (.http10, _): "1.0"
             case (.http11, _): "1.1"
-            default: "h2"
+            case (.http2, _): "h2"
+            case (.http3, _): "h3"
             }
         case .property(let property): property.name
         case .field(_, let name, nil): FilterTest.written(name)

@@ -74,7 +74,8 @@ struct FilterValueReader {
         case "1.0", "http/1.0": .http10 ... .http10
         case "1.1", "http/1.1": .http11 ... .http11
         case "h2", "2", "http/2": .http2 ... .http2
-        default: throw error(value, "unknown version '\(value.plain)'", "write h1, h2, 1.0, 1.1 or 2")
+        case "h3", "3", "http/3": .http3 ... .http3
+        default: throw error(value, "unknown version '\(value.plain)'", "write h1, h2, h3, 1.0 or 1.1")
         }
     }
 

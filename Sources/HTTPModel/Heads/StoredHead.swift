@@ -119,6 +119,7 @@ package enum StoredHead {
         if bytes.elementsEqual("HTTP/1.1 ".utf8) || bytes.elementsEqual(" HTTP/1.1".utf8) { return .http11 }
         let text = bytes.filter { $0 != 0x20 }
         if text.starts(with: "HTTP/2".utf8) { return .http2 }
+        if text.starts(with: "HTTP/3".utf8) { return .http3 }
         return text.starts(with: "HTTP/1.0".utf8) ? .http10 : .http11
     }
 }

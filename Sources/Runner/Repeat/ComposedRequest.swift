@@ -81,7 +81,7 @@ package struct ComposedRequest: Sendable {
         for index in head.fields.indices.reversed() where head.fields[index].name.hasPrefix(":") {
             head.fields.remove(at: index)
         }
-        if head.version == .http2 { ComposedRequest.joinCookies(&head.fields) }
+        if head.version >= .http2 { ComposedRequest.joinCookies(&head.fields) }
         HopByHop.strip(from: &head.fields)
         head.fields.removeAll(.expect)
         // An extended CONNECT (RFC 8441) is recorded as a GET.

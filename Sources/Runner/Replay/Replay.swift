@@ -191,6 +191,8 @@ package final class Replay: RecordedAnswers {
                 by: Int64(moment.timeIntervalSince1970) - record.startedAt / 1_000_000
             )
         }
+        // No leg of ours speaks HTTP/3, of which an import may be.
+        if head.version > .http2 { head.version = .http2 }
         if head.isChanged, let changed = StoredHead.response(head.serialized()) { head = changed }
         let size =
             try short.map { Int64($0.readableBytes) } ?? reader.bodySize(of: id, side: .responseReceived) ?? 0

@@ -114,8 +114,9 @@ struct CurlCommand {
         case (.http10, _): option("--http1.0")
         case (.http11, true): option("--http1.1")
         case (.http11, false): break
-        case (.http2, true): option("--http2")
-        case (.http2, false): option("--http2-prior-knowledge")
+        // Few builds of curl speak HTTP/3.
+        case (.http2, true), (.http3, true): option("--http2")
+        case (.http2, false), (.http3, false): option("--http2-prior-knowledge")
         }
     }
 
@@ -152,7 +153,7 @@ struct CurlCommand {
         let host = fields.firstIndex(of: .host)
         if let host {
             try header(fields, at: host)
-        } else if head.version != .http2 {
+        } else if head.version < .http2 {
             try option("-H", "Host:".utf8)
         }
         for (index, field) in fields.enumerated() where index != host && isRepeatable(field, at: index) {

@@ -118,9 +118,9 @@ private struct RawHead {
     /// Composes it; returns whether the body is to be chunked.
     mutating func compose(_ record: ExchangeRecord, _ side: BodySide) -> Bool {
         if side.isRequest, var head = StoredHead.request(received) {
-            let isHTTP2 = head.version == .http2
+            let isBinary = head.version >= .http2
             if head.method != "CONNECT" { RawHead.shortenTarget(of: &head) }
-            if isHTTP2 {
+            if isBinary {
                 head.version = .http11
                 head.fields.joinCookies()
                 head.fields.removePseudoFields()
@@ -135,8 +135,8 @@ private struct RawHead {
             return isChunked
         }
         guard !side.isRequest, var head = StoredHead.response(received) else { return false }
-        let isHTTP2 = head.version == .http2
-        if isHTTP2 {
+        let isBinary = head.version >= .http2
+        if isBinary {
             head.version = .http11
             head.fields.removePseudoFields()
             if record.kind == .webSocket, head.status == 200 {
@@ -148,7 +148,7 @@ private struct RawHead {
         let hasNoBody =
             record.method == "HEAD" || record.method == "CONNECT" || (100..<200).contains(head.status)
             || [204, 304].contains(head.status)
-        let isChunked = frame(&head.fields, record, needsLength: isHTTP2 && !hasNoBody, hasNoBody: hasNoBody)
+        let isChunked = frame(&head.fields, record, needsLength: isBinary && !hasNoBody, hasNoBody: hasNoBody)
         if head.isChanged { bytes = head.serialized() }
         return isChunked
     }

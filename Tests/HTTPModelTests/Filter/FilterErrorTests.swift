@@ -62,7 +62,7 @@ struct FilterErrorTests {
                 "write time:>=1s, or quote it to search the URL for it"
             ),
             ("host=", 5, "a colon is missing after 'host'", "for example host:*.example.com"),
-            ("version:h3", 9, "unknown version 'h3'", "write h1, h2, 1.0, 1.1 or 2"),
+            ("version:h4", 9, "unknown version 'h4'", "write h1, h2, h3, 1.0 or 1.1"),
             (
                 "since:noon", 7, "'noon' is no time",
                 "write 14:30, 2026-11-21, 2026-11-21T14:30:00Z, or 10m for ten minutes ago"
