@@ -35,6 +35,53 @@ struct BodyTextTests {
         }
     }
 
+    @Test(
+        "is found in the charset that a body has, in letters of either case",
+        arguments: [
+            ("iso-8859-1", "hello gr\u{F6}\u{DF}e", "GR\u{D6}\u{DF}E"),
+            ("windows-1251", "\u{41F}\u{440}\u{438}\u{432}\u{435}\u{442}", "\u{43F}\u{440}\u{418}\u{432}"),
+            ("gbk", "\u{4F60}\u{597D}\u{4E16}\u{754C}", "\u{597D}\u{4E16}"),
+            ("shift_jis", "\u{3053}\u{3093}\u{306B}\u{3061}\u{306F}", "\u{3093}\u{306B}"),
+            ("utf-16le", "hello gr\u{F6}\u{DF}e", "hello"), ("utf-16be", "Hello gr\u{F6}\u{DF}e", "hELLO GR\u{D6}"),
+            ("utf-8", "hello gr\u{F6}\u{DF}e", "GR\u{D6}\u{DF}"),
+            ("utf-8", "\u{41F}\u{440}\u{438}", "\u{43F}\u{420}\u{418}"),
+        ]
+    )
+    func charsets(charset: String, text: String, needle: String) throws {
+        let bytes = try #require(TextEncoder.exactly(text, as: Charset(charset)))
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=\(charset)\r\n\r\n".utf8)
+        func isFound(_ needle: String, _ head: [UInt8], piece: Int, expression: Bool = false) throws -> Bool {
+            try head.withUnsafeBytes { head in
+                let question: BodyQuestion =
+                    expression
+                    ? .expression(try FilterExpression(needle, ignoringCase: true))
+                    : .text(BodyText(Glob(containing: needle, ignoringCase: true)))
+                var search = BodySearch(question, head: head)
+                var rest = Array(bytes.readableBytesView)[...]
+                while !rest.isEmpty {
+                    let part = Array(rest.prefix(piece))
+                    rest = rest.dropFirst(piece)
+                    if part.withUnsafeBytes({ search.finds($0) }) { return true }
+                }
+                return search.findsAtEnd(of: 1)
+            }
+        }
+        #expect(try isFound(needle, head, piece: 1 << 16) && isFound(needle, head, piece: 9))
+        #expect(try isFound(String(text.suffix(2)), head, piece: 1 << 16, expression: true))
+        #expect(try !isFound("\(needle)x", head, piece: 1 << 16))
+        // Latin text is told by its look, too.
+        if charset == "iso-8859-1" { #expect(try isFound(needle, [], piece: 1 << 16)) }
+    }
+
+    @Test("mixes no bytes of two cases")
+    func mixed() {
+        // U+044F is D1 8F, U+042F D0 AF, U+046F D1 AF.
+        let text = BodyText(Glob(containing: "\u{44F}", ignoringCase: true))
+        for (other, isFound) in [("\u{44F}", true), ("\u{42F}", true), ("\u{46F}", false), ("\u{46F}\u{42F}", true)] {
+            #expect(Array(other.utf8).withUnsafeBytes { text.isFound(in: $0) } == isFound)
+        }
+    }
+
     @Test("is found in what does not have its coding, however the body is cut", arguments: 1...12)
     func uncoded(piece: Int) {
         for (coding, text) in [("gzip", "a needle"), ("zstd", "a needle"), ("br, gzip", "\u{1}\u{2}needle")] {

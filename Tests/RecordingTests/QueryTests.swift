@@ -331,8 +331,10 @@ private struct Whole {
         messages.responseTrailers = one([nil, ByteBuffer(string: one(fields))])
         let isCoded = random.next() % 3 == 0
         let coding = isCoded ? "Content-Encoding: gzip\r\n" : ""
-        messages.responseHead = isCoded ? head("HTTP/1.1 200 OK\r\n" + coding) : one([nil, head("HTTP/1.1 oops\r\n")])
-        messages.responseHeadSent = one([nil, head("HTTP/1.1 200 OK\r\n\(coding)")])
+        let isWide = random.next() % 4 == 0
+        let start = "HTTP/1.1 200 OK\r\n\(coding)\(isWide ? "Content-Type: text/plain; charset=utf-16be\r\n" : "")"
+        messages.responseHead = isCoded || isWide ? head(start) : one([nil, head("HTTP/1.1 oops\r\n")])
+        messages.responseHeadSent = one([nil, head(start)])
 
         var bodies: [BodySide: ByteBuffer] = [:]
         var stored: [(BodySide, ByteBuffer)] = []
@@ -348,9 +350,12 @@ private struct Whole {
             if let changed { record.flags.formUnion([changed.0, changed.1]) }
             var body = ByteBuffer(repeating: UInt8(ascii: "."), count: one([0, 0, 4_000, 65_534]))
             body.writeString(one(["ya", "YAB", "a(b", "needle", "hay", "é*x"]))
-            if random.next() % 4 == 0 { body.writeRepeatingByte(0, count: 70_000) }
-            bodies[side] = body
             let isOfResponse = side == .responseReceived || side == .responseSent
+            if random.next() % 4 == 0, !isOfResponse || !isWide { body.writeRepeatingByte(0, count: 70_000) }
+            bodies[side] = body
+            if isOfResponse, isWide, let wide = TextEncoder.exactly(String(buffer: body), as: .utf16BigEndian) {
+                body = wide
+            }
             stored.append((side, isOfResponse && isCoded ? try ContentEncoder.encode(body, coding: .gzip) : body))
             if side == .requestReceived { record.sizes.requestBody = Int64(body.readableBytes) }
             if side == .responseReceived { record.sizes.responseBody = Int64(stored.last?.1.readableBytes ?? 0) }

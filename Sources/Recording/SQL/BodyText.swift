@@ -2,28 +2,49 @@ import Content
 import HTTPModel
 import NIOCore
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// Text to be found in bodies.
 struct BodyText: Sendable {
-    /// The text's bytes; in lower case where case does not count.
+    /// The text's bytes; letters in lower case where case does not count.
     let bytes: [UInt8]
-    /// Whether the case of ASCII letters does not count.
-    private let ignoresCase: Bool
+    /// The same, letters in upper case where case does not count. A letter whose two cases have not the same length in
+    /// UTF-8 stands for itself.
+    private let others: [UInt8]
+    /// Whether letters have two bytes or more, of which some may be those of one case and some those of the other.
+    private let hasLongLetters: Bool
+    /// Whether all of it is ASCII.
+    let isASCII: Bool
     /// How far a search may go on after a byte that ends no match, by that byte.
     private let jumps: [Int]
 
     /// Prepares a search for the literal text of a pattern; an empty one is found at once.
     init(_ glob: Glob) {
-        bytes = glob.literalBytes
-        ignoresCase = glob.ignoresCase
-        var jumps = [Int](repeating: max(1, bytes.count), count: 256)
-        for (index, byte) in bytes.dropLast().enumerated() {
-            jumps[Int(byte)] = bytes.count - 1 - index
-            if ignoresCase, byte &- 0x61 < 26 { jumps[Int(byte - 0x20)] = bytes.count - 1 - index }
+        var (bytes, others): ([UInt8], [UInt8]) = ([], [])
+        if glob.ignoresCase {
+            for scalar in String(decoding: glob.literalBytes, as: UTF8.self).unicodeScalars {
+                let lower = Array(scalar.properties.lowercaseMapping.utf8)
+                let upper = Array(scalar.properties.uppercaseMapping.utf8)
+                let hasCases = lower.count == upper.count && lower.count == UTF8.width(scalar)
+                bytes += hasCases ? lower : Array(String(scalar).utf8)
+                others += hasCases ? upper : Array(String(scalar).utf8)
+            }
+        } else {
+            (bytes, others) = (glob.literalBytes, glob.literalBytes)
         }
-        self.jumps = jumps
+        var jumps = [Int](repeating: max(1, bytes.count), count: 256)
+        for index in bytes.indices.dropLast() {
+            jumps[Int(bytes[index])] = bytes.count - 1 - index
+            jumps[Int(others[index])] = bytes.count - 1 - index
+        }
+        hasLongLetters = zip(bytes, others).contains { $0 != $1 && $0 >= 0x80 }
+        isASCII = bytes.allSatisfy { $0 < 0x80 }
+        (self.bytes, self.others, self.jumps) = (bytes, others, jumps)
     }
-
-    private static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte + 0x20 : byte }
 
     /// Looks at the byte under the text's last one and goes on by as much as that one allows (Horspool's search).
     func isFound(in text: UnsafeRawBufferPointer) -> Bool {
@@ -31,21 +52,38 @@ struct BodyText: Sendable {
         guard count > 0 else { return true }
         guard text.count >= count else { return false }
         return bytes.withUnsafeBufferPointer { bytes in
-            jumps.withUnsafeBufferPointer { jumps in
-                var end = count - 1
-                while end < text.count {
-                    var back = 0
-                    while back < count {
-                        let byte = text[end - back]
-                        if (ignoresCase ? Self.lower(byte) : byte) != bytes[count - 1 - back] { break }
-                        back += 1
+            others.withUnsafeBufferPointer { others in
+                jumps.withUnsafeBufferPointer { jumps in
+                    var end = count - 1
+                    while end < text.count {
+                        var back = 0
+                        while back < count {
+                            let (byte, place) = (text[end - back], count - 1 - back)
+                            if byte != bytes[place], byte != others[place] { break }
+                            back += 1
+                        }
+                        if back == count, !hasLongLetters || isWhole(text[(end - count + 1)...end]) { return true }
+                        end += jumps[Int(text[end])]
                     }
-                    if back == count { return true }
-                    end += jumps[Int(text[end])]
+                    return false
                 }
-                return false
             }
         }
+    }
+
+    /// Whether each character of a match is that of one case.
+    private func isWhole(_ match: Slice<UnsafeRawBufferPointer>) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            var end = start + 1
+            while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+            let found = match.dropFirst(start).prefix(end - start)
+            guard found.elementsEqual(bytes[start..<end]) || found.elementsEqual(others[start..<end]) else {
+                return false
+            }
+            start = end
+        }
+        return true
     }
 }
 
@@ -66,8 +104,10 @@ enum BodyQuestion: Sendable {
     }
 }
 
-/// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces.
+/// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces. A body in another
+/// character encoding than UTF-8 is gathered and converted where the text could be in it.
 struct BodySearch {
+    private static let charsetName = BodyText(Glob(containing: "charset", ignoringCase: true))
     /// A coding that has given nothing for so many bytes is one.
     private static let longestHeld = 1 << 20
     /// How many bytes of the body, as stored, have come.
@@ -80,11 +120,21 @@ struct BodySearch {
     private var held = ByteBuffer()
     /// What came last of the decoded bytes, one byte less than a match has.
     private var tail: [UInt8] = []
-    /// All that came of the decoded bytes, for an expression, which needs the whole: at most ``FilterFunctions/searchLimit``.
+    /// All that came of the decoded bytes, for an expression, which needs the whole, and for a body that is converted: at
+    /// most ``FilterFunctions/searchLimit``.
     private var whole: [UInt8] = []
+    /// The head, for the body's type.
+    private let head: UnsafeRawBufferPointer
+    /// What the body is converted from; `nil` until its first bytes have come.
+    private var charset: Charset?
 
-    init(_ question: BodyQuestion, coding: String? = nil) {
-        self.question = question
+    /// `head`: the bytes of the body's head, which must stay until the search ends.
+    init(
+        _ question: BodyQuestion,
+        coding: String? = nil,
+        head: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        (self.question, self.head) = (question, head)
         decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
     }
 
@@ -110,12 +160,38 @@ struct BodySearch {
 
     /// Whether the body of an exchange is a match as a whole, after its last piece.
     mutating func findsAtEnd(of exchange: Int64) -> Bool {
-        guard case .expression(let expression) = question else { return false }
-        return whole.withUnsafeBytes { UnfinishedSearches.finds(expression, in: $0, of: exchange) }
+        if let charset, charset != .utf8 {
+            whole = Array(TextDecoder.decode(ByteBuffer(bytes: whole), as: charset).text.utf8)
+        }
+        return whole.withUnsafeBytes { bytes in
+            switch question {
+            case .expression(let expression): UnfinishedSearches.finds(expression, in: bytes, of: exchange)
+            case .text(let text): !bytes.isEmpty && text.isFound(in: bytes)
+            }
+        }
+    }
+
+    /// The encoding of a body that begins so, where it has to be known: ASCII text has the same bytes in all of them but
+    /// UTF-16 and UTF-32, which have NULs in it, and a body of ASCII alone has nothing else in any of them.
+    private func charset(of beginning: UnsafeRawBufferPointer) -> Charset {
+        let isASCII = if case .text(let text) = question { text.isASCII } else { false }
+        let start = UnsafeRawBufferPointer(rebasing: beginning.prefix(64 << 10))
+        guard start.has(0) || !isASCII && (start.hasHighByte || start.has(0x1B)) else { return .utf8 }
+        // Images have NULs, too, and their heads name no charset.
+        let isNamed = BodySearch.charsetName.isFound(in: head)
+        if isASCII, !isNamed, ![0xFE, 0xFF].contains(start[0]) { return .utf8 }
+        let type = StoredHead.fields(ByteBuffer(bytes: head)).value(of: .contentType).flatMap { MediaType($0) }
+        let bytes = ByteBuffer(bytes: start)
+        let charset = Charset.detect(in: bytes, mediaType: type)
+        let isWide = ["utf-16", "utf-32", "ucs-"].contains { charset.name.hasPrefix($0) }
+        if isASCII { return isWide ? charset : .utf8 }
+        // What is no text has no encoding, unless somebody says so.
+        return isWide || type?.parameter("charset") != nil || TextDecoder.isText(bytes) ? charset : .utf8
     }
 
     private mutating func search(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard case .text(let text) = question else {
+        if charset == nil, !piece.isEmpty { charset = charset(of: piece) }
+        guard case .text(let text) = question, charset == .utf8 else {
             whole += piece.prefix(max(0, FilterFunctions.searchLimit - whole.count))
             return false
         }
@@ -127,5 +203,20 @@ struct BodySearch {
         if text.isFound(in: piece) { return true }
         tail = piece.count >= overlap ? Array(piece.suffix(overlap)) : Array((tail + piece).suffix(overlap))
         return false
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether a byte is there, by the system's search, which looks at many at a time.
+    fileprivate func has(_ byte: UInt8) -> Bool { baseAddress.map { memchr($0, CInt(byte), count) != nil } ?? false }
+
+    /// Whether a byte is not ASCII.
+    fileprivate var hasHighByte: Bool {
+        let whole = count & ~7
+        for place in stride(from: 0, to: whole, by: 8)
+        where loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+            return true
+        }
+        return self[whole...].contains { $0 >= 0x80 }
     }
 }

@@ -136,20 +136,21 @@ private struct FunctionArguments {
         }
         let coding = coding(3)
         if isNull(4) {
-            guard let isFound = searchChunks(of: received, text, coding) else { return }
+            guard let isFound = searchChunks(of: received, text, coding, bytes(3)) else { return }
             if isFound { return answer(true) }
         } else {
-            var search = BodySearch(text, coding: coding)
+            var search = BodySearch(text, coding: coding, head: bytes(3))
             if search.finds(bytes(4)) || search.findsAtEnd(of: number(1)) { return answer(true) }
         }
         guard let sent = BodySide(rawValue: received.rawValue + 1), number(7) != 0 || !isNull(6) else {
             return answer(false)
         }
         let sentCoding = self.coding(5) ?? coding
+        let sentHead = bytes(isNull(5) ? 3 : 5)
         if isNull(6) {
-            if let isFound = searchChunks(of: sent, text, sentCoding) { answer(isFound) }
+            if let isFound = searchChunks(of: sent, text, sentCoding, sentHead) { answer(isFound) }
         } else {
-            var search = BodySearch(text, coding: sentCoding)
+            var search = BodySearch(text, coding: sentCoding, head: sentHead)
             answer(search.finds(bytes(6)) || search.findsAtEnd(of: number(1)))
         }
     }
@@ -164,14 +165,19 @@ private struct FunctionArguments {
     }
 
     /// Whether a body in chunks has the text; `nil` where they cannot be read, which is the answer then.
-    private func searchChunks(of side: BodySide, _ text: BodyQuestion, _ coding: String?) -> Bool? {
+    private func searchChunks(
+        of side: BodySide,
+        _ text: BodyQuestion,
+        _ coding: String?,
+        _ head: UnsafeRawBufferPointer
+    ) -> Bool? {
         let sql = "SELECT offset, data FROM chunk WHERE exchange = ?1 AND side = ?2 ORDER BY offset"
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
         var code = sqlite3_prepare_v2(sqlite3_context_db_handle(context), sql, -1, &statement, nil)
         sqlite3_bind_int64(statement, 1, number(1))
         sqlite3_bind_int64(statement, 2, Int64(side.rawValue))
-        var search = BodySearch(text, coding: coding)
+        var search = BodySearch(text, coding: coding, head: head)
         while code == SQLITE_OK || code == SQLITE_ROW {
             code = sqlite3_step(statement)
             // What follows a gap in a damaged session is no part of the body before it.
