@@ -1,8 +1,8 @@
 /// Reads XML piece by piece, strictly, and only what settings files are made of.
 ///
 /// It reads elements, attributes, text, CDATA, comments, processing instructions, the five named entities and character
-/// references. It refuses document type declarations, and with them all entities that a file could define: nothing can
-/// grow beyond the bytes of the file. Section numbers are those of XML 1.0, fifth edition.
+/// references. A document type declaration is passed over where it only names one, and refused where it defines something,
+/// and with it all entities that a file could define: nothing can grow beyond the bytes of the file. Section numbers are those of XML 1.0, fifth edition.
 struct XMLReader {
     enum Event: Hashable {
         case start(name: String)
@@ -60,12 +60,10 @@ struct XMLReader {
                 try skipComment()
             } else if starts("<![CDATA[") {
                 return .text(try characterData())
+            } else if starts("<!DOCTYPE"), !hadRoot {
+                try skipDocumentType()
             } else if starts("<!") {
-                throw failure(
-                    starts("<!DOCTYPE")
-                        ? "document type declarations are not taken: Charles writes none, and they can read other files"
-                        : "a declaration cannot stand here"
-                )
+                throw failure("a declaration cannot stand here")
             } else if starts("<?") {
                 if let instruction = try instruction() { return instruction }
             } else if starts("</") {
@@ -171,6 +169,25 @@ struct XMLReader {
             throw failure("the XML declaration can only stand at the very beginning of the file")
         }
         return nil
+    }
+
+    /// §2.8, without a part that defines something.
+    private mutating func skipDocumentType() throws(CharlesError) {
+        var quote: UInt8?
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: "[") {
+                throw failure("document types that define something are not taken: they can read other files")
+            } else if byte == UInt8(ascii: ">") {
+                return
+            }
+        }
+        throw failure("the document type declaration does not end")
     }
 
     private mutating func skipComment() throws(CharlesError) {

@@ -233,35 +233,62 @@ package final class ZipReader {
 
     // MARK: - Reading
 
+    /// Opens an entry, to be read piece by piece. Throws ``FileError`` where it says that it unpacks to more than it may.
+    package func open(_ entry: Entry) throws -> Pieces { try Pieces(of: entry, in: self) }
+
+    /// The bytes of an entry, as they are asked for.
+    package final class Pieces {
+        private let zip: ZipReader
+        private let entry: Entry
+        private let file: OpaquePointer
+        private var count: UInt64 = 0
+
+        fileprivate init(of entry: Entry, in zip: ZipReader) throws {
+            (self.zip, self.entry) = (zip, entry)
+            let (sum, isOver) = entry.size.addingReportingOverflow(UInt64(zip.unpacked))
+            guard !entry.isLikeTrap, !isOver, sum <= UInt64(ZipReader.mostBytes) else {
+                throw zip.failure(entry, "unpacks to more than a session could be; it may be a trap")
+            }
+            guard let file = zip_fopen_index(zip.archive, entry.index, 0) else {
+                let why = String(cString: zip_error_strerror(zip_get_error(zip.archive)))
+                throw zip.failure(entry, "cannot be read: \(why)")
+            }
+            self.file = file
+        }
+
+        deinit { zip_fclose(file) }
+
+        /// The next bytes; none at the end. Throws ``FileError`` where they are damaged, or more than the entry says.
+        package func next() throws -> [UInt8] {
+            var got: zip_int64_t = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: ZipReader.pieceSize) { buffer, count in
+                got = zip_fread(file, buffer.baseAddress, UInt64(buffer.count))
+                count = max(0, Int(got))
+            }
+            guard got >= 0 else {
+                throw zip.failure(entry, "is damaged: \(String(cString: zip_error_strerror(zip_file_get_error(file))))")
+            }
+            count += UInt64(got)
+            zip.unpacked += Int(got)
+            guard count <= entry.size else {
+                throw zip.failure(entry, "unpacks to more than it says: it is damaged, or a trap")
+            }
+            return bytes
+        }
+    }
+
+    private func failure(_ entry: Entry, _ why: String) -> FileError {
+        FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
+    }
+
     /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` where they are damaged, what `body` throws,
     /// and before the first byte where the entry says that it unpacks to more than it may.
     package func read(_ entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        func failure(_ why: String) -> FileError {
-            FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
-        }
-        let (sum, isOver) = entry.size.addingReportingOverflow(UInt64(unpacked))
-        guard !entry.isLikeTrap, !isOver, sum <= UInt64(ZipReader.mostBytes) else {
-            throw failure("unpacks to more than a session could be; it may be a trap")
-        }
-        guard let file = zip_fopen_index(archive, entry.index, 0) else {
-            throw failure("cannot be read: \(String(cString: zip_error_strerror(zip_get_error(archive))))")
-        }
-        defer { zip_fclose(file) }
-        var count: UInt64 = 0
-        try withUnsafeTemporaryAllocation(byteCount: ZipReader.pieceSize, alignment: 16) { buffer in
-            while true {
-                let got = zip_fread(file, buffer.baseAddress, UInt64(buffer.count))
-                guard got >= 0 else {
-                    throw failure("is damaged: \(String(cString: zip_error_strerror(zip_file_get_error(file))))")
-                }
-                if got == 0 { return }
-                count += UInt64(got)
-                unpacked += Int(got)
-                guard count <= entry.size else {
-                    throw failure("unpacks to more than it says: it is damaged, or a trap")
-                }
-                try body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(got)]))
-            }
+        let pieces = try open(entry)
+        while true {
+            let piece = try pieces.next()
+            if piece.isEmpty { return }
+            try piece.withUnsafeBytes(body)
         }
     }
 

@@ -36,6 +36,9 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether Sluice can apply and undo it.
+    package var isKnown: Bool { if case .other = self { false } else { true } }
+
     /// Reads a `Content-Encoding` value into the codings in the order in which they were applied. `identity` and empty
     /// members are left out, as they change nothing.
     package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {

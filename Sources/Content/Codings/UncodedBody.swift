@@ -34,9 +34,11 @@ extension DecodedContent {
     /// Decodes a whole body as ``ContentDecoder`` does, to be shown: where nothing can be decoded, all of it stays as it is.
     package static func shown(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
-        guard let problem = decoded.problem, problem.isAtBeginning(decoded: decoded.bytes.readableBytes, bytes) else {
-            return decoded
-        }
+        // Text under the name of a coding that nobody knows never had it, or lost it before it was recorded.
+        let isText = decoded.problem?.kind == .unknownCoding && TextDecoder.isText(bytes)
+        guard let problem = decoded.problem,
+            isText || problem.isAtBeginning(decoded: decoded.bytes.readableBytes, bytes)
+        else { return decoded }
         let shown = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, max(limit, 0)))
         return DecodedContent(bytes: shown ?? ByteBuffer(), problem: problem.givenAsReceived)
     }

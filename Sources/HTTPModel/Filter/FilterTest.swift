@@ -95,7 +95,9 @@ extension FilterTest {
     /// Whether an address passes, with its port or without.
     package static func matchesAddress(_ address: String, _ glob: Glob) -> Bool {
         if glob.matches(address) { return true }
-        guard let colon = address.lastIndex(of: ":") else { return false }
+        // What an archive says may have no port.
+        let colon = address.last == "]" ? address.endIndex : address.lastIndex(of: ":")
+        guard let colon else { return false }
         let host = address[..<colon]
         return glob.matches(String(host.first == "[" && host.last == "]" ? host.dropFirst().dropLast() : host))
     }

@@ -7,7 +7,6 @@ package import Sharing
 package enum ArchiveFile {
     /// The session within a bundle.
     static let bundledSession = "session.sluice"
-    private static let pieceSize = 1 << 20
 
     /// What a file is; `nil` for a session, and for a file that cannot be read, which is reported when it is opened.
     /// Throws `FileError` for what is no file.
@@ -53,20 +52,23 @@ package enum ArchiveFile {
         }
     }
 
+    /// What is in a file that is no bundle, whatever it is packed in. Throws like ``forEachEntry(of:textLimit:losses:onRead:_:)``.
+    static func content(of path: String) throws -> ArchiveFormat { try ArchiveContent(path) { _ in }.format }
+
     private static func reader(
         _ path: String,
         _ textLimit: Int,
         _ losses: ArchiveLosses,
         _ onRead: @escaping (Int) -> Void
     ) throws -> any ArchiveReader {
-        switch try format(of: path) {
-        case .charlesJSON:
-            return CharlesJSONReader(textLimit: textLimit, losses: losses, refill: try pieces(of: path, onRead))
-        case .charlesXML:
-            return CharlesXMLReader(textLimit: textLimit, losses: losses, refill: try pieces(of: path, onRead))
-        case .mitmproxy: return MitmproxyReader(losses: losses, refill: try pieces(of: path, onRead))
+        let content = try ArchiveContent(path, onRead)
+        let refill = content.refill
+        switch content.format {
+        case .charlesJSON: return CharlesJSONReader(textLimit: textLimit, losses: losses, refill: refill)
+        case .charlesXML: return CharlesXMLReader(textLimit: textLimit, losses: losses, refill: refill)
+        case .mitmproxy: return MitmproxyReader(losses: losses, refill: refill)
         case .curl:
-            let text = try InputFile.contents(of: path, atMost: CurlFileReader.longest + 1)
+            let text = try content.whole(atMost: CurlFileReader.longest + 1)
             guard text.count <= CurlFileReader.longest else {
                 let limit = CurlFileReader.longest >> 20
                 throw StartError(
@@ -77,17 +79,12 @@ package enum ArchiveFile {
             let facts = try? FileManager.default.attributesOfItem(atPath: path)
             let date = facts?[.modificationDate] as? Date ?? Date()
             return CurlFileReader(text, at: Int64(date.timeIntervalSince1970 * 1_000_000), losses: losses)
-        case .zip:
-            let zip = try ZipReader(path)
-            guard CharlesZipReader.isSession(zip) else {
-                throw StartError("\(path) is a zip, but neither a bundle of Sluice nor a session of Charles.")
-            }
-            return CharlesZipReader(zip, textLimit: textLimit, losses: losses)
-        case .javaObjects:
-            throw StartError(
-                "\(path) is a Charles session of Java objects, which only Charles reads.",
-                hint: "Open it in Charles and export as .chlsj: File > Export Session, JSON Session File."
-            )
+        case .charlesZip, .fiddlerZip, .zip, .gzip:
+            guard let zip = content.zip else { throw unknown(path) }
+            return content.format == .fiddlerZip
+                ? FiddlerReader(zip, textLimit: textLimit, losses: losses)
+                : CharlesZipReader(zip, textLimit: textLimit, losses: losses)
+        case .unread(let format): throw StartError("\(path) is \(format.title).", hint: format.hint)
         case .charlesSettings:
             throw StartError(
                 "\(path) has settings of Charles and no exchanges.",
@@ -98,18 +95,17 @@ package enum ArchiveFile {
                 "\(path) is XML, but no session of Charles.",
                 hint: "If it has settings of Charles, sluice import charles '\(path)' makes a profile of them."
             )
-        case .har, nil: return HARReader(textLimit: textLimit, losses: losses, refill: try pieces(of: path, onRead))
+        case .har:
+            return HARReader(textLimit: textLimit, losses: losses, attachments: content.attachments, refill: refill)
         }
     }
 
-    private static func pieces(of path: String, _ onRead: @escaping (Int) -> Void) throws -> () throws -> [UInt8] {
-        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
-        var count = 0
-        return {
-            let piece = Array(try file.read(upToCount: pieceSize) ?? Data())
-            count += piece.count
-            onRead(count)
-            return piece
-        }
+    /// A file, or what it has packed in it, that is nothing that is read.
+    static func unknown(_ path: String) -> StartError {
+        StartError(
+            "\(path) has nothing in it that can be read.",
+            hint:
+                "These are: bundles, HAR, sessions of Charles and Fiddler, flows of mitmproxy, files of cURL commands."
+        )
     }
 }

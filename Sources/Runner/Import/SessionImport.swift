@@ -67,8 +67,9 @@ struct SessionImport {
                 } catch let error as SessionError {
                     throw error.naming(file, for: session)
                 }
-            } else if let format {
-                outcome.format = format.described
+            } else if format != nil {
+                let format = try ArchiveFile.content(of: file)
+                outcome.format = "a \(format.title)"
                 try readArchive(file, origin(format.origin, file), &outcome)
             } else {
                 let path = try SessionQuery.open(file).path
@@ -193,13 +194,13 @@ extension ArchiveFormat {
     fileprivate var origin: String {
         switch self {
         case .har: "HAR"
-        case .charlesJSON, .charlesXML, .zip, .javaObjects, .charlesSettings, .otherXML: "Charles"
+        case .charlesJSON, .charlesXML, .charlesZip, .charlesSettings: "Charles"
+        case .fiddlerZip: "Fiddler"
         case .mitmproxy: "mitmproxy"
         case .curl: "cURL"
+        case .zip, .gzip, .unread, .otherXML: "archive"
         }
     }
-
-    fileprivate var described: String { self == .zip ? "a Charles session in a zip" : "a \(title)" }
 }
 
 /// Imports into the session of the proxy in this process.

@@ -52,7 +52,7 @@ package enum RequestArchive {
         }
         throw StartError(
             "\(path) is neither a Sluice session nor an archive that can be read.",
-            hint: "These are: bundles, HAR, sessions of Charles, flows of mitmproxy, files of cURL commands."
+            hint: ArchiveFile.unknown(path).hint
         )
     }
 }

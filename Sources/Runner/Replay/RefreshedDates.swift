@@ -38,27 +38,3 @@ enum RefreshedDates {
         return isTooFar ? nil : HTTPDate.text(later)
     }
 }
-
-/// Dates as HTTP sends them (RFC 9110 §5.6.7).
-enum HTTPDate {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    /// The years 1 to 9999.
-    private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-
-    /// A moment in the form that is sent; `nil` where its year has no four digits.
-    static func text(_ seconds: Int64) -> String? {
-        guard range.contains(seconds) else { return nil }
-        let day = (seconds - ((seconds % 86_400) + 86_400) % 86_400) / 86_400
-        let rest = seconds - day * 86_400
-        let (year, month, date) = CivilDate.of(day: day)
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : String(number) }
-        let name = days[Int(((day % 7) + 7) % 7)]
-        let monthName = months[Int(month) - 1]
-        let fullYear = String(repeating: "0", count: max(0, 4 - String(year).count)) + String(year)
-        let clock = [rest / 3_600, rest % 3_600 / 60, rest % 60].map(two).joined(separator: ":")
-        return "\(name), \(two(date)) \(monthName) \(fullYear) \(clock) GMT"
-    }
-}

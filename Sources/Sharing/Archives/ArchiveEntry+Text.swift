@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 extension ArchiveEntry.Message {
     /// Makes bytes of the text as its head says they were: an archive has Unicode, whatever passed. A text whose charset
@@ -9,7 +10,7 @@ extension ArchiveEntry.Message {
     /// `isOurs`: what our own archives do not call converted was UTF-8, whatever the head says.
     mutating func encodeText(isOurs: Bool, _ losses: ArchiveLosses) {
         guard bytes == nil, !isEncoded, !text.isEmpty, !isOurs || charset != nil else { return }
-        let type = fields.first { $0.name.lowercased() == "content-type" }.flatMap { MediaType($0.value) }
+        let type = field("content-type").flatMap { MediaType($0) }
         let utf8 = ByteBuffer(string: text)
         let charset = charset ?? Charset.detect(in: utf8, mediaType: type)
         guard charset != .utf8 else { return }
@@ -24,8 +25,7 @@ extension ArchiveEntry.Message {
 
     /// How many bytes the body had, as its fields tell; `nil` where they do not, or where it had a content coding.
     private var length: Int? {
-        func value(_ name: String) -> String? { fields.first { $0.name.lowercased() == name }?.value }
-        return value("content-encoding") == nil ? value("content-length").flatMap { Int($0) } : nil
+        field("content-encoding") == nil ? field("content-length").flatMap { Int($0) } : nil
     }
 }
 
@@ -36,6 +36,50 @@ extension ByteBuffer {
         case .utf16LittleEndian: ByteBuffer(bytes: [0xFF, 0xFE])
         case .utf16BigEndian: ByteBuffer(bytes: [0xFE, 0xFF])
         default: nil
+        }
+    }
+}
+
+extension ArchiveEntry.Message {
+    /// The content codings that the fields name, in the order in which they were applied.
+    var codings: [ContentCoding] {
+        fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
+    }
+
+    /// What is to be said of a body that does not have the coding that its head names; `nil` where it has it, or can get it.
+    var wordsOfCoding: String? {
+        guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
+            let coding = codings.first(where: { !$0.isKnown })
+        else { return nil }
+        return
+            "The head names the content coding '\(VisibleText.of(String("\(coding)".prefix(40))))', which Sluice cannot apply:"
+            + " the body is stored as the archive has it."
+    }
+}
+
+extension HTTPVersion {
+    /// What archives call it: `HTTP/1.1`, `1.1`, `h2`, `HTTP/2.0`, `h3-29` and the like; `nil` for another name.
+    init?(archived text: String) {
+        let text = text.lowercased()
+        let name = text.hasPrefix("http/") ? text.dropFirst(5) : text[...]
+        switch name {
+        case "1.0": self = .http10
+        case "1.1", "1": self = .http11
+        case "h2", "h2c", "2", "2.0": self = .http2
+        case "h3", "3", "3.0": self = .http3
+        default:
+            // Drafts, and what came before them.
+            guard name.hasPrefix("h3-") || name.contains("quic") else { return nil }
+            self = .http3
+        }
+    }
+}
+
+extension ArchiveLosses {
+    /// Counts versions that are not known; an archive may leave them open.
+    func check(_ messages: ArchiveEntry.Message...) {
+        for message in messages where !["", "unknown"].contains(message.version.lowercased()) {
+            if HTTPVersion(archived: message.version) == nil { add(.version(message.version)) }
         }
     }
 }

@@ -20,6 +20,8 @@ package struct ArchiveEntry {
         var charset: Charset?
         /// Whether the archive does not have the body, or only its beginning.
         package var isCut = false
+        /// How many bytes the body had of which the archive has none, or not all; `nil` where unknown.
+        var lostSize: Int64?
         /// The body as bytes, in place of `text`.
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
@@ -46,14 +48,15 @@ package struct ArchiveEntry {
     package var reason = ""
     package var request = Message()
     package var response = Message()
-    package var startedDateTime = ""
-    /// Microseconds since 1970, in place of `startedDateTime`.
+    /// Microseconds since 1970; `nil` where the archive does not say, or not so that it can be read.
     package var startedAt: Int64?
     /// Milliseconds.
     package var time: Double?
     /// Milliseconds, by HAR's names; phases that did not happen are left out.
     package var timings: [String: Double] = [:]
     package var serverAddress = ""
+    /// What the archive calls the connection to the server: exchanges with the same are shown on one.
+    var connection = ""
     package var serverPort = ""
     /// `host:port`; empty where the archive does not say.
     package var clientAddress = ""
@@ -66,6 +69,8 @@ package struct ArchiveEntry {
     var isTunnelledTLS = false
     /// Whether it is a request that nobody has sent yet, so that no response is missing.
     package var isUnsent = false
+    /// What is to be known of the exchange, in sentences.
+    var notes: [String] = []
     /// What a user said of the exchange.
     package var comment = ""
     /// The colour that a user gave it in Sluice.

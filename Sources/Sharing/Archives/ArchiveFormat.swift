@@ -3,46 +3,100 @@ import HTTPModel
 /// What a file with exchanges is, or one that is taken for one, by its first bytes; its name says nothing.
 package enum ArchiveFormat: Sendable, Hashable {
     case har, charlesJSON, charlesXML, mitmproxy, curl
-    /// A bundle of Sluice, or a session of Charles.
+    /// A bundle of Sluice, or what has one of the formats below.
     case zip
-    /// A session of Charles before version 4, which is objects of Java.
-    case javaObjects
+    /// A zip with a session of Charles, and one with a session of Fiddler.
+    case charlesZip, fiddlerZip
+    /// A file of another format, packed.
+    case gzip
     /// Settings of Charles: rules, no exchanges.
     case charlesSettings
+    /// A format that has a name and is not read.
+    case unread(Unread)
     /// XML with another outermost element.
     case otherXML(String)
+
+    /// A format that is not read, and what to do.
+    package struct Unread: Sendable, Hashable {
+        /// What it is, with an article.
+        package let title: String
+        package let hint: String
+    }
 
     /// How many bytes tell.
     package static let tellingBytes = 64 << 10
 
+    /// How files of a format begin.
+    private struct Signature {
+        enum Beginning {
+            case bytes([UInt8])
+            /// Text in UTF-8, in which blanks do not count.
+            case text(String)
+            /// The outermost element of XML.
+            case element(String)
+        }
+
+        let format: ArchiveFormat
+        let beginning: Beginning
+        /// What stands somewhere in the first bytes, too; empty for nothing.
+        let mark: String
+
+        init(_ format: ArchiveFormat, _ beginning: Beginning, mark: String = "") {
+            (self.format, self.beginning, self.mark) = (format, beginning, mark)
+        }
+    }
+
+    /// All formats that are known by how they begin; the first that fits counts.
+    private static let signatures: [Signature] = [
+        Signature(.zip, .bytes([0x50, 0x4B, 0x03, 0x04])),
+        // Without entries.
+        Signature(.zip, .bytes([0x50, 0x4B, 0x05, 0x06])),
+        Signature(.gzip, .bytes([0x1F, 0x8B])),
+        Signature(.unread(.javaObjects), .bytes([0xAC, 0xED, 0x00, 0x05])),
+        // By the order of bytes; times in microseconds and in nanoseconds.
+        Signature(.unread(.packets), .bytes([0xD4, 0xC3, 0xB2, 0xA1])),
+        Signature(.unread(.packets), .bytes([0xA1, 0xB2, 0xC3, 0xD4])),
+        Signature(.unread(.packets), .bytes([0x4D, 0x3C, 0xB2, 0xA1])),
+        Signature(.unread(.packets), .bytes([0xA1, 0xB2, 0x3C, 0x4D])),
+        // pcapng.
+        Signature(.unread(.packets), .bytes([0x0A, 0x0D, 0x0D, 0x0A])),
+        Signature(.unread(.netLog), .text(#"{"constants":"#)),
+        Signature(.unread(.whistle), .text("[{"), mark: #""dnsTime":"#),
+        Signature(.har, .text("{")),
+        Signature(.charlesJSON, .text("[")),
+        Signature(.charlesXML, .element("charles-session")),
+        Signature(.charlesSettings, .element("charles-export")),
+        Signature(.charlesSettings, .element("configuration")),
+        Signature(.charlesSettings, .element("charles-tool")),
+        Signature(.unread(.burp), .element("items"), mark: "burpVersion"),
+    ]
+
     /// Looks at the first bytes of a file; `nil` for a session of Sluice, and for what is none of these.
     package init?(beginning: [UInt8]) {
-        if beginning.starts(with: [0x50, 0x4B, 0x03, 0x04]) || beginning.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
-            self = .zip
-            return
+        let text = ArchiveText.utf8(beginning: beginning).drop {
+            [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0)
         }
-        if beginning.starts(with: [0xAC, 0xED, 0x00, 0x05]) {
-            self = .javaObjects
-            return
+        let plain = Array(text.prefix(200).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) })
+        let element = text.first == UInt8(ascii: "<") ? ArchiveFormat.root(of: text) : nil
+        let found = ArchiveFormat.signatures.first { signature in
+            let begins =
+                switch signature.beginning {
+                case .bytes(let bytes): beginning.starts(with: bytes)
+                case .text(let start): plain.starts(with: start.utf8)
+                case .element(let name): element == name
+                }
+            return begins && (signature.mark.isEmpty || text.firstRange(of: Array(signature.mark.utf8)) != nil)
         }
-        let text = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-        switch text.first {
-        case UInt8(ascii: "{"): self = .har
-        case UInt8(ascii: "["): self = .charlesJSON
-        case UInt8(ascii: "<"):
-            switch ArchiveFormat.root(of: text) {
-            case "charles-session": self = .charlesXML
-            case "charles-export", "configuration", "charles-tool": self = .charlesSettings
-            case let name: self = .otherXML(name)
-            }
-        default:
-            if ArchiveFormat.isFlow(beginning) {
-                self = .mitmproxy
-            } else if ArchiveFormat.hasCommand(beginning) {
-                self = .curl
-            } else {
-                return nil
-            }
+        if let found {
+            self = found.format
+        } else if let element {
+            self = .otherXML(element)
+        } else if ArchiveFormat.isFlow(beginning) {
+            self = .mitmproxy
+        } else if ArchiveFormat.hasCommand(beginning) {
+            self = .curl
+        } else {
+            return nil
         }
     }
 
@@ -67,8 +121,11 @@ package enum ArchiveFormat: Sendable, Hashable {
         case .mitmproxy: "mitmproxy flow file"
         case .curl: "file of cURL commands"
         case .zip: "zip"
-        case .javaObjects: "Charles session of Java objects"
+        case .charlesZip: "Charles session in a zip"
+        case .fiddlerZip: "Fiddler session"
+        case .gzip: "gzip file"
         case .charlesSettings: "file of Charles settings"
+        case .unread(let format): format.title
         case .otherXML: "XML file"
         }
     }
@@ -114,4 +171,28 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
         return ""
     }
+}
+
+extension ArchiveFormat.Unread {
+    /// A session of Charles before version 4.
+    package static let javaObjects = Self(
+        title: "a Charles session of Java objects, which only Charles reads",
+        hint: "Open it in Charles and export as .chlsj: File > Export Session, JSON Session File."
+    )
+    package static let packets = Self(
+        title: "a capture of packets (pcap), in which TLS is encrypted",
+        hint: "Record the traffic with sluice, or export a HAR from the browser."
+    )
+    package static let netLog = Self(
+        title: "a network log of Chrome (net-export), which has no bodies",
+        hint: "Export a HAR from the Network panel of the developer tools."
+    )
+    package static let whistle = Self(
+        title: "a session of whistle in its own format",
+        hint: "Export it from whistle as .saz."
+    )
+    package static let burp = Self(
+        title: "a file of Burp items",
+        hint: "In Burp, copy the requests as curl commands (bash), and import a file with these."
+    )
 }

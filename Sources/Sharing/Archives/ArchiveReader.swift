@@ -65,6 +65,42 @@ package final class ArchiveLosses {
             )
         }
         /// Names are the file's.
+        static func missingTime(_ name: String) -> Kind {
+            Kind("missing time '\(name)': it is 1970 now", "missing times '\(name)': they are 1970 now")
+        }
+        /// Names are the file's.
+        static func zonelessTime(_ name: String) -> Kind {
+            Kind("time '\(name)' without a time zone, read as UTC", "times '\(name)' without a time zone, read as UTC")
+        }
+        /// Names are the file's.
+        static func version(_ name: String) -> Kind {
+            let name = VisibleText.of(String(name.prefix(40)))
+            return Kind(
+                "version '\(name)' that is not known: it is HTTP/1.1 now",
+                "versions '\(name)' that are not known: they are HTTP/1.1 now"
+            )
+        }
+        static let form = Kind(
+            "form without its text: its body was made of its parameters",
+            "forms without their text: their bodies were made of their parameters"
+        )
+        static let cookies = Kind(
+            "message with cookies outside of its headers: a header field was made of them",
+            "messages with cookies outside of their headers: header fields were made of them"
+        )
+        static let query = Kind(
+            "query outside of its URL: it was added to the URL",
+            "queries outside of their URLs: they were added to the URLs"
+        )
+        static let attachment = Kind(
+            "body in a file that is not there",
+            "bodies in files that are not there"
+        )
+        static let opcode = Kind(
+            "WebSocket message of a kind that is not known",
+            "WebSocket messages of kinds that are not known"
+        )
+        /// Names are the file's.
         static func unreadable(_ name: String) -> Kind {
             let name = VisibleText.of(String(name.prefix(40)))
             return Kind("value of '\(name)' that cannot be read", "values of '\(name)' that cannot be read")

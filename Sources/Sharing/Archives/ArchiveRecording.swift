@@ -2,10 +2,13 @@ import Content
 import Foundation
 package import HTTPModel
 import NIOCore
+import Text
 
 /// Makes of an archive's entries what the taps would have seen.
 package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
+    /// As many bytes are kept of what should be a URL.
+    private static let longestUnreadable = 8 << 10
     /// How many entries there were.
     package private(set) var count = 0
     private var servers: [Server: ConnectionID] = [:]
@@ -19,6 +22,7 @@ package struct ArchiveRecording {
     /// What an archive tells of a connection to a server: exchanges with the same are shown on one.
     private struct Server: Hashable {
         let address: String
+        let name: String
         let tls: TLSDetails?
     }
 
@@ -54,7 +58,7 @@ package struct ArchiveRecording {
         var record = ExchangeRecord(
             id: makeExchange(),
             kind: entry.kind,
-            startedAt: entry.startedAt ?? ArchiveRecording.moment(entry.startedDateTime),
+            startedAt: entry.startedAt ?? 0,
             method: ArchiveRecording.line(entry.method),
             url: entry.target.map(ArchiveRecording.url) ?? ArchiveRecording.url(entry.url),
             clientConnection: client
@@ -86,9 +90,9 @@ package struct ArchiveRecording {
         if entry.request.isCut { record.flags.insert(.requestBodyIncomplete) }
         if entry.response.isCut { record.flags.insert(.responseBodyIncomplete) }
 
-        var (request, response) = (entry.request, entry.response)
-        var requestBody = ArchiveRecording.body(&request)
-        var responseBody = ArchiveRecording.body(&response)
+        let (request, response) = (entry.request, entry.response)
+        var requestBody = ArchiveRecording.body(request)
+        var responseBody = ArchiveRecording.body(response)
         let stream = ArchivedSocket(entry.messages)
         if !entry.messages.isEmpty {
             record.kind = .webSocket
@@ -108,14 +112,16 @@ package struct ArchiveRecording {
             messages.responseHead = ByteBuffer(string: "\(version) \(record.status) \(reason)\r\n")
             messages.responseHead?.writeBytes(ArchiveRecording.fields(response))
         }
+        messages.trace = (entry.notes + [request, response].compactMap(\.wordsOfCoding))
+            .map { TraceEntry(stage: "sluice", outcome: .note, text: $0) }
         messages.requestTrailers = ArchiveRecording.trailers(entry.request)
         messages.responseTrailers = ArchiveRecording.trailers(entry.response)
         if record.kind == .http { ArchiveRecording.count(requestBody, responseBody, messages, in: &record) }
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
-        record.sizes.requestBody = Int64(requestBody.readableBytes)
+        record.sizes.requestBody = max(Int64(requestBody.readableBytes), request.lostSize ?? 0)
         record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
-        record.sizes.responseBody = Int64(responseBody.readableBytes)
+        record.sizes.responseBody = max(Int64(responseBody.readableBytes), response.lostSize ?? 0)
         let received = record.sizes.responseHead + record.sizes.responseBody
         record.sizes.responseWire = max(entry.response.wireSize ?? 0, received)
 
@@ -168,7 +174,7 @@ package struct ArchiveRecording {
         guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
         let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        let server = Server(address: peer, tls: entry.tls)
+        let server = Server(address: peer, name: entry.connection, tls: entry.tls)
         if let known = servers[server] { return (known, peer) }
         let id = makeConnection()
         servers[server] = id
@@ -218,16 +224,13 @@ package struct ArchiveRecording {
         return ByteBuffer(string: message.trailers.map { "\(line($0.name)): \(line($0.value))\r\n" }.joined() + "\r\n")
     }
 
-    /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
-    private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
+    /// The body with the content codings that the fields name, as far as they can be made again.
+    private static func body(_ message: ArchiveEntry.Message) -> ByteBuffer {
         let bytes = message.bytes ?? ByteBuffer(string: message.text)
         guard bytes.readableBytes > 0, !message.isAsReceived else { return bytes }
-        let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
-        let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
+        let codings = message.codings
         if message.bytes != nil, message.isCoded ?? isCoded(bytes, codings) { return bytes }
-        if let coded = try? ContentEncoder.encode(bytes, codings: codings) { return coded }
-        message.fields.removeAll(where: isCoding)
-        return bytes
+        return (try? ContentEncoder.encode(bytes, codings: codings)) ?? bytes
     }
 
     /// Whether bytes can be decoded by content codings.
@@ -260,9 +263,16 @@ package struct ArchiveRecording {
         )
     }
 
+    /// The URL; one that cannot be read becomes the path of a host that does not exist, where a user sees it.
     private static func url(_ text: String) -> RequestURL {
-        RequestURL(line(text))
-            ?? RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
+        if let url = RequestURL(line(text)) { return url }
+        var url = RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
+        let path = text.utf8.prefix(longestUnreadable).reduce(into: "/") { path, byte in
+            let isPlain = byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#")
+            path += isPlain ? String(Unicode.Scalar(byte)) : "%" + byte.padded(to: 2, radix: 16, uppercase: true)
+        }
+        url.setPathAndQuery(path)
+        return url
     }
 
     private static func url(_ target: RequestURL) -> RequestURL {
@@ -271,15 +281,7 @@ package struct ArchiveRecording {
         return target
     }
 
-    private static func version(_ text: String) -> HTTPVersion {
-        let text = text.lowercased()
-        if text.hasPrefix("http/2") || text == "h2" || text.hasPrefix("http/3") || text == "h3" { return .http2 }
-        return text == "http/1.0" ? .http10 : .http11
-    }
-
-    private static func moment(_ text: String) -> Int64 {
-        ArchiveEntry.moment(text).map { RecordedRange.nearest($0, in: RecordedRange.moments) } ?? 0
-    }
+    private static func version(_ text: String) -> HTTPVersion { HTTPVersion(archived: text) ?? .http11 }
 
     private static func timings(_ entry: ArchiveEntry) -> Timings {
         func time(_ name: String) -> Int64? { entry.timings[name].map(microseconds) }
@@ -300,13 +302,21 @@ package struct ArchiveRecording {
         RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
     }
 
+    /// What programs write of an exchange that its client ended: mitmproxy, Charles, Chrome and Firefox.
+    private static let clientEnds = [
+        "reset by client", "client disconnected", "client closed", "net::err_aborted", "ns_binding_aborted",
+    ]
+
     private static func failure(_ entry: ArchiveEntry) -> ExchangeFailure {
         let error = entry.error
         let parts = error.split(separator: ":", maxSplits: 1).map(String.init)
         if parts.count == 2, let code = ExchangeFailure.Code(rawValue: parts[0]) {
             return ExchangeFailure(code, parts[1].trimmingCharacters(in: .whitespaces))
         }
-        if !error.isEmpty { return ExchangeFailure(.reset, error) }
+        if !error.isEmpty {
+            let words = error.lowercased()
+            return ExchangeFailure(clientEnds.contains { words.contains($0) } ? .clientGone : .reset, error)
+        }
         let reason = "The response in the archive has no status that can be read."
         return ExchangeFailure(.reset, hasResponse(entry) ? reason : "The archive has no response.")
     }

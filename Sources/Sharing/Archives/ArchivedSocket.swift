@@ -2,6 +2,7 @@ package import Content
 import Foundation
 import HTTPModel
 package import NIOCore
+import Text
 
 /// The messages of a WebSocket as the bytes that carried them, and when these came.
 struct ArchivedSocket {
@@ -33,6 +34,25 @@ struct ArchivedSocket {
                 tally.fromServer += count
             }
         }
+    }
+}
+
+extension ArchiveEntry {
+    /// More messages of one WebSocket are not read.
+    private static let mostMessages = 100_000
+    private static let mostNotes = 20
+
+    /// Adds a message of a WebSocket; one of a kind that is not known, and one too many, are counted.
+    mutating func add(_ message: SocketMessage, _ losses: ArchiveLosses) {
+        if UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) == nil { return losses.add(.opcode) }
+        guard messages.count < Self.mostMessages else { return losses.add(.socketMessage) }
+        messages.append(message)
+    }
+
+    /// Keeps what an archive says of a WebSocket among its messages.
+    mutating func addNote(ofSocket text: String) {
+        guard notes.count < Self.mostNotes else { return }
+        notes.append("The archive says of the WebSocket: \(VisibleText.of(String(text.prefix(200))))")
     }
 }
 

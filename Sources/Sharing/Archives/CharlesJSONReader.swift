@@ -13,7 +13,7 @@ package struct CharlesJSONReader: ArchiveReader {
 
     /// Prepares to read a file that comes in pieces, of which an empty one is the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
-        json = JSONTokenReader(tokenLimit: textLimit, refill: refill)
+        json = JSONTokenReader(tokenLimit: textLimit, refill: ArchiveText.utf8(refill))
         (self.textLimit, self.losses) = (textLimit, losses)
     }
 
@@ -63,6 +63,8 @@ package struct CharlesJSONReader: ArchiveReader {
             case ("clientPort", .number):
                 transaction.clientPort = losses.whole(json.text(first), name, CharlesTransaction.ports)
             case ("errorMessage", .string): transaction.errorMessage = json.string(first)
+            case ("exception", .string) where transaction.errorMessage.isEmpty:
+                transaction.errorMessage = json.string(first)
             case ("notes", .string): transaction.notes = json.string(first)
             case ("times", .objectBegin):
                 try json.members { json, name, first in
@@ -109,6 +111,11 @@ package struct CharlesJSONReader: ArchiveReader {
             case ("status", .number):
                 message.status = losses.whole(json.text(first), name, CharlesTransaction.statuses) ?? 0
             case ("mimeType", .string): message.mediaType = json.string(first)
+            case ("sizes", .objectBegin):
+                try json.members { json, name, first in
+                    guard name == "body", let amount = json.amount(first) else { return try json.skip(first) }
+                    message.size = Int64(amount)
+                }
             case ("header", .objectBegin):
                 try json.members { json, name, first in
                     switch (name, first.kind) {

@@ -20,6 +20,8 @@ struct CharlesTransaction {
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
         var trailers: [(name: String, value: String)] = []
+        /// How many bytes the body had.
+        var size: Int64 = 0
         /// When the frames of a WebSocket came.
         var arrivals: [Arrival] = []
     }
@@ -80,14 +82,15 @@ struct CharlesTransaction {
         }
         entry.comment = notes
         entry.colour = extras.colour
-        entry.request = message(request)
-        entry.response = message(response)
+        entry.request = message(request, losses)
+        entry.response = message(response, losses)
         entry.request.encodeText(isOurs: extras.kind != nil, losses)
         entry.response.encodeText(isOurs: extras.kind != nil, losses)
         // Of HTTP/2 not every file says so elsewhere.
         let version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
         entry.request.version = version
         entry.response.version = version
+        losses.check(entry.request)
         let line = response.firstLine.split(separator: " ", maxSplits: 2)
         if line.count > 2 { entry.reason = String(line[2]) }
         setTimes(&entry)
@@ -117,14 +120,15 @@ struct CharlesTransaction {
         return RequestURL(scheme: scheme, host: host, port: port, path: path, query: query)
     }
 
-    private func message(_ message: Message) -> ArchiveEntry.Message {
+    private func message(_ message: Message, _ losses: ArchiveLosses) -> ArchiveEntry.Message {
         var result = ArchiveEntry.Message()
         // The pseudo fields of HTTP/2 stand in the first line.
-        result.fields = message.fields.filter { !$0.name.hasPrefix(":") }
-        let isThere = { (name: String) in result.fields.contains { $0.name.lowercased() == name } }
-        if let authority = message.fields.first(where: { $0.name == ":authority" }), !isThere("host") {
-            result.fields.insert(("host", authority.value), at: 0)
+        let fields = message.fields.filter { !$0.name.hasPrefix(":") }
+        let hasHost = fields.contains { $0.name.lowercased() == "host" }
+        if !hasHost, let authority = message.fields.first(where: { $0.name == ":authority" }) {
+            result.addField("host", authority.value, losses)
         }
+        for field in fields { result.addField(field.name, field.value, losses) }
         (result.mediaType, result.isAsReceived) = (message.mediaType, message.isAsReceived)
         (result.trailers, result.arrivals) = (message.trailers, message.arrivals)
         if let bytes = message.bytes {
@@ -133,6 +137,11 @@ struct CharlesTransaction {
             result.bytes = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters).map { ByteBuffer(bytes: $0) }
         } else {
             result.text = message.text
+        }
+        // Charles forgets bodies that are too long for it, and leaves the end of others out.
+        if message.size > 0, result.isEmpty, !isTunnel {
+            losses.add(.missingBody)
+            (result.isCut, result.lostSize) = (true, message.size)
         }
         // Frames have no content coding, whatever the head says of bodies.
         if isWebSocket { result.isCoded = true }
@@ -170,8 +179,9 @@ struct CharlesTransaction {
             entry.serverAddress = remote
         }
         let client = address(clientAddress)
-        if !client.isEmpty, let clientPort, (1...65_535).contains(clientPort) {
-            entry.clientAddress = client.contains(":") ? "[\(client)]:\(clientPort)" : "\(client):\(clientPort)"
+        if !client.isEmpty {
+            let port = clientPort.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil } ?? ""
+            entry.clientAddress = (client.contains(":") ? "[\(client)]" : client) + port
         }
         guard !tlsProtocol.isEmpty else { return }
         entry.tls = TLSDetails(

@@ -12,7 +12,7 @@ package struct CharlesXMLReader: ArchiveReader {
 
     /// Prepares to read a file that comes in pieces, of which an empty one is the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
-        xml = XMLTokenReader(refill: refill)
+        xml = XMLTokenReader(refill: ArchiveText.utf8(refill))
         (self.textLimit, self.losses) = (textLimit, losses)
     }
 

@@ -11,8 +11,8 @@ package struct MitmproxyReader: ArchiveReader {
     private static let longestFlow = 512 << 20
     /// As many handshakes wait for the flow with their messages.
     private static let mostHandshakes = 1_000
-    private static let mostFields = 1_000
-    private static let mostMessages = 100_000
+    /// The formats of flows that are known.
+    private static let formats = 7...21.0
 
     private let refill: () throws -> [UInt8]
     private var buffer: [UInt8] = []
@@ -50,6 +50,7 @@ package struct MitmproxyReader: ArchiveReader {
     }
 
     private mutating func read(_ flow: TypedNetstring, _ body: (ArchiveEntry) throws -> Void) throws {
+        guard check(flow["version"]) else { return }
         switch flow["type"]?.string {
         case "http": break
         case "websocket":
@@ -74,6 +75,24 @@ package struct MitmproxyReader: ArchiveReader {
         }
     }
 
+    /// Whether a flow of a format can be read; counts those of others. What is newer may have its members elsewhere.
+    private func check(_ format: TypedNetstring?) -> Bool {
+        // Before 4.0 it was the version of mitmproxy, in three numbers.
+        let number = format?.number ?? format?.list?.first?.number ?? 0
+        if MitmproxyReader.formats.contains(number) { return true }
+        guard number > MitmproxyReader.formats.upperBound else {
+            let hint = "'mitmdump -nr old -w new' of mitmproxy makes a file of today's"
+            let what = "before 7, which"
+            losses.add(
+                .init("flow of a format \(what) is not read: \(hint)", "flows of formats \(what) are not read: \(hint)")
+            )
+            return false
+        }
+        let what = "of format \(Int(min(number, 1e9))), which is newer than 21 and was read like it"
+        losses.add(.init("flow \(what)", "flows \(what)"))
+        return true
+    }
+
     // MARK: - A flow
 
     private func entry(_ flow: TypedNetstring) -> ArchiveEntry? {
@@ -81,7 +100,7 @@ package struct MitmproxyReader: ArchiveReader {
         var entry = ArchiveEntry()
         entry.method = request["method"]?.string ?? ""
         entry.request = message(request)
-        guard let target = target(request, entry.request.fields) else { return nil }
+        guard let target = target(request, flow["client_conn"]?["sni"]?.string, entry.request) else { return nil }
         entry.target = target
         if let response = flow["response"], case .dictionary = response {
             entry.response = message(response)
@@ -106,17 +125,21 @@ package struct MitmproxyReader: ArchiveReader {
         return entry
     }
 
-    private func target(_ request: TypedNetstring, _ fields: [(name: String, value: String)]) -> RequestURL? {
+    private func target(
+        _ request: TypedNetstring,
+        _ sni: String?,
+        _ message: ArchiveEntry.Message
+    ) -> RequestURL? {
         let scheme = (request["scheme"]?.string ?? "http").lowercased()
         let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
         guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
         var host = RequestURL.splitAuthority(name.contains(":") ? "[\(name)]" : name)?.host
-        // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field.
+        // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field, of
+        // HTTP/2 in the authority, and when it began TLS.
         let isAddress = name.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") } || name.contains(":")
-        if isAddress, let field = fields.first(where: { $0.name.lowercased() == "host" }),
-            let named = RequestURL.splitAuthority(field.value)
-        {
-            host = named.host
+        if isAddress {
+            let names = [message.field("host"), request["authority"]?.string, sni]
+            host = names.lazy.compactMap { $0.flatMap { RequestURL.splitAuthority($0)?.host } }.first ?? host
         }
         guard let host, RequestURL.defaultPort(of: scheme) != nil else { return nil }
         var target = RequestURL(scheme: scheme, host: host, port: port, path: "/")
@@ -127,23 +150,25 @@ package struct MitmproxyReader: ArchiveReader {
     private func message(_ value: TypedNetstring) -> ArchiveEntry.Message {
         var message = ArchiveEntry.Message()
         message.version = value["http_version"]?.string ?? ""
-        message.fields = fields(value["headers"])
-        message.trailers = fields(value["trailers"])
+        addFields(value["headers"], &message)
+        var trailers = ArchiveEntry.Message()
+        addFields(value["trailers"], &trailers)
+        message.trailers = trailers.fields
         message.bytes = (value["content"]?.data).map { ByteBuffer(bytes: $0) }
         message.isCoded = true
-        message.mediaType = message.fields.first { $0.name.lowercased() == "content-type" }?.value ?? ""
+        message.mediaType = message.field("content-type") ?? ""
+        losses.check(message)
         return message
     }
 
-    private func fields(_ value: TypedNetstring?) -> [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = []
+    private func addFields(_ value: TypedNetstring?, _ message: inout ArchiveEntry.Message) {
         for pair in value?.list ?? [] {
             guard let pair = pair.list, pair.count >= 2, let name = pair[0].string, let text = pair[1].string else {
                 continue
             }
-            if fields.count < MitmproxyReader.mostFields { fields.append((name, text)) } else { losses.add(.field) }
+            let isText = pair[1].data.map { UTF8Check.isValid($0) } ?? true
+            message.addField(name, text, bytes: isText ? nil : pair[1].data.map(Array.init), losses)
         }
-        return fields
     }
 
     private func setColour(_ mark: TypedNetstring?, _ entry: inout ArchiveEntry) {
@@ -170,7 +195,11 @@ package struct MitmproxyReader: ArchiveReader {
         }
         let (start, end) = (moment("request", "timestamp_start"), moment("request", "timestamp_end"))
         let (answered, done) = (moment("response", "timestamp_start"), moment("response", "timestamp_end"))
-        if let start { entry.setStart(start * 1_000_000, "timestamp_start", losses) }
+        if let start {
+            entry.setStart(start * 1_000_000, "timestamp_start", losses)
+        } else {
+            losses.add(.missingTime("timestamp_start"))
+        }
         entry.time = milliseconds(start, done ?? moment("error", "timestamp") ?? answered ?? end)
         entry.timings["send"] = milliseconds(start, end)
         entry.timings["wait"] = milliseconds(end, answered)
@@ -218,14 +247,10 @@ package struct MitmproxyReader: ArchiveReader {
                 losses.add(.init("WebSocket message that cannot be read", "WebSocket messages that cannot be read"))
                 continue
             }
-            guard entry.messages.count < MitmproxyReader.mostMessages else {
-                losses.add(.socketMessage)
-                continue
-            }
             var message = ArchiveEntry.SocketMessage()
             (message.isSent, message.opcode, message.time) = (parts[1].isTrue, opcode, parts[3].number ?? 0)
             message.bytes = ByteBuffer(bytes: data)
-            entry.messages.append(message)
+            entry.add(message, losses)
         }
         guard let code = socket["close_code"]?.number.flatMap({ UInt16(exactly: $0) }), !entry.messages.isEmpty else {
             return

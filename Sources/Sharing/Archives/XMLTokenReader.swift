@@ -1,5 +1,6 @@
-/// Reads an XML document (XML 1.0, in UTF-8) token by token, as it comes: no more of it is in memory than a piece. Document
-/// types are refused, so there are no entities but the five of the language, and nothing outside the file is read.
+/// Reads an XML document (XML 1.0, in UTF-8) token by token, as it comes: no more of it is in memory than a piece. A document
+/// type is passed over where it only names one, and refused where it defines something: so there are no entities but the
+/// five of the language, and nothing outside the file is read.
 struct XMLTokenReader {
     enum Token: Hashable {
         case start(String, [String: String])
@@ -140,8 +141,12 @@ struct XMLTokenReader {
             try skip(to: "-->", "the comment does not end")
             return nil
         }
+        if byte == UInt8(ascii: "D"), !hasRoot {
+            try documentType()
+            return nil
+        }
         guard byte == UInt8(ascii: "["), !open.isEmpty else {
-            throw error("a document type is not read, as it could define entities")
+            throw error("a document type that stands there is not read")
         }
         try expect("[CDATA[")
         var text: [UInt8] = []
@@ -153,6 +158,26 @@ struct XMLTokenReader {
             guard text.count < 64 << 20 else { throw error("a CDATA section has more than 64 MiB") }
         }
         throw error("the CDATA section does not end")
+    }
+
+    /// Passes over `<!DOCTYPE name SYSTEM "…">`; what it names is not read.
+    private mutating func documentType() throws {
+        try expect("DOCTYPE")
+        var (quote, count): (UInt8?, Int) = (nil, 0)
+        while let byte = try take() {
+            count += 1
+            guard count < XMLTokenReader.longestValue else { throw error("the document type is too long") }
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: "[") {
+                throw error("a document type with definitions is not read, as it could define entities")
+            } else if byte == UInt8(ascii: ">") {
+                return
+            }
+        }
+        throw error("the file ends within the document type")
     }
 
     private mutating func expect(_ text: String) throws {

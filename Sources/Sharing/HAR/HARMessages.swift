@@ -127,7 +127,8 @@ extension HAREntries {
             limits: limits
         )
         try writer.object {
-            $0.member("size", text.decodedSize)
+            let lost = exchange.record.flags.contains(.responseBodyIncomplete) && text.codings.isEmpty
+            $0.member("size", max(text.decodedSize, lost ? Int(clamping: exchange.record.sizes.responseBody) : 0))
             if !text.codings.isEmpty, text.problem == nil, text.encodedSize > 0 {
                 $0.member("compression", text.decodedSize - text.encodedSize)
             }

@@ -95,12 +95,9 @@ struct Import: ParsableCommand {
                 )
             }
             switch ArchiveFormat(beginning: Array(bytes.prefix(ArchiveFormat.tellingBytes))) {
-            case .javaObjects:
-                throw StartError(
-                    "\(file == "-" ? "Standard input" : file) is a Charles session of Java objects and has no settings.",
-                    hint: "Open it in Charles and export as .chlsj: File > Export Session, JSON Session File."
-                )
-            case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .curl:
+            case .unread(let format):
+                throw StartError("\(file == "-" ? "Standard input" : file) is \(format.title).", hint: format.hint)
+            case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .charlesZip, .fiddlerZip, .gzip, .curl:
                 throw StartError(
                     "\(file == "-" ? "Standard input" : file) has exchanges and no settings of Charles.",
                     hint: "sluice import session FILE -o SESSION makes a session of it."

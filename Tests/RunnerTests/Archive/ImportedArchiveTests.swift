@@ -26,7 +26,7 @@ struct ImportedArchiveTests {
     }
 
     private static let archive = #"""
-        {"log": {"version": "1.2", "creator": {"name": "test"}, "entries": [
+        {"log": {"version": "1.2", "creator": {"name": "Firefox"}, "entries": [
           {"startedDateTime": "2026-11-21T10:57:03.000125Z", "time": 230.5,
            "request": {"method": "POST", "url": "https://api.example.com/login?a=1", "httpVersion": "HTTP/1.1",
              "headers": [{"name": "Host", "value": "api.example.com"}, {"name": "X-A", "value": "one\r\nX-B: two"}],
@@ -59,7 +59,7 @@ struct ImportedArchiveTests {
             #expect(first.record.mediaType == "image/png")
             #expect(first.upstream?.peerAddress == "10.0.0.1:8443")
             let head = try #require(first.messages.requestHead.flatMap { StoredHead.request($0) })
-            #expect(head.fields.value(of: "x-a") == "one  X-B: two")
+            #expect(head.fields.values(of: "x-a") == ["one", "X-B: two"])
             #expect(head.fields.value(of: "x-b") == nil)
             let body = try reader.body(of: ExchangeID(1), side: .requestReceived, limit: 1_000)
             #expect(String(buffer: body) == #"{"name": "Adä"}"#)
@@ -71,6 +71,9 @@ struct ImportedArchiveTests {
             #expect(second.record.state == .failed)
             #expect(second.record.failure?.code == .dns)
             #expect(second.record.failure?.message == "There is no such name.")
+            #expect(second.record.url.description == "http://unreadable.invalid/nothing")
+            #expect(second.messages.fields(of: .responseReceived).description == "Content-Encoding: rot13")
+            #expect(second.messages.trace.map(\.text).first?.contains("'rot13', which Sluice cannot apply") == true)
         }
     }
 

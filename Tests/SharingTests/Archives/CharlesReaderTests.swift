@@ -110,7 +110,8 @@ struct CharlesReaderTests {
         }
         let tooMuch = String(repeating: "0123456789", count: 5)
         let told = "1 body is cut off at the limit of its length"
-        let xml = "<charles-session><transaction method='PUT' protocol='http' host='a.example' path='/'><request><body>"
+        let xml =
+            "<charles-session><transaction startTimeMillis='1' method='PUT' protocol='http' host='a.example' path='/'><request><body>"
         let end = "</body></request></transaction></charles-session>"
         let whole = try read(
             { CharlesXMLReader(textLimit: 40, losses: $0, refill: $1) },
@@ -122,7 +123,8 @@ struct CharlesReaderTests {
             xml + String(repeating: "0123456789<!-- -->", count: 9) + end
         )
         #expect(long.hasSuffix(#"["\#(told)"]"#) && !long.contains(tooMuch), "\(long)")
-        let json = #"[{"host": "a.example", "scheme": "http", "path": "/", "request": {"body": {"text": ""#
+        let json =
+            #"[{"times": {"start": "2026-01-01T00:00:00Z"}, "host": "a.example", "scheme": "http", "path": "/", "request": {"body": {"text": ""#
         let cut = try read(
             { CharlesJSONReader(textLimit: 40, losses: $0, refill: $1) },
             json + String(repeating: "0123456789", count: 9) + #""}}}]"#
@@ -134,7 +136,11 @@ struct CharlesReaderTests {
     func hostileXML() {
         func error(_ text: String) -> String { ArchiveFixture(bytes: Array(text.utf8)).error ?? "" }
         let session = "<charles-session>"
-        #expect(error("<!DOCTYPE x [<!ENTITY a \"b\">]>\(session)</charles-session>").contains("document type"))
+        for definition in ["[<!ENTITY a \"b\">]", "SYSTEM \"x\" [ ]"] {
+            #expect(error("<!DOCTYPE x \(definition)>\(session)</charles-session>").contains("document type"))
+        }
+        #expect(error("\(session)<!DOCTYPE x></charles-session>").contains("document type"))
+        #expect(error("<!DOCTYPE x SYSTEM \"y>\(session)</charles-session>").contains("within the document type"))
         #expect(error("\(session)<transaction>&a;</transaction></charles-session>").contains("no character or entity"))
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(error("\(session)\(deep)").contains("deeper than 64"))
@@ -143,6 +149,57 @@ struct CharlesReaderTests {
         #expect(error("\(session)").contains("is not closed"))
         #expect(error("\(session)</charles-session>x").contains("outside"))
         #expect(error("\(session)<transaction>&#xD800;</transaction></charles-session>").contains("no character"))
+    }
+
+    @Test("What Charles itself exports as XML names a document type, which is passed over and never read")
+    func documentType() throws {
+        let fixture = try ArchiveFixture("charles-export.xml")
+        #expect(fixture.error == nil && fixture.losses == [] && fixture.records.count == 2)
+        #expect(fixture.decoded(0, .responseReceived) == "hello gzip")
+        #expect(fixture.records[1].record.failure?.message == "Connection refused")
+        let noFile = "<!DOCTYPE charles-session PUBLIC '-//x//' \"file:///etc/passwd#[>\"><charles-session/>"
+        #expect(ArchiveFixture(bytes: Array(noFile.utf8)).error == nil)
+    }
+
+    @Test("XML and JSON in UTF-16, and XML in the encoding that it declares", arguments: [1, 3, 1 << 20])
+    func encodings(piece: Int) {
+        let path = "/gr\u{F6}\u{1F600}e"
+        let transaction = "<transaction method='GET' protocol='http' host='a.example' path='\(path)'/>"
+        let xml = "<charles-session>\(transaction)</charles-session>"
+        let har = #"{"log": {"entries": [{"request": {"method": "GET", "url": "http://a.example\#(path)"}}]}}"#
+        func wide(_ text: String, _ isBigEndian: Bool) -> [UInt8] {
+            text.utf16.flatMap {
+                isBigEndian ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)]
+            }
+        }
+        let latin1 = "<?xml version='1.0' encoding='ISO-8859-1'?>" + xml.replacing("\u{1F600}", with: "")
+        let files = [xml, har, "\u{FEFF}" + xml, "\u{FEFF}" + har].flatMap { [wide($0, true), wide($0, false)] }
+        for file in files + [latin1.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }] {
+            let fixture = ArchiveFixture(bytes: file, piece: piece)
+            let isWide = file.contains(0)
+            #expect(fixture.error == nil)
+            #expect(fixture.records.map(\.record.url.path) == [isWide ? path : "/gr\u{F6}e"])
+        }
+        let other = ArchiveFixture(bytes: Array("<?xml version='1.0' encoding='koi8-r'?>\(xml)".utf8), piece: piece)
+        #expect(other.error?.contains("encoding 'koi8-r' is not read") == true)
+    }
+
+    @Test("A body that Charles has not is missing, its size and what went wrong are kept, and a client needs no port")
+    func forgotten() {
+        let json =
+            #"[{"status":"COMPLETE","method":"GET","scheme":"https","host":"h.example","path":"/v","#
+            + #""clientAddress":"/192.168.1.20","exception":"Client closed connection before receiving entire response","#
+            + #""request":{"sizes":{"headers":10,"body":0}},"response":{"status":206,"sizes":{"body":308545}}}]"#
+        let fixture = ArchiveFixture(bytes: Array(json.utf8))
+        let record = fixture.records.first?.record
+        #expect(record?.flags == .responseBodyIncomplete && record?.sizes.responseBody == 308_545)
+        #expect(record?.state == .failed && record?.failure?.code == .clientGone)
+        #expect(record?.failure?.message.hasPrefix("Client closed") == true)
+        #expect(record?.clientAddress == "192.168.1.20")
+        #expect(fixture.losses == ["1 body that the archive does not have"])
+        let six = ArchiveFixture(bytes: Array(json.replacing("/192.168.1.20", with: "/fe80::1").utf8))
+        let address = six.records.first?.record.clientAddress ?? ""
+        #expect(address == "[fe80::1]" && FilterTest.matchesAddress(address, Glob(literal: "fe80::1")))
     }
 
     @Test("A text comes in parts, also where no byte in it begins a character")
@@ -197,7 +254,7 @@ struct CharlesReaderTests {
         }
         func meta(_ path: String, _ coding: String) -> [UInt8] {
             Array(
-                #"{"status":"COMPLETE","method":"POST","scheme":"http","host":"h.example","path":"\#(path)","request":{"header":"#
+                #"{"times":{"start":"2026-01-01T00:00:00Z"},"status":"COMPLETE","method":"POST","scheme":"http","host":"h.example","path":"\#(path)","request":{"header":"#
                     .utf8
             )
                 + Array(

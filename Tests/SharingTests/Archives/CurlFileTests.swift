@@ -105,10 +105,34 @@ struct CurlFileTests {
         #expect(format("12:4:type;4:http;") == .mitmproxy && format("12:30") == nil)
         #expect(format("#!/bin/sh\n  curl 'http://a/'") == .curl && format("$ curl http://a") == .curl)
         #expect(format("curling is a sport") == nil)
-        #expect(ArchiveFormat(beginning: [0xAC, 0xED, 0, 5, 0x73]) == .javaObjects)
+        #expect(ArchiveFormat(beginning: [0x1F, 0x8B, 8]) == .gzip)
+        #expect(
+            ArchiveFormat(beginning: [0xFF, 0xFE, 0x7B, 0]) == .har
+                && ArchiveFormat(beginning: [0, 0x5B]) == .charlesJSON
+        )
         #expect(
             ArchiveFormat(beginning: [0x50, 0x4B, 3, 4]) == .zip
                 && ArchiveFormat(beginning: [0x50, 0x4B, 5, 6]) == .zip
         )
+    }
+
+    @Test(
+        "Formats that are not read have a name and a way out",
+        arguments: [
+            ([0xAC, 0xED, 0, 5, 0x73], .javaObjects), ([0xD4, 0xC3, 0xB2, 0xA1], .packets),
+            ([0xA1, 0xB2, 0x3C, 0x4D], .packets), ([0x0A, 0x0D, 0x0D, 0x0A, 0x1C], .packets),
+            (Array("{\n \"constants\": {}".utf8), .netLog),
+            (Array(#"[ {"url": "http://h/", "dnsTime": 5}"#.utf8), .whistle),
+            (Array(#"<?xml version="1.0"?><!DOCTYPE items [<!ELEMENT items>]><items burpVersion="2">"#.utf8), .burp),
+        ] as [([UInt8], ArchiveFormat.Unread)]
+    )
+    func unread(_ beginning: [UInt8], _ format: ArchiveFormat.Unread) {
+        #expect(ArchiveFormat(beginning: beginning) == .unread(format))
+    }
+
+    @Test("Burp's element alone is not Burp's file, and an array without whistle's members is not whistle's")
+    func likeUnread() {
+        #expect(ArchiveFormat(beginning: Array("<items>".utf8)) == .otherXML("items"))
+        #expect(ArchiveFormat(beginning: Array(#"[{"host": "dnsTime"}"#.utf8)) == .charlesJSON)
     }
 }

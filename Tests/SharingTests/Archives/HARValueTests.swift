@@ -87,6 +87,7 @@ struct HARValueTests {
     func start() {
         let losses = ["1 time 'startedDateTime' that cannot be read: it is 1970 now"]
         #expect(read(entry: #""startedDateTime": 12345,"#).losses == losses)
+        #expect(read(entry: #""startedDateTime": [],"#).losses == losses)
         #expect(read(entry: #""startedDateTime": "garbage","#).losses == losses)
     }
 

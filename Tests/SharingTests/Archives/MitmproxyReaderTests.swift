@@ -74,7 +74,7 @@ struct MitmproxyReaderTests {
     func hostile() {
         func read(_ text: String) -> ArchiveFixture { ArchiveFixture(bytes: Array(text.utf8)) }
         let tcp = "21:4:type;3:tcp;1:a;1:b;}"
-        #expect(read("19:4:type;3:tcp;0:;0:~}").losses == ["1 flow of tcp, not HTTP"])
+        #expect(read("28:4:type;3:tcp;7:version;2:21#}").losses == ["1 flow of tcp, not HTTP"])
         #expect(read(tcp).error != nil || !read(tcp).losses.isEmpty)
         #expect(read("19:4:type;3:tcp;0:;0:~]").error?.contains("damaged") == true)
         #expect(read("999999999999:4:type;").error?.contains("ends within") == true)
@@ -83,6 +83,52 @@ struct MitmproxyReaderTests {
         for _ in 0..<200 { nested = "\(nested.utf8.count):\(nested)]" }
         let value = "4:type;4:http;7:request;\(nested)"
         #expect(read("\(value.utf8.count):\(value)}").error?.contains("damaged") == true)
+    }
+
+    private func value(_ content: String, _ sign: String) -> String { "\(content.utf8.count):\(content)\(sign)" }
+
+    /// A flow whose request has an address alone.
+    private func flow(_ members: String, request: String = "", version: String = "2:21#") -> [UInt8] {
+        let head = "6:method;3:GET,6:scheme;5:https,4:host;11:203.0.113.7;4:port;3:443#4:path;2:/x,"
+        let start = "15:timestamp_start;9:946681200#"
+        let flow = "4:type;4:http;7:version;\(version)7:request;\(value(head + start + request, "}"))\(members)"
+        return Array(value(flow, "}").utf8)
+    }
+
+    @Test("Where the request has an address the host is in a field, in the authority, or in what began TLS")
+    func names() {
+        func host(_ request: String, _ members: String = "") -> String? {
+            ArchiveFixture(bytes: flow(members, request: request)).records.first?.record.url.host
+        }
+        let authority = "9:authority;15:api.example.com,"
+        let sni = "11:client_conn;\(value("3:sni;11:tls.example,", "}"))"
+        let field = "7:headers;\(value(value("4:Host,15:field.example:1,", "]"), "]"))"
+        #expect(host(authority, sni) == "api.example.com" && host("", sni) == "tls.example")
+        #expect(host(authority + field, sni) == "field.example" && host("") == "203.0.113.7")
+        #expect(host("9:authority;0:,", sni) == "tls.example")
+    }
+
+    @Test("A flow of an older format is left out, and one of a newer format is told")
+    func formats() {
+        let old = ArchiveFixture(bytes: flow("", version: value("1:0#2:18#1:2#", "]")))
+        #expect(old.records.isEmpty && old.losses.first?.contains("before 7") == true)
+        let new = ArchiveFixture(bytes: flow("", version: "2:22#"))
+        #expect(
+            new.records.count == 1 && new.losses == ["1 flow of format 22, which is newer than 21 and was read like it"]
+        )
+    }
+
+    @Test("The bytes of a field stay as they are")
+    func fieldBytes() throws {
+        let field = Array("7:headers;14:10:1:X,3:a".utf8) + [0xE9] + Array("b,]]".utf8)
+        let start = Array(
+            "6:method;3:GET,6:scheme;4:http,4:host;1:h;4:port;2:80#4:path;1:/,15:timestamp_start;1:5#".utf8
+        )
+        let request = start + field
+        let flow = Array("4:type;4:http;7:version;2:21#7:request;\(request.count):".utf8) + request + Array("}".utf8)
+        let fixture = ArchiveFixture(bytes: Array("\(flow.count):".utf8) + flow + Array("}".utf8))
+        let head = try #require(fixture.records.first?.messages.requestHead)
+        #expect(Array(head.readableBytesView).firstRange(of: Array("X: a".utf8) + [0xE9] + Array("b\r\n".utf8)) != nil)
     }
 
     @Test("Typed netstrings: each kind, numbers out of range, lengths that lie")

@@ -203,7 +203,9 @@ struct MessagePage {
                 side == .requestSent || side == .responseSent ? "as changed\(label)" : "before it was changed\(label)"
             )
         }
-        if isIncomplete { notes.append("the recording lacks bytes of it") }
+        if isIncomplete {
+            notes.append(body.bytes.readableBytes == 0 ? "not in the recording" : "the recording lacks bytes of it")
+        }
         if exchange.record.state == .inFlight { notes.append("so far") }
         writer.section("Body", notes: notes) { writer in
             if writer.options.bodyForm == .pretty, !writer.options.isPrinted, hasMessages(body) {

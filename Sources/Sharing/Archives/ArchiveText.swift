@@ -1,0 +1,80 @@
+import Content
+import NIOCore
+
+/// The character encodings of archives: UTF-8, and what some programs and redirections write in its place.
+enum ArchiveText {
+    private enum Encoding {
+        case utf8, windows1252
+        case utf16(isBigEndian: Bool)
+    }
+
+    /// So many bytes tell the encoding: a mark of the byte order, the first characters, or the declaration of XML.
+    private static let tellingBytes = 256
+
+    /// Gives in UTF-8 what comes in pieces, of which an empty one is the end.
+    static func utf8(_ refill: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
+        var encoding: Encoding?
+        var rest: [UInt8] = []
+        return {
+            while true {
+                var piece = try refill()
+                let isEnd = piece.isEmpty
+                piece = rest + piece
+                rest = []
+                if encoding == nil, piece.count < tellingBytes, !isEnd {
+                    rest = piece
+                    continue
+                }
+                let known = try encoding ?? ArchiveText.encoding(of: piece)
+                encoding = known
+                let text: [UInt8]
+                (text, rest) = converted(piece, known, isEnd: isEnd)
+                if isEnd || !text.isEmpty { return text }
+            }
+        }
+    }
+
+    /// The beginning of a file, in UTF-8.
+    static func utf8(beginning bytes: [UInt8]) -> [UInt8] {
+        guard let encoding = try? encoding(of: bytes) else { return bytes }
+        return converted(bytes, encoding, isEnd: false).text
+    }
+
+    private static func encoding(of bytes: [UInt8]) throws -> Encoding {
+        let start = bytes.prefix(2)
+        if start.elementsEqual([0xFF, 0xFE]) { return .utf16(isBigEndian: false) }
+        if start.elementsEqual([0xFE, 0xFF]) { return .utf16(isBigEndian: true) }
+        let signs = "<{[".utf8
+        if start.count == 2, start.last == 0, signs.contains(bytes[0]) { return .utf16(isBigEndian: false) }
+        if start.count == 2, start.first == 0, signs.contains(bytes[1]) { return .utf16(isBigEndian: true) }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        guard text.starts(with: "<?xml".utf8) else { return .utf8 }
+        let charset = Charset.detect(in: ByteBuffer(bytes: text.prefix(tellingBytes)), mediaType: MediaType("text/xml"))
+        switch charset {
+        case .utf8: return .utf8
+        case .windows1252: return .windows1252
+        default: throw ArchiveError("its encoding '\(charset)' is not read; there are UTF-8, UTF-16 and ISO-8859-1")
+        }
+    }
+
+    private static func converted(
+        _ bytes: [UInt8],
+        _ encoding: Encoding,
+        isEnd: Bool
+    ) -> (text: [UInt8], rest: [UInt8]) {
+        switch encoding {
+        case .utf8: return (bytes, [])
+        case .windows1252:
+            return (Array(TextDecoder.decode(ByteBuffer(bytes: bytes), as: .windows1252).text.utf8), [])
+        case .utf16(let isBigEndian):
+            var units = stride(from: 0, to: bytes.count - 1, by: 2).map { place in
+                UInt16(bytes[place + (isBigEndian ? 0 : 1)]) << 8 | UInt16(bytes[place + (isBigEndian ? 1 : 0)])
+            }
+            // The other half of a character comes with the next piece.
+            if !isEnd, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
+            let rest = Array(bytes[(units.count * 2)...])
+            if units.first == 0xFEFF { units.removeFirst() }
+            return (Array(String(decoding: units, as: UTF16.self).utf8), isEnd ? [] : rest)
+        }
+    }
+}

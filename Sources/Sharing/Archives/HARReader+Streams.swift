@@ -1,0 +1,63 @@
+import Content
+import HTTPModel
+
+/// The messages of WebSockets and event streams, as Chrome and Playwright write them.
+extension HARReader {
+    /// A WebSocket with more bytes in its messages is refused.
+    private static let mostMessageBytes = 1 << 30
+    /// Times of more events are not read.
+    private static let mostEvents = 100_000
+    /// Seconds since 1970 that a session can keep.
+    private static let seconds =
+        Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
+
+    mutating func messages(_ entry: inout ArchiveEntry) throws {
+        var bytes = 0
+        try elements { reader in
+            var (message, isError) = (ArchiveEntry.SocketMessage(), false)
+            // One whose time cannot be read came with the one before.
+            message.time = entry.messages.last?.time ?? 0
+            try reader.members { reader, name, first in
+                switch (name, first.kind) {
+                case ("type", .string):
+                    let type = reader.json.string(first)
+                    (message.isSent, isError) = (type == "send", type == "error")
+                case ("time", .number): message.time = reader.moment(first) ?? message.time
+                case ("opcode", .number), ("opcode", .string):
+                    // A part of one is no kind.
+                    let opcode = reader.number(name, first, HARReader.amounts) ?? -1
+                    message.opcode = Int(exactly: opcode) ?? .max
+                case ("data", .string): message.data = reader.json.string(first)
+                default: try reader.pass(name, first)
+                }
+            }
+            // Chrome has what went wrong among the messages.
+            if isError || message.opcode < 0 { return entry.addNote(ofSocket: message.data) }
+            bytes += message.data.utf8.count
+            if bytes > HARReader.mostMessageBytes {
+                throw reader.json.error("a WebSocket has more than 1 GiB of messages")
+            }
+            entry.add(message, reader.losses)
+        }
+    }
+
+    mutating func eventTimes() throws -> [Double?] {
+        var times: [Double?] = []
+        try elements { reader in
+            var time: Double?
+            try reader.members { reader, name, first in
+                guard name == "time", first.kind == .number else { return try reader.json.skip(first) }
+                time = reader.moment(first)
+            }
+            if times.count < HARReader.mostEvents { times.append(time) }
+        }
+        return times
+    }
+
+    /// When a message came, in seconds since 1970; Playwright writes milliseconds.
+    private func moment(_ token: JSONToken) -> Double? {
+        let number = Double(json.text(token)) ?? 0
+        if number > HARReader.seconds.upperBound, HARReader.seconds.contains(number / 1_000) { return number / 1_000 }
+        return self.number("time", token, HARReader.seconds)
+    }
+}
