@@ -289,7 +289,7 @@ struct TunnelTests {
             }
         }
         let dialogue = sent([stage], fields: [("Upgrade", "echo")])
-        dialogue.responseHead(101)
+        dialogue.responseHead(101, .none, [("Upgrade", "echo")])
         dialogue.expect("< 403 (0)", "abandon", "< end", "finished")
         dialogue.finish()
     }
@@ -298,6 +298,28 @@ struct TunnelTests {
     func unaskedUpgrade() {
         let dialogue = sent()
         dialogue.responseHead(101)
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .badResponse)
+    }
+
+    @Test(
+        "A 101 has to agree on a protocol that was asked for (RFC 9110 7.8)",
+        arguments: [
+            ("echo", [], false), ("echo", ["other"], false), ("echo", [" , "], false),
+            ("echo", ["HTTP/2.0, echo"], false),
+            ("TLS/1.0", ["TLS/1.2, HTTP/1.1"], true), ("a, SPDY/3.1", ["spdy/3.1"], true), ("tcp", ["TCP", "x"], true),
+        ]
+    )
+    func agreedUpgrade(asked: String, agreed: [String], isRight: Bool) {
+        let dialogue = sent(fields: [("Upgrade", asked)])
+        dialogue.responseHead(101, .none, agreed.map { ("Upgrade", $0) })
+        if isRight {
+            dialogue.expect("< 101 (none)", "tunnel")
+            dialogue.leaveOpen()
+            return
+        }
         let size = dialogue.responseBody.readableBytes
         dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end", "finished")
         dialogue.finish()

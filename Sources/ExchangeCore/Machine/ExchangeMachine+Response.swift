@@ -38,7 +38,7 @@ extension ExchangeMachine {
         guard case .relaying(.asked) = state else { return }
         exchange.now = now
         marks.responseBegan = now
-        if head.status == 101, let fault = upgradeFault() {
+        if head.status == 101, let fault = upgradeFault(head) {
             let text = "\(record.url.authority) switched protocols \(fault)."
             return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
@@ -65,9 +65,23 @@ extension ExchangeMachine {
     }
 
     /// What is wrong with a 101 (RFC 9110 §7.8), if anything is.
-    private func upgradeFault() -> String? {
+    private func upgradeFault(_ head: ResponseHead) -> String? {
         guard isRequestDone else { return "before it had the request" }
-        return outgoing?.head.fields.contains(.upgrade) == true ? nil : "without being asked to"
+        let asked = ExchangeMachine.protocols(outgoing?.head.fields.values(of: .upgrade) ?? [])
+        guard !asked.isEmpty else { return "without being asked to" }
+        // Of several protocols the first is the one spoken next (RFC 9110 §7.8).
+        guard let agreed = ExchangeMachine.protocols(head.fields.values(of: .upgrade)).first else {
+            return "without naming the new one"
+        }
+        return asked.contains(agreed) ? nil : "to \(agreed), for which it was not asked"
+    }
+
+    /// The names of the protocols in values of `Upgrade`, in lower case and without their versions.
+    private static func protocols(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(separator: ",") }.compactMap { member in
+            let name = member.prefix { $0 != "/" }.filter { $0 != " " && $0 != "\t" }
+            return name.isEmpty ? nil : name.lowercased()
+        }
     }
 
     /// The server sent bytes of the response's body.

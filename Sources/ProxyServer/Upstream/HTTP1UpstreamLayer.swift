@@ -25,6 +25,14 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         var isResponseRead = false
         /// Whether the connection may carry another request afterwards.
         var keepsAlive = true
+        /// The key of an opening handshake (RFC 6455 §4.1).
+        var webSocketKey: String?
+
+        /// Whether a 101 answers the key that was sent.
+        func isAnswered(by head: ResponseHead) -> Bool {
+            guard let webSocketKey, head.fields.contains(.upgrade, token: "websocket") else { return true }
+            return head.fields.value(of: "sec-websocket-accept") == WebSocketHandshake.accept(webSocketKey)
+        }
     }
 
     let key: UpstreamPool.Key
@@ -84,6 +92,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         parser.expect(method: head.method)
         if head.fields.contains(.authorization) { noteAuthorization(head.fields) }
         if case .idle = state { state = .exchanging(Progress(framing: framing)) }
+        progress?.webSocketKey = head.fields.contains(.upgrade) ? head.fields.value(of: "sec-websocket-key") : nil
         var bytes = ByteBuffer()
         bytes.reserveCapacity(512)
         HTTP1Encoder.writeHead(head, into: &bytes)
@@ -336,6 +345,11 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             }
             var head = received
             let isUpgrade = head.status == 101
+            if isUpgrade, progress?.isAnswered(by: head) == false {
+                let text = "\(host) switched to WebSocket without the Sec-WebSocket-Accept that answers the key."
+                fail(ExchangeFailure(.badResponse, text))
+                return connection.close()
+            }
             if var progress {
                 progress.hasHead = true
                 progress.keepsAlive = Persistence.keepsAlive(head, framing: framing)
