@@ -28,6 +28,8 @@ package struct FieldSection: Sendable {
     let receivedLength: Int
     /// Whether the received bytes have a form that must not be sent on as it is (a bare LF, an obs-fold).
     package private(set) var needsRewriting = false
+    /// Whether received names are no tokens, or values have control characters in them: HTTP/2 carries no such fields.
+    package private(set) var hasOddities = false
     /// How many edits were made since the section was received.
     package internal(set) var revision: UInt32 = 0
     /// Whether any field was added, changed or removed since the section was received.
@@ -74,6 +76,9 @@ package struct FieldSection: Sendable {
 
     /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
     package mutating func requireRewriting() { needsRewriting = true }
+
+    /// Notes that a name is no token, or that a value has a control character in it.
+    package mutating func noteOddities() { hasOddities = true }
 
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }

@@ -37,22 +37,21 @@ struct FieldLines {
             guard section.count < maximumCount else { throw error(.tooManyFields, at: index) }
             var isVerbatim = true
             while bytes[index].isTokenCharacter { index &+= 1 }
-            let name = lineStart..<index
-            if bytes[index] != .colon {
-                index = try skipWhitespaceBeforeColon(bytes, from: index, isNamed: !name.isEmpty)
+            var name = lineStart..<index
+            if bytes[index] != .colon || name.isEmpty {
+                (name, index) = try readOddName(bytes, name, &section)
                 isVerbatim = false
             }
-            guard !name.isEmpty else { throw error(.malformedFieldLine, at: index) }
             index &+= 1
             while bytes[index].isOptionalWhitespace { index &+= 1 }
             var valueStart = index
-            var valueEnd = bytes.firstControl(from: index)
+            var valueEnd = endOfValue(bytes, from: index, &section)
             index = try endLine(bytes, at: valueEnd, &isVerbatim)
             var isFolded = false
             while bytes[index].isOptionalWhitespace {
                 try tolerate(.obsoleteFolding, .obsoleteFolding, at: index)
                 isFolded = true
-                valueEnd = bytes.firstControl(from: index)
+                valueEnd = endOfValue(bytes, from: index, &section)
                 index = try endLine(bytes, at: valueEnd, &isVerbatim)
             }
             while valueEnd > valueStart, bytes[valueEnd &- 1].isTrimmedFromValue { valueEnd &-= 1 }
@@ -64,6 +63,18 @@ struct FieldLines {
                 section.appendReceived(name: name, value: valueStart..<valueEnd, line: line)
             }
         }
+    }
+
+    /// The first control character at or after `start` that cannot stand in a value.
+    @inline(__always)
+    private mutating func endOfValue(_ bytes: Span<UInt8>, from start: Int, _ section: inout FieldSection) -> Int {
+        var end = bytes.firstControl(from: start)
+        while isTolerant, bytes[end] != .carriageReturn, bytes[end] != .lineFeed, bytes[end] != 0 {
+            tolerances.insert(.controlInValue)
+            section.noteOddities()
+            end = bytes.firstControl(from: end + 1)
+        }
+        return end
     }
 
     /// Checks the end of a line at the control character that was found; returns where the next line begins.
@@ -86,16 +97,30 @@ struct FieldLines {
         }
     }
 
-    private mutating func skipWhitespaceBeforeColon(
+    /// Reads a name whose `token` no colon follows, or that is empty; returns its place and that of the colon.
+    ///
+    /// One that could be taken for a field of the framing is refused.
+    private mutating func readOddName(
         _ bytes: Span<UInt8>,
-        from start: Int,
-        isNamed: Bool
-    ) throws(HTTP1ParseError) -> Int {
+        _ token: Range<Int>,
+        _ section: inout FieldSection
+    ) throws(HTTP1ParseError) -> (name: Range<Int>, colon: Int) {
+        let start = token.upperBound
         var index = start
         while bytes[index].isOptionalWhitespace { index += 1 }
-        guard isNamed, index > start, bytes[index] == .colon else { throw error(.malformedFieldLine, at: start) }
-        try tolerate(.whitespaceBeforeColon, .whitespaceBeforeColon, at: start)
-        return index
+        if bytes[index] == .colon, !token.isEmpty {
+            try tolerate(.whitespaceBeforeColon, .whitespaceBeforeColon, at: start)
+            return (token, index)
+        }
+        while bytes[index] != .colon, !bytes[index].isControl || bytes[index] == .tab { index += 1 }
+        guard bytes[index] == .colon, !bytes.hasFramingName(in: token.lowerBound..<index) else {
+            throw error(.malformedFieldLine, at: start)
+        }
+        try tolerate(.oddFieldName, .malformedFieldLine, at: start)
+        section.noteOddities()
+        var end = index
+        while end > token.lowerBound, bytes[end - 1].isOptionalWhitespace { end -= 1 }
+        return (token.lowerBound..<end, index)
     }
 
     private mutating func tolerate(
@@ -109,6 +134,14 @@ struct FieldLines {
 
     private func error(_ code: HTTP1ParseError.Code, at index: Int) -> HTTP1ParseError {
         HTTP1ParseError(code, at: offset + Int64(index), in: side)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes have the name of a field in them that says how long a body is.
+    fileprivate func hasFramingName(in range: Range<Int>) -> Bool {
+        let text = String(decoding: range.map { self[$0].lowercased }, as: UTF8.self)
+        return text.contains("content-length") || text.contains("transfer-encoding")
     }
 }
 

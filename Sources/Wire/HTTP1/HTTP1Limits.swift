@@ -25,11 +25,11 @@ package struct HTTP1WireSize: Sendable, Hashable {
 
 /// Faults of a message that a parser accepted because its meaning is not in doubt.
 ///
-/// Requests get only `leadingEmptyLine`; everything else is for responses.
+/// Requests get only `leadingEmptyLine` and `paddedRequestLine`; everything else is for responses.
 package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
+    package let rawValue: UInt16
 
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// RFC 9112 §2.2, as is `bareLineFeed`.
     package static let leadingEmptyLine = HTTP1Tolerances(rawValue: 1 << 0)
@@ -44,6 +44,12 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
     /// RFC 9112 §7.1.
     package static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)
+    /// RFC 9112 §3.
+    package static let paddedRequestLine = HTTP1Tolerances(rawValue: 1 << 7)
+    /// RFC 9110 §5.5.
+    package static let controlInValue = HTTP1Tolerances(rawValue: 1 << 8)
+    /// A name that is no token (RFC 9110 §5.1).
+    package static let oddFieldName = HTTP1Tolerances(rawValue: 1 << 9)
 
     /// One plain sentence for each fault, for the trace.
     package var explanations: [String] {
@@ -51,13 +57,16 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     }
 
     private static let sentences: [(HTTP1Tolerances, String)] = [
-        (.leadingEmptyLine, "An empty line came before the start line."),
+        (.leadingEmptyLine, "An empty line or white space came before the start line."),
         (.bareLineFeed, "A line of the head ended with LF alone instead of CRLF."),
         (.obsoleteFolding, "A field value was folded over several lines."),
         (.whitespaceBeforeColon, "There was white space between a field name and its colon."),
         (.repeatedContentLength, "Content-Length was repeated with the same value."),
         (.missingReason, "The status line ended right after the status code."),
         (.paddedChunkSize, "There was white space after a chunk size."),
+        (.paddedRequestLine, "The request line had white space other than two single spaces."),
+        (.controlInValue, "A field value had a control character in it."),
+        (.oddFieldName, "A field name was empty or had a character that no field name may have."),
     ]
 }
 

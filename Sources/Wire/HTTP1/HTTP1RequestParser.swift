@@ -3,7 +3,8 @@ package import NIOCore
 
 /// Reads HTTP/1 requests from the bytes of a connection, however these are cut (RFC 9112).
 ///
-/// It is strict: a request whose meaning or length could be understood in two ways is refused. Give it bytes with
+/// It is strict: a request whose meaning or length could be understood in two ways is refused; `tolerances` lists the few
+/// faults of a start line that leave no doubt. Give it bytes with
 /// `receive`, then call `next` until that returns `nil`. Heads and parts are slices of the received buffers; only a head
 /// or trailer section that is cut over several reads is copied.
 package struct HTTP1RequestParser: ~Copyable, Sendable {
@@ -54,6 +55,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
         } catch {
             throw reader.failStartLine(error.code, at: error.offset, in: bytes)
         }
+        reader.tolerances.formUnion(line.tolerances)
         try reader.checkSize(of: bytes)
         var fields = try reader.readFields(of: bytes, from: startLineEnd)
         if line.needsRewriting { fields.requireRewriting() }

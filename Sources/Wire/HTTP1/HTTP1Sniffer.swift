@@ -13,31 +13,42 @@ package enum HTTP1Sniffer {
     }
 
     /// The longest method that is taken for one.
-    package static let longestMethod = 32
-    /// How many bytes of a request line are read before it counts as one.
+    static let longestMethod = 256
+    /// How many bytes of a request line are read before it counts as one; and how many are skipped before it.
     static let farEnough = 1024
+
+    /// The first bytes without those that servers skip before a request line: line breaks (RFC 9112 §2.2), spaces and tabs.
+    package static func content(of prefix: ByteBuffer) -> ByteBuffer {
+        var content = prefix
+        content.moveReaderIndex(forwardBy: skipped(of: prefix.readableBytesUInt8Span, atMost: farEnough))
+        return content
+    }
+
+    static func skipped(of bytes: Span<UInt8>, atMost most: Int) -> Int {
+        var count = 0
+        while count < min(bytes.count, most), bytes[count].isSkippedBeforeRequest { count += 1 }
+        return count
+    }
 
     /// Judges the first bytes of a connection.
     ///
-    /// A request is: an optional empty line, a token of at most 32 bytes, a space, and ` HTTP/` before the line ends.
+    /// A request is: what servers skip, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends.
     /// A longer prefix never turns a `yes` into a `no` or back.
     package static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
-        let bytes = prefix.readableBytesUInt8Span
-        var start = 0
-        if bytes.count > 0, bytes[0] == .carriageReturn {
-            guard bytes.count > 1 else { return .needMore }
-            guard bytes[1] == .lineFeed else { return .no }
-            start = 2
-        }
+        let content = content(of: prefix)
+        let bytes = content.readableBytesUInt8Span
         // The preface's first line and the empty line after it tell it from a request that names the method PRI.
-        if start == 0 {
-            switch verdict(on: bytes, preface) {
-            case .yes: return .http2Preface
-            case .needMore: return .needMore
-            default: break
-            }
+        switch verdict(on: bytes, preface) {
+        case .yes: return .http2Preface
+        case .needMore: return .needMore
+        default: return requestVerdict(bytes)
         }
-        return requestVerdict(bytes.extracting(droppingFirst: start))
+    }
+
+    /// Whether the bytes begin with the whole identification line of SSH (RFC 4253 §4.2), which no HTTP server reads.
+    package static func isSSH(_ prefix: ByteBuffer) -> Bool {
+        let line = prefix.readableBytesUInt8Span.extracting(first: min(255, prefix.readableBytes))
+        return line.hasBytes("SSH-", at: 0) && line.firstLineFeed(from: 0) != nil
     }
 
     private static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -65,11 +76,12 @@ package enum HTTP1Sniffer {
             guard index <= longestMethod else { return .no }
         }
         guard index < bytes.count else { return .needMore }
-        guard index > 0, bytes[index] == .space else { return .no }
+        guard index > 0, bytes[index].isOptionalWhitespace else { return .no }
         let end = min(bytes.count, farEnough)
         while index < end {
-            if bytes[index] == .space, bytes.hasBytes(" HTTP/", at: index) { return .yes }
-            if bytes[index].isControl { return .no }
+            let isSpace = bytes[index].isOptionalWhitespace
+            if isSpace, bytes.hasBytes("HTTP/", at: index + 1) { return .yes }
+            if bytes[index].isControl, !isSpace { return .no }
             index += 1
         }
         return end == farEnough ? .yes : .needMore

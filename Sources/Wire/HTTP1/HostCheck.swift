@@ -6,8 +6,8 @@ import NIOCore
 package enum HostCheck {
     /// Throws where an HTTP/1.1 request has no Host, or a request has several, or one that is not a host and port.
     ///
-    /// The field may be empty, for a target that has no authority. A CONNECT may lack it: its target is the authority,
-    /// and the client of Java 11 sends none.
+    /// The field may be empty, for a target that has no authority. A CONNECT may lack it or have its target in any form: the
+    /// target is the authority, and the client of Java 11 sends no field, iOS an IPv6 address without brackets in both.
     package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
             if head.version != .http11 || head.method == "CONNECT" { return }
@@ -17,9 +17,9 @@ package enum HostCheck {
             let offset = head.fields.valueRange(at: second).lowerBound
             throw HTTP1ParseError(.repeatedHost, at: offset, in: .request)
         }
-        guard head.fields.withValue(at: index, { $0.isHostAndPort }) else {
-            throw HTTP1ParseError(.invalidHost, at: head.fields.valueRange(at: index).lowerBound, in: .request)
-        }
+        if head.fields.withValue(at: index, { $0.isHostAndPort }) { return }
+        if head.method == "CONNECT", head.fields[index].valueBytes.elementsEqual(head.targetBytes) { return }
+        throw HTTP1ParseError(.invalidHost, at: head.fields.valueRange(at: index).lowerBound, in: .request)
     }
 }
 

@@ -105,7 +105,7 @@ struct MessageReader: ~Copyable {
 extension MessageReader {
     /// The next head once it is complete, and where its start line ends in it.
     mutating func takeHead() throws(HTTP1ParseError) -> (bytes: ByteBuffer, startLineEnd: Int)? {
-        if scanner.seen == 0, !(try beginHead()) { return nil }
+        if scanner.seen == 0, !beginHead() { return nil }
         guard let head = takeSection() else {
             try checkIncompleteHead()
             if hasReachedEOF { throw fail(.truncated, at: scanner.seen) }
@@ -155,23 +155,19 @@ extension MessageReader {
         skippedBytes = 0
     }
 
-    /// Skips an empty line before a start line (RFC 9112 §2.2); `false` where more bytes are needed to tell.
-    private mutating func beginHead() throws(HTTP1ParseError) -> Bool {
-        guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else {
+    /// Skips what may come before a start line (RFC 9112 §2.2); `false` where that is all there is.
+    private mutating func beginHead() -> Bool {
+        let most = HTTP1Sniffer.farEnough - skippedBytes
+        let skipped = HTTP1Sniffer.skipped(of: buffer.readableBytesUInt8Span, atMost: most)
+        buffer.moveReaderIndex(forwardBy: skipped)
+        skippedBytes += skipped
+        guard buffer.readableBytes > 0 else {
             buffer = ByteBuffer()
             return false
         }
         wireSize = HTTP1WireSize()
         isRecognized = false
         isStartLineChecked = false
-        if first == .carriageReturn, skippedBytes == 0 {
-            guard let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self) else { return false }
-            if second == .lineFeed {
-                buffer.moveReaderIndex(forwardBy: 2)
-                skippedBytes = 2
-                return try beginHead()
-            }
-        }
         tolerances = skippedBytes > 0 ? .leadingEmptyLine : []
         return true
     }

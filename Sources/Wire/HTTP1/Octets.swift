@@ -18,6 +18,10 @@ extension UInt8 {
     @inline(__always)
     var isOptionalWhitespace: Bool { self == .space || self == .tab }
 
+    /// Whether servers skip the byte before a request line.
+    @inline(__always)
+    var isSkippedBeforeRequest: Bool { isOptionalWhitespace || self == .carriageReturn || self == .lineFeed }
+
     /// Whether the byte is a control character, DEL and tab included.
     @inline(__always)
     var isControl: Bool { self < 0x20 || self == 0x7F }

@@ -5,29 +5,38 @@ struct RequestLine {
     let method: Range<Int>
     let target: Range<Int>
     let version: HTTPVersion
-    /// Whether the line names a minor version that we do not speak and thus must not send on (RFC 9110 §2.5).
+    /// Whether the line names a minor version that we do not speak and thus must not send on (RFC 9110 §2.5), or has white
+    /// space that is not sent on.
     let needsRewriting: Bool
+    let tolerances: HTTP1Tolerances
 
     /// Reads the line that takes up the whole of `line`, its line break included.
     ///
-    /// The target may have any bytes but control characters and spaces; those from 0x80 on are kept as they are.
+    /// The target may have any bytes but control characters and spaces; those from 0x80 on are kept as they are. Between the
+    /// parts, and at the end, there may be any spaces and tabs (RFC 9112 §3).
     init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
         while line[index].isTokenCharacter { index &+= 1 }
-        guard (1...HTTP1Sniffer.longestMethod).contains(index), line[index] == .space else {
+        guard (1...HTTP1Sniffer.longestMethod).contains(index), line[index].isOptionalWhitespace else {
             throw StartLineError(.malformedStartLine, index)
         }
         method = 0..<index
-        index &+= 1
+        while line[index].isOptionalWhitespace { index &+= 1 }
         let targetStart = index
         while line[index] > .space, line[index] != 0x7F { index &+= 1 }
-        guard index > targetStart, line[index] == .space else { throw StartLineError(.malformedStartLine, index) }
+        guard index > targetStart, line[index].isOptionalWhitespace else {
+            throw StartLineError(.malformedStartLine, index)
+        }
         target = targetStart..<index
-        index &+= 1
+        while line[index].isOptionalWhitespace { index &+= 1 }
         let named = try NamedVersion(line, at: index)
         version = named.version
-        needsRewriting = named.isNewer
         index &+= NamedVersion.length
+        let usualEnd = method.count &+ target.count &+ 2 &+ NamedVersion.length
+        while line[index].isOptionalWhitespace { index &+= 1 }
+        let isUsual = index == usualEnd && line[method.upperBound] == .space && line[target.upperBound] == .space
+        tolerances = isUsual ? [] : .paddedRequestLine
+        needsRewriting = named.isNewer || !isUsual
         guard line[index] != .lineFeed else { throw StartLineError(.bareLineFeed, index) }
         guard index + 2 == line.count, line[index] == .carriageReturn else {
             throw StartLineError(line[index] == .carriageReturn ? .bareCarriageReturn : .malformedStartLine, index)

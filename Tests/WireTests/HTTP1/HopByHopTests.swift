@@ -163,6 +163,16 @@ import Wire
         #expect(code(.http11, [host]) == .invalidHost)
     }
 
+    @Test("a CONNECT has its target there, in whatever form")
+    func connect() throws {
+        for (host, isRight) in [("2001:db8::1:443", true), ("2001:db8::2:443", false)] {
+            var head = RequestHead(method: "CONNECT", target: "2001:db8::1:443", version: .http11)
+            head.fields.append("Host", host)
+            let isAccepted = (try? HostCheck.check(head)) != nil
+            #expect(isAccepted == isRight)
+        }
+    }
+
     @Test("there must be one, and only one")
     func count() {
         #expect(code(.http11, []) == .missingHost)
@@ -182,9 +192,12 @@ import Wire
             ("GET", .needMore), ("GET /", .needMore), ("GET / HTT", .needMore), ("PRI * HT", .needMore),
             ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .http2Preface), ("PRI * HTTP/2.0\r\n\r\nSM", .needMore),
             ("PRI * HTTP/1.1\r\n", .yes), ("\u{16}\u{3}\u{1}", .no), ("SSH-2.0-OpenSSH_9.2p1 Debian\r\n", .no),
-            ("EHLO a\r\n", .no), ("GET /\r\n", .no), ("\n", .no), ("\rG", .no), (" GET", .no), ("\r\n\r\n", .no),
-            (String(repeating: "A", count: 32), .needMore), (String(repeating: "A", count: 33), .no),
-            ("GET /" + String(repeating: "a", count: 2_000), .yes), ("GET\t/ HTTP/1.1", .no),
+            ("EHLO a\r\n", .no), ("GET /\r\n", .no), ("\n", .needMore), ("\rG", .needMore), (" GET", .needMore),
+            ("\r\n\r\n", .needMore), ("\n \t\rGET  /\t HTTP/1.1", .yes), ("\r\n\u{16}", .no),
+            ("\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .http2Preface),
+            (String(repeating: "\n", count: 1_024), .needMore), (String(repeating: "\n", count: 1_025), .no),
+            (String(repeating: "A", count: 256), .needMore), (String(repeating: "A", count: 257), .no),
+            ("GET /" + String(repeating: "a", count: 2_000), .yes), ("GET\t/ HTTP/1.1", .yes),
         ]
     )
     func verdicts(text: String, expected: HTTP1Sniffer.Verdict) {
@@ -193,6 +206,16 @@ import Wire
         for count in 0..<text.utf8.count {
             let earlier = HTTP1Sniffer.looksLikeHTTP(ByteBuffer(bytes: text.utf8.prefix(count)))
             #expect(earlier == .needMore || earlier == expected)
+        }
+    }
+
+    @Test("SSH is known by its first line, and by no less")
+    func ssh() {
+        #expect(HTTP1Sniffer.isSSH(ByteBuffer(string: "SSH-2.0-OpenSSH_9.2p1 Debian\r\n...")))
+        for text in [
+            "SSH-2.0-a", "ssh-2.0-a\r\n", " SSH-2.0-a\r\n", "SSH-" + String(repeating: "a", count: 251) + "\n",
+        ] {
+            #expect(!HTTP1Sniffer.isSSH(ByteBuffer(string: text)), "\(text)")
         }
     }
 }
