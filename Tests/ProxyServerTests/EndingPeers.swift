@@ -233,6 +233,22 @@ final class EndingStream: Sendable {
         }
     }
 
+    /// Asks for another protocol (RFC 8441), once the server offers that, and sends what belongs to it in the same flight.
+    func request(_ head: RequestHead, connectProtocol: String, body: String) async throws {
+        try await eventually("extended CONNECT is offered") {
+            try await channel.eventLoop.submit { [handler] in
+                handler.value.process()
+                return handler.value.session.peerOffersExtendedConnect
+            }.get()
+        }
+        try await act {
+            let id = try $0.session.sendRequest(head, scheme: "http", connectProtocol: connectProtocol, isEnd: false)
+                .stream
+            $0.stream = id
+            $0.session.sendData(ByteBuffer(string: body), on: id)
+        }
+    }
+
     func send(_ text: String) async throws {
         try await act { if let id = $0.stream { $0.session.sendData(ByteBuffer(string: text), on: id) } }
     }

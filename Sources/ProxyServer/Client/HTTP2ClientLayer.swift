@@ -160,6 +160,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         let stream = HTTP2ClientStream(driver, id, on: connection)
         var arrival = RequestIntake.Arrival(head: received, method: received.method, version: .http2)
         arrival.takesResets = true
+        arrival.notes = HTTP2Framing.notes(on: received.fields)
         if let connectProtocol {
             stream.upgrade = WebSocketBridge(connectProtocol, makingUpgrade: &arrival.head)
             arrival.method = "GET"

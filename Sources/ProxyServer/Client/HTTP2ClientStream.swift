@@ -22,6 +22,16 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     /// A head without a body, until it is known whether anything follows: what ends with its head has to end with its
     /// HEADERS frame, as that is how gRPC knows it from an answer whose trailers got lost.
     private var pending: ResponseHead?
+    /// What the client sent behind an extended CONNECT that is not answered yet. Its window is not given back, which bounds
+    /// it.
+    private var early: [Early] = []
+
+    private var isAnswered = false
+
+    private enum Early {
+        case data(ByteBuffer)
+        case end(FieldSection?, wireBytes: Int64)
+    }
 
     init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, on connection: ClientConnection) {
         self.driver = driver
@@ -39,13 +49,20 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         var head = head
+        isAnswered = true
         if head.status == 101, let upgrade {
             let written = head.serialized()
             upgrade.makeConnectAnswer(&head)
             _ = driver.session.sendResponse(head, on: id, isEnd: false)
             return written
         }
+        deliverEarly()
         HTTP2Framing.settle(&head.fields, as: framing)
+        let names = HTTP2Session.namesLeftOut(of: head.fields)
+        if !names.isEmpty {
+            let list = names.joined(separator: ", ")
+            exchange?.note("fields that no client of HTTP/2 accepts were left out for the client: \(list)")
+        }
         if framing == .none || framing == .length(0) {
             pending = head
             return HTTP2Session.text(of: head)
@@ -73,7 +90,22 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         _ = driver.session.sendResponse(head, on: id, isEnd: isEnd)
     }
 
-    func becomeTunnel() {}
+    func becomeTunnel() { deliverEarly() }
+
+    /// Passes on what came before the answer; where no tunnel came of it, the exchange drops that.
+    private func deliverEarly() {
+        let waiting = early
+        early = []
+        for item in waiting {
+            switch item {
+            case .data(let bytes): data(bytes)
+            case .end(let trailers, let wireBytes): ended(trailers, wireBytes)
+            }
+        }
+    }
+
+    /// Whether the answer to an extended CONNECT is awaited, before which nothing can be passed on.
+    private var isUnanswered: Bool { upgrade != nil && !isAnswered }
 
     func setReading(_ isReading: Bool) {
         self.isReading = isReading
@@ -105,6 +137,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     // MARK: - From the connection
 
     func data(_ bytes: ByteBuffer) {
+        if isUnanswered { return early.append(.data(bytes)) }
         let count = bytes.readableBytes
         exchange?.requestPart(bytes)
         if isReading { driver.consume(count, on: id) } else { withheld += count }
@@ -112,6 +145,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
         hasEnded = true
+        if isUnanswered { return early.append(.end(trailers, wireBytes: wireBytes)) }
         // The request that asked for another protocol was over before; this is the end of what followed.
         exchange?.requestEnd(trailers: trailers, wireBytes: upgrade == nil ? wireBytes : 0)
     }

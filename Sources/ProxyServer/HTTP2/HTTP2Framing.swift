@@ -5,6 +5,11 @@ enum HTTP2Framing {
     /// With this many bytes waiting in a stream its sender has to stop, until the session's event `drained`.
     static let highMark = 64 << 10
 
+    /// What a received head had that is not sent on, for the trace.
+    static func notes(on fields: FieldSection) -> [String] {
+        fields.needsRewriting ? ["There was white space at an end of a field value, which is not sent on."] : []
+    }
+
     /// Makes `Content-Length`, where there is one, agree with how the body is going to be sent (RFC 9113 §8.1.1).
     static func settle(_ fields: inout FieldSection, as framing: BodyFraming) {
         switch framing {

@@ -104,7 +104,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
             upgrade?.makeSwitchingProtocols(&head)
             exchange?.responseHead(head, framing: .none, notes: [WebSocketBridge.upstreamNote])
         } else {
-            exchange?.responseHead(head, framing: framing, notes: [])
+            exchange?.responseHead(head, framing: framing, notes: HTTP2Framing.notes(on: head.fields))
         }
     }
 

@@ -13,6 +13,8 @@ struct HTTP2HeadBuilder: ~Copyable {
     private struct Line {
         var name: Range<Int>
         var value: Range<Int>
+        /// Where the line ends; `nil` where it has white space around its value, which is not sent on.
+        var end: Int?
     }
 
     /// What is known of the block under way.
@@ -26,6 +28,8 @@ struct HTTP2HeadBuilder: ~Copyable {
         fileprivate(set) var contentLength: Int64?
         /// Whether the block is larger than allowed; what came until then is kept.
         fileprivate(set) var isTooLarge = false
+        /// Whether a value has a control character in it, which nghttp2 did not find acceptable.
+        fileprivate(set) var hasOddities = false
         /// Whether `Host` differs from `:authority` (RFC 9113 §8.3.1).
         fileprivate(set) var hasForeignHost = false
 
@@ -59,8 +63,9 @@ struct HTTP2HeadBuilder: ~Copyable {
         pseudo.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a field that nghttp2 found acceptable.
-    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    /// Adds a field that nghttp2 found acceptable, or one that is odd and accepted all the same.
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, isOdd: Bool = false) {
+        if isOdd { block.hasOddities = true }
         block.listSize += name.count + value.count + 32
         if block.listSize > maxListSize || lines.count >= maxFieldCount { block.isTooLarge = true }
         if block.isTooLarge { return }
@@ -113,16 +118,24 @@ struct HTTP2HeadBuilder: ~Copyable {
         guard let authority = block.pseudoAuthority else { return }
         let start = text.writerIndex
         text.writeStaticString("host: ")
-        lines.append(Line(name: start..<start + 4, value: write(pseudo[authority])))
+        let value = write(pseudo[authority])
         text.writeStaticString("\r\n")
+        lines.append(Line(name: start..<start + 4, value: value, end: text.writerIndex))
     }
 
     private mutating func writeLine(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        let value = value.withoutOptionalWhitespace
         let start = text.writerIndex
         let nameEnd = start + name.count
-        lines.append(Line(name: start..<nameEnd, value: nameEnd + 2..<nameEnd + 2 + value.count))
         text.writeFieldLine(value: value, nameCount: name.count) { $0.copyMemory(from: name) }
+        var place = nameEnd + 2..<nameEnd + 2 + value.count
+        var end: Int? = text.writerIndex
+        if value.first?.isOptionalWhitespace == true || value.last?.isOptionalWhitespace == true {
+            let trimmed = value.withoutOptionalWhitespace
+            let lead = value.prefix { $0.isOptionalWhitespace }.count
+            place = place.lowerBound + lead..<place.lowerBound + lead + trimmed.count
+            end = nil
+        }
+        lines.append(Line(name: start..<nameEnd, value: place, end: end))
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) -> Range<Int> {
@@ -171,9 +184,10 @@ extension HTTP2HeadBuilder {
         // From here on the bytes belong to the section; a copy kept here would have to be copied on its first change.
         text = ByteBuffer()
         for line in lines {
-            let whole = line.name.lowerBound..<(line.value.upperBound + 2)
+            let whole = line.end.map { line.name.lowerBound..<$0 }
             section.appendReceived(name: line.name, value: line.value, line: whole)
         }
+        if block.hasOddities { section.noteOddities() }
         return section
     }
 }

@@ -5,7 +5,7 @@ import NIOCore
 /// Writes a head, or trailers, once as the text that is recorded, and from that as the list that nghttp2 sends.
 ///
 /// Names become lower case, values lose the white space around them, and what HTTP/2 forbids stays out (RFC 9113
-/// §8.2.2): `Connection` and its kin, and `TE` but for `trailers`.
+/// §8.2.2): `Connection` and its kin, `TE` but for `trailers`, and what its recipients refuse (``isCarried(_:)``).
 struct HTTP2HeadWriter: ~Copyable {
     /// A field: the places of its name and its value in `bytes`.
     private struct Pair {
@@ -142,10 +142,17 @@ struct HTTP2HeadWriter: ~Copyable {
     private mutating func writeFields(_ fields: FieldSection) {
         for position in 0..<fields.count {
             let field = fields[position]
+            if fields.hasOddities, !HTTP2HeadWriter.isCarried(field) { continue }
             field.nameBytes.withUnsafeBytes { name in
                 field.valueBytes.withUnsafeBytes { writeField(name: name, value: $0.withoutOptionalWhitespace) }
             }
         }
+    }
+
+    /// Whether HTTP/2 carries a field: its name is a token and its value has no control character but tabs.
+    static func isCarried(_ field: Field) -> Bool {
+        !field.nameBytes.isEmpty && field.nameBytes.allSatisfy(\.isTokenCharacter)
+            && !field.valueBytes.contains { $0.isControl && $0 != .tab }
     }
 
     private mutating func writeField(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

@@ -50,8 +50,8 @@ extension HTTP2Session {
         // header is cut over several reads counted once for each.
         nghttp2_option_set_stream_reset_rate_limit(option, 1 << 40, 1 << 20)
         nghttp2_option_set_max_continuations(option, (settings.limits.continuations + 1) * 10)
-        // White space around a value is a fault that a proxy can mend in a response; in a request it is refused.
-        if role == .client { nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1) }
+        // White space around a value is a fault that a proxy can correct: it is not sent on.
+        nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
         var handle: OpaquePointer?
         let result =
             switch role {

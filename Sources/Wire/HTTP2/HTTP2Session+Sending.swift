@@ -63,6 +63,11 @@ extension HTTP2Session {
         return writer.text
     }
 
+    /// The names of the fields that are left out of a head, since no recipient of HTTP/2 takes them.
+    package static func namesLeftOut(of fields: FieldSection) -> [String] {
+        fields.hasOddities ? fields.filter { !HTTP2HeadWriter.isCarried($0) }.map(\.name) : []
+    }
+
     /// The text form that a response's head is sent in, for one that is to be sent later.
     package static func text(of head: ResponseHead) -> ByteBuffer { HTTP2HeadWriter(head).text }
 

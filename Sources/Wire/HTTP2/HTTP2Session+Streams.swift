@@ -37,7 +37,7 @@ extension HTTP2Session {
             !name.isConnectionSpecific, !name.isOption("content-length"),
             !value.contains(where: { $0 == 0 || $0 == .lineFeed || $0 == .carriageReturn })
         else { return false }
-        builder.add(name: name, value: value)
+        builder.add(name: name, value: value, isOdd: true)
         return true
     }
 
