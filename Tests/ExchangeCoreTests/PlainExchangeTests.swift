@@ -296,6 +296,19 @@ struct PlainExchangeTests {
         dialogue.expect("connect http://example.com:80", "> GET / (none)", "> end", "< 204 (none)", "< end", "finished")
         dialogue.finish()
     }
+
+    @Test(
+        "A response that ends with its head, as HTTP/2 has it, has no body where it may have none, else an empty one",
+        arguments: [(204, "none"), (304, "none"), (205, "0"), (200, "0")]
+    )
+    func withoutBody(status: Int, framing: String) {
+        let dialogue = sent()
+        dialogue.responseHead(status, .none)
+        dialogue.expect("< \(status) (\(framing))")
+        dialogue.responseEnd()
+        dialogue.expect("< end", "finished")
+        dialogue.finish()
+    }
 }
 
 /// A GET that is with the server.

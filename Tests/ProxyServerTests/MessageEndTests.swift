@@ -92,6 +92,21 @@ struct MessageEndTests {
         return log
     }
 
+    @Test("A chunk of 2 MiB arrives whole, where the server ends TLS right behind it", arguments: ClientKind.allCases)
+    func largeChunk(client: ClientKind) async throws {
+        let chunk = String(repeating: "x", count: 2 << 20)
+        let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n\(chunk)\r\n0\r\n\r\n"
+        let authority = try MessageEndTests.authority.get()
+        let origin = try await EndingOrigin(answer: answer, end: .clean, authority: authority)
+        try await LoopbackProxy.run { proxy in
+            let log = try await ask(proxy, client, origin, isSecure: true)
+            #expect(log.end == .end)
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let record = try #require(proxy.recorder.finished.first?.record)
+            #expect(record.state == .complete && record.sizes.responseBody == 2 << 20, "\(record)")
+        }
+    }
+
     @Test(
         "A reset, and the lack of close_notify, reach the client as far as its leg can say so",
         arguments: ClientKind.allCases,
