@@ -31,6 +31,15 @@ struct ReadingRulesTests {
         #expect(chain.reader(of: url)?.name == expected)
     }
 
+    @Test("Where the bytes are not known to be TLS, rules for both schemes count")
+    func eitherScheme() throws {
+        for scheme in ["http", "https"] {
+            let profile = try RuleProfile("version: 1\nno-caching: { only: \"\(scheme)://a.example\" }", file: "p.yaml")
+            let url = RequestURL(scheme: "http", host: "a.example", port: 80, path: "")
+            #expect(profile.chain.reader(of: url)?.name == "no-caching")
+        }
+    }
+
     /// A stage before all others.
     private struct ScriptedEnd: Stage {
         let id = StageID("first", order: 0)

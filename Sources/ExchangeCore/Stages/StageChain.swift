@@ -43,7 +43,8 @@ package struct StageChain: Sendable {
         return bits == 0 ? .none : .some(bits)
     }
 
-    /// The first stage that has to read what is sent to a server over TLS, by the server's URL without a path.
+    /// The first stage that has to read what is sent to a server, by the server's URL without a path; over TLS, where that is
+    /// a tunnel's.
     package func reader(of url: RequestURL) -> StageID? { preselection?.reader(of: url).map { stages[$0].id } }
 
     enum Candidates {

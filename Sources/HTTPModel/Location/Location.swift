@@ -115,10 +115,10 @@ package struct Location: Sendable, Hashable {
             && (query?.matches(url.query ?? "") ?? true)
     }
 
-    /// Whether some URL over TLS at this one's server is meant.
-    package func matchesSecureServer(of url: RequestURL) -> Bool {
+    /// Whether some URL at this one's server is meant; over TLS, where this one is a tunnel's.
+    package func matchesServer(of url: RequestURL) -> Bool {
         (host?.matches(url.host) ?? true) && matchesPort(url)
-            && (scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
+            && (url.scheme != "tunnel" || scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
     }
 
     /// The first field, in the order protocol, host, port, path, query, that does not match.

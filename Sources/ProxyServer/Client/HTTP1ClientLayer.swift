@@ -49,10 +49,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     /// What arrived of a request whose head is not read yet, to be recorded where it turns out to be none.
     private var messageStart: ByteBuffer?
 
+    /// Why the first bytes are not passed on unread, where they are no request.
+    private let unreadHint: String
+
     /// Begins to read requests, the first of which may have begun before.
-    init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil) {
+    init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil, unreadHint: String = "") {
         self.connection = connection
         self.scope = scope
+        self.unreadHint = unreadHint
         state = .awaiting(headBegan: headBegan)
     }
 
@@ -305,20 +309,20 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     /// What a client most likely meant that does not speak HTTP/1.
     private func hint(for error: HTTP1ParseError) -> String {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
-        else { return "" }
+        else { return unreadHint }
         if first.starts(with: "PRI ".utf8) {
             if connection.record.tls?.applicationProtocol == "http/1.1" {
-                return " The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
+                return "The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
             }
             return loop.configuration.http2.contains(.client)
-                ? " It begins as the preface of HTTP/2, which then goes on otherwise."
-                : " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
+                ? "It begins as the preface of HTTP/2, which then goes on otherwise."
+                : "HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {
             return
-                " It looks like SOCKS: set this address as an HTTP proxy instead, or listen with --mode socks5 as well."
+                "It looks like SOCKS: set this address as an HTTP proxy instead, or listen with --mode socks5 as well."
         }
-        return ""
+        return unreadHint
     }
 
     /// The most that is recorded of what is no request, in bytes.
@@ -333,10 +337,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     /// Answers what cannot be accepted as a request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
-        intake.recordMalformed(text, status: status, method: head?.method ?? "", head: head?.received ?? firstBytes)
+        let failure = ExchangeFailure(.badRequest, text, hint: hint)
+        let bytes = head?.received ?? firstBytes
+        intake.recordMalformed(failure, status: status, method: head?.method ?? "", head: bytes)
         state = .closing
         let title = status == 408 ? "The request took too long" : "The request was not understood"
-        var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint)
+        let whole = hint.isEmpty ? text : "\(text) \(hint)"
+        var answer = LocalAnswer.explanation(status: status, title: title, text: whole)
         answer.head.fields.append("Connection", "close")
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(answer.head, into: &output)

@@ -145,7 +145,7 @@ struct RequestIntake {
         layer.exchange = exchange
         // A listener that stands in for a server is asked for no host.
         if case .reverse = scope {} else { layer.tunnel = tunnel }
-        exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes)
+        exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes + (tunnel.note.map { [$0] } ?? []))
     }
 
     private func makeExchange(

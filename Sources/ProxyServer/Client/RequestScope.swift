@@ -35,6 +35,8 @@ enum RequestScope {
         var address: String?
         /// Whether the client asked for an address and its TLS may still name the host, by which rules are found.
         var isUnnamed = false
+        /// What its CONNECT had that was tolerated, for the trace.
+        var note: String?
 
         /// Whether the host is a name, of the client's CONNECT or TLS: then no other one that a request has takes its place.
         private var isNamed: Bool { !Tunnel.isAddress(host) }
@@ -112,7 +114,8 @@ struct RequestRouter {
         }
         if isConnect {
             guard case .proxy = scope else { return .invalid("CONNECT inside a tunnel is not supported.") }
-            guard let (host, port) = RequestURL.splitAuthority(head.target), let port else {
+            let bracketed = RequestRouter.bracketed(head.target)
+            guard let (host, port) = RequestURL.splitAuthority(bracketed ?? head.target), let port else {
                 return .invalid("CONNECT needs a target of the form host:port.")
             }
             let rootedName = RequestURL.rootedName(of: head.targetBytes)
@@ -122,13 +125,23 @@ struct RequestRouter {
                     host: host,
                     port: port,
                     address: rootedName,
-                    isUnnamed: RequestScope.Tunnel.isAddress(host)
+                    isUnnamed: RequestScope.Tunnel.isAddress(host),
+                    note: bracketed.map { "CONNECT asked for \(head.target), without brackets; that was read as \($0)" }
                 )
             )
         }
         let first = head.targetBytes.first
         if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") { return origin(head) }
         return absolute(&head)
+    }
+
+    /// An IPv6 address and a port as they should be written, where the address has no brackets: the last colon begins the
+    /// port. iOS sends CONNECTs of that form.
+    private static func bracketed(_ target: String) -> String? {
+        guard let colon = target.lastIndex(of: ":"), case let host = String(target[..<colon]), host.contains(":"),
+            Resolver.address(host, port: 0) != nil
+        else { return nil }
+        return "[\(host)]\(target[colon...])"
     }
 
     /// The origin and asterisk forms: the authority is the tunnel's, or Host's.

@@ -5,7 +5,8 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// Decides by the first bytes of a connection, or of a tunnel, what is spoken there.
+/// Decides by the first bytes of a connection, or of a tunnel, what is spoken there. Line breaks, spaces and tabs before that
+/// are skipped, as servers do before a request line (RFC 9112 §2.2); until something else comes the client counts as silent.
 ///
 /// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client has
 ///    refused our certificate for that host (``CertificateRefusals``), unless a rule has to read it. Where a client asked for
@@ -19,7 +20,9 @@ import Wire
 /// 2. The beginning of an HTTP/1 request: HTTP.
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; not where a recording answers.
 /// 4. What may still become one of these is waited for, as long as a head may take; then the connection ends.
-/// 5. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
+/// 5. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error. So it is in a tunnel where a
+///    rule has to read requests to its host (``StageChain/reader(of:)``), unless the server speaks first or the
+///    bytes are SSH.
 ///
 /// A listener that stands in for a server is sniffed as a tunnel to it where that server may speak anything over TLS, else
 /// as the proxy's own port.
@@ -132,17 +135,22 @@ final class SniffLayer: ClientLayer {
 
     func received(_ bytes: ByteBuffer) {
         guard case .sniffing = state else { return }
-        if began == nil {
-            began = loop.eventLoop.now
-            timer?.cancel()
-        }
+        if began == nil { began = loop.eventLoop.now }
         if first.readableBytes == 0 { first = bytes } else { first.writeImmutableBuffer(bytes) }
         if !isIdentifying { decide() }
     }
 
+    /// The first bytes without what is skipped before them.
+    private var content: ByteBuffer { HTTP1Sniffer.content(of: first) }
+
     private func decide() {
-        switch ClientHello.parse(first) {
-        case .hello(let hello): begin(hello)
+        let content = content
+        guard content.readableBytes > 0 else { return }
+        timer?.cancel()
+        switch ClientHello.parse(content) {
+        case .hello(let hello):
+            first = content
+            begin(hello)
         case .needMoreData: break
         case .notTLS: decideWithoutTLS()
         }
@@ -153,7 +161,9 @@ final class SniffLayer: ClientLayer {
         switch verdict {
         case .yes: becomeHTTP1()
         case .needMore: break
-        case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
+        case .http2Preface where speaksHTTP2:
+            first = content
+            become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
             if let tunnel = scope.tunnel {
                 passThrough(tunnel, notes: verdict == .http2Preface ? [SniffLayer.unreadHTTP2] : [])
@@ -171,8 +181,10 @@ final class SniffLayer: ClientLayer {
     private static let unreadHTTP2 =
         "the client speaks HTTP/2, which is turned off for clients (--http2), so it is not read"
 
-    private func becomeHTTP1() {
-        become(HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began))
+    /// `unreadHint` says why bytes that are no request are not passed on unread.
+    private func becomeHTTP1(unreadHint: String = "") {
+        let layer = HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began, unreadHint: unreadHint)
+        become(layer)
     }
 
     private func become(_ layer: any ClientLayer) {
@@ -212,10 +224,12 @@ final class SniffLayer: ClientLayer {
         guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols, key: key) }
         let offered = hello.alpnProtocols ?? protocols
         let isOther = Set(offered).isDisjoint(with: protocols)
-        if isOther, !agreesOnNothing, loop.configuration.answers == nil {
+        // HTTP that is not read would get past the rules.
+        let mayPass = !offered.contains { $0 == "h2" || $0.hasPrefix("http/") } || reader(of: tunnel) == nil
+        if isOther, mayPass, !agreesOnNothing, loop.configuration.answers == nil {
             passThroughBothLegs(tunnel, hello, offered)
         } else {
-            // A recording chooses no protocol either.
+            // Nothing is agreed on: a recording chooses no protocol either.
             endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols, key: key)
         }
     }
@@ -309,8 +323,26 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - Bytes
 
+    /// The tool with a rule that has to read requests to a tunnel's host, over TLS or not: by its name, or by the address that
+    /// the client asked for.
+    private func reader(of tunnel: RequestScope.Tunnel) -> String? {
+        for case let host? in [tunnel.host, tunnel.askedAddress] {
+            let url = RequestURL(scheme: "http", host: host, port: tunnel.port, path: "")
+            if let stage = loop.rules.chain.reader(of: url) { return stage.name }
+        }
+        return nil
+    }
+
     private func passThrough(_ tunnel: RequestScope.Tunnel, notes: [String] = []) {
         let isSecure = tunnel.scheme == "https"
+        let reader = reader(of: tunnel)
+        if let reader, first.readableBytes > 0, !HTTP1Sniffer.isSSH(content) {
+            let authority = tunnel.url.authority
+            let hint =
+                "Bytes that cannot be read do not pass to \(authority), since a rule of '\(reader)' has to read them. "
+                + "To pass another protocol, put \(authority) under 'except' of 'intercept' in the profile."
+            return becomeHTTP1(unreadHint: hint)
+        }
         startTunnel(
             tunnel,
             kind: isSecure ? .decryptedTunnel : .tunnel,
@@ -321,7 +353,8 @@ final class SniffLayer: ClientLayer {
                 : { [connection, scope, isInsideTLS] in
                     SniffLayer(connection: connection, scope: scope, isInsideTLS: isInsideTLS)
                 },
-            notes: notes
+            notes: notes,
+            mustBeRead: reader != nil
         )
     }
 
@@ -387,7 +420,8 @@ final class SniffLayer: ClientLayer {
 
     /// Connects, and passes the bytes through, beginning with `early`.
     ///
-    /// `retry` makes the layer that takes the connection back where it may turn out that it is to be read.
+    /// `retry` makes the layer that takes the connection back where it may turn out that it is to be read; `mustBeRead`: also
+    /// with bytes that cannot be read, unless the server has spoken before.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
@@ -396,6 +430,7 @@ final class SniffLayer: ClientLayer {
         retry: (() -> SniffLayer)?,
         notes: [String],
         reason: Unread? = nil,
+        mustBeRead: Bool = false,
         onEstablished: ((TunnelClientLayer, UpstreamConnector) -> Void)? = nil
     ) {
         endSniffing()
@@ -411,7 +446,7 @@ final class SniffLayer: ClientLayer {
         reason?.apply(to: &arrival, layer, of: connection)
         if let retry {
             let sink = TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID)
-            layer.guess = (sink, { [connection] in connection.become(retry(), with: $0) })
+            layer.guess = (sink, mustBeRead, { [connection] in connection.become(retry(), with: $0) })
             arrival.guess = sink
         }
         intake.begin(tunnel, arrival, through: layer)
@@ -436,8 +471,9 @@ final class SniffLayer: ClientLayer {
     /// `nil` where nothing has come.
     private var beginning: Beginning? {
         guard first.readableBytes > 0 else { return nil }
-        if ClientHello.parse(first) == .needMoreData { return .hello }
-        return speaksHTTP2 && HTTP1Sniffer.beginsHTTP2(first) ? .preface : .request
+        let content = content
+        if content.readableBytes > 0, ClientHello.parse(content) == .needMoreData { return .hello }
+        return speaksHTTP2 && HTTP1Sniffer.beginsHTTP2(content) ? .preface : .request
     }
 
     func inputClosed(isHalfClose: Bool) {

@@ -34,8 +34,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     /// Called when the server is there, before any byte passes.
     var onEstablished: ((TunnelClientLayer) -> Void)?
     /// Set where it may turn out that the connection is to be read: nothing of the tunnel is recorded then, and the
-    /// connection is taken back with the client's first bytes.
-    var guess: (sink: TentativeSink, takeBack: (ByteBuffer) -> Void)?
+    /// connection is taken back with the client's first bytes; where it `mustBeRead`, whatever they are.
+    var guess: (sink: TentativeSink, mustBeRead: Bool, takeBack: (ByteBuffer) -> Void)?
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
     private var hasOutputEnded = false
@@ -75,8 +75,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     private func sniff(_ first: ByteBuffer) {
-        let hello = ClientHello.parse(first)
-        if mayBeRead(first, hello), handBack(first) { return }
+        let hello = ClientHello.parse(HTTP1Sniffer.content(of: first))
+        if guess?.mustBeRead == true || mayBeRead(first, hello), handBack(first) { return }
         switch hello {
         case .needMoreData: return waitForRest()
         case .notTLS: break

@@ -123,5 +123,5 @@ struct HostPreselection: StagePreselection {
         return bits
     }
 
-    func reader(of url: RequestURL) -> Int? { read.first { $0.location.matchesSecureServer(of: url) }?.stage }
+    func reader(of url: RequestURL) -> Int? { read.first { $0.location.matchesServer(of: url) }?.stage }
 }

@@ -111,8 +111,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     let header = Array(start.prefix(5))
     let nothing = start.prefix(0)
     if let type = header.first, type != 22 { return .invalid }
-    if header.count > 1, header[1] != 3 { return .invalid }
-    if header.count > 2, header[2] > 4 { return .invalid }
+    // Its version is not looked at: servers take any (RFC 8446 §5.1).
     guard header.count == 5 else { return .incomplete(nothing) }
     let length = Int(header[3]) << 8 | Int(header[4])
     // Empty handshake records are forbidden; 2^14 is the longest plaintext record.
@@ -140,7 +139,7 @@ private func messageLength(_ message: Bytes) -> Int? {
 /// Reads a whole handshake message.
 private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     var cursor = Cursor(message.dropFirst(4))
-    guard let version = cursor.integer(bytes: 2), version >> 8 == 3,
+    guard let version = cursor.integer(bytes: 2),
         cursor.take(32) != nil,
         cursor.vector(lengthBytes: 1) != nil,  // session identifier
         let suites = cursor.vector(lengthBytes: 2)?.numbers,  // cipher suites

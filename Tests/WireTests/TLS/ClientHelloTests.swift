@@ -60,13 +60,25 @@ import Testing
     @Test("What cannot become a hello is known at the first wrong byte")
     func notTLS() {
         let inputs: [[UInt8]] = [
-            Array("GET / HTTP/1.1".utf8), Array("SSH-2.0".utf8), [0], [22, 2], [22, 3, 9], [22, 3, 1, 0, 0],
+            Array("GET / HTTP/1.1".utf8), Array("SSH-2.0".utf8), [0], [22, 3, 1, 0, 0],
             [22, 3, 1, 0x40, 1], [23, 3, 3], [22, 3, 1, 0, 9, 2], [22, 3, 1, 0, 9, 1, 2, 0, 0],
         ]
         for input in inputs {
             #expect(ClientHello.parse(ByteBuffer(bytes: input)) == .notTLS, "\(input)")
         }
         #expect(ClientHello.parse(ByteBuffer()) == .needMoreData)
+    }
+
+    @Test(
+        "The version of records does not matter, nor the old one of the hello",
+        arguments: [(3, 5), (3, 255), (2, 0)]
+    )
+    func recordVersion(major: UInt8, minor: UInt8) throws {
+        var hello = try realHello()
+        (hello[1], hello[2]) = (major, minor)
+        #expect(ClientHello.parse(ByteBuffer(bytes: hello)) == .hello(expected))
+        (hello[9], hello[10]) = (major, minor)
+        #expect(ClientHello.parse(ByteBuffer(bytes: hello)) == .hello(expected))
     }
 
     @Test("A hello that claims to be endless is given up")
