@@ -163,7 +163,8 @@ extension EndToEnd {
         }
 
         private static let malformed = [
-            "GET\t/secret\tHTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /secret http/1.1\r\nHost: localhost\r\n\r\n",
+            "GET\u{B}/secret\u{B}HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /secret http/1.1\r\nHost: localhost\r\n\r\n",
             "GE:T /secret HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /secret\r\n\r\n", "\u{1}\u{2}\u{3}\r\n\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         ]

@@ -347,7 +347,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             let isUpgrade = head.status == 101
             if isUpgrade, progress?.isAnswered(by: head) == false {
                 let text = "\(host) switched to WebSocket without the Sec-WebSocket-Accept that answers the key."
-                fail(ExchangeFailure(.badResponse, text))
+                exchange?.upstreamFailed(ExchangeFailure(.badResponse, text))
                 return connection.close()
             }
             if var progress {
