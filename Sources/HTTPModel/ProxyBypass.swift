@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// Servers that are asked without the upstream proxy: a host, the hosts under a name, or a network of addresses.
 package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private enum Hosts: Sendable, Hashable {
@@ -34,13 +26,15 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
             (hosts, port) = (.all, nil)
             return
         }
-        if let bytes = ProxyBypass.bytes(text) {
+        if let bytes = HostAddress.bytes(text) {
             (hosts, port) = (.network(bytes, bits: bytes.count * 8), nil)
             return
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count > 1 {
-            guard parts.count == 2, let bytes = ProxyBypass.bytes(String(parts[0])),
+            // What is short here means something else: 10/8 is no 0.0.0.10.
+            let isWhole = parts[0].contains(":") || HostAddress.canonical(parts[0]).map { $0 == parts[0] } == true
+            guard parts.count == 2, isWhole, let bytes = HostAddress.bytes(String(parts[0])),
                 parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let bits = Int(parts[1]), bits <= bytes.count * 8
             else { return nil }
             (hosts, port) = (.network(bytes, bits: bits), nil)
@@ -51,7 +45,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         let name = text.dropFirst(isBelow ? 2 : isBoth ? 1 : 0)
         guard let (host, port) = RequestURL.splitAuthority(name), !host.contains("*") else { return nil }
         self.port = port
-        if !isBelow, !isBoth, let bytes = ProxyBypass.bytes(host) {
+        if !isBelow, !isBoth, let bytes = HostAddress.bytes(host) {
             hosts = .network(bytes, bits: bytes.count * 8)
         } else if isBelow || isBoth || isSuffix {
             hosts = .under(host, itself: !isBelow)
@@ -71,22 +65,12 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         case .exact(let name): return host == name
         case .under(let name, let itself): return itself && host == name || host.hasSuffix("." + name)
         case .network(let prefix, let bits):
-            guard let bytes = ProxyBypass.bytes(host), bytes.count == prefix.count else { return false }
+            guard let bytes = HostAddress.bytes(host), bytes.count == prefix.count else { return false }
             let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
             guard bytes.prefix(whole) == prefix.prefix(whole) else { return false }
             guard rest > 0, whole < bytes.count else { return true }
             let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
             return bytes[whole] & mask == prefix[whole] & mask
         }
-    }
-
-    /// The bytes of an address; an IPv4 address mapped into IPv6 as its four (RFC 4291 §2.5.5.2); `nil` for a name.
-    private static func bytes(_ text: String) -> [UInt8]? {
-        var short = [UInt8](repeating: 0, count: 4)
-        if inet_pton(AF_INET, text, &short) == 1 { return short }
-        var long = [UInt8](repeating: 0, count: 16)
-        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &long) == 1 else { return nil }
-        let isMapped = long[..<10].allSatisfy { $0 == 0 } && long[10] == 0xFF && long[11] == 0xFF
-        return isMapped ? Array(long[12...]) : long
     }
 }

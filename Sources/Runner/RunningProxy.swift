@@ -387,7 +387,7 @@ package final class RunningProxy: Sendable {
 
     /// Hosts as URLs have them.
     private static func hosts(_ names: [String]) -> Set<String> {
-        Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
+        Set(names.map { $0.splitHost?.host ?? $0.lowercased() })
     }
 
     private static func describe(_ error: any Error, _ settings: RunSettings) -> any Error {

@@ -24,10 +24,30 @@ struct RequestURLTests {
     }
 
     @Test(
+        "An address has one text, however it is spelt; what no resolver reads as one is a name",
+        arguments: [
+            ("127.1", "127.0.0.1"), ("127.0.1:80", "127.0.0.1 80"), ("0x7f.0.0.1", "127.0.0.1"),
+            ("0X7F000001", "127.0.0.1"), ("2130706433", "127.0.0.1"), ("0177.0.0.1", "127.0.0.1"),
+            ("017700000001", "127.0.0.1"), ("127.000.000.001", "127.0.0.1"), ("127.1.", "127.0.0.1"),
+            ("[::ffff:127.0.0.1]", "127.0.0.1"), ("[::FFFF:7f00:1]:8", "127.0.0.1 8"), ("0", "0.0.0.0"),
+            ("[0:0:0:0:0:0:0:1]", "::1"), ("[::0001]", "::1"), ("[0::1]", "::1"), ("[::0.0.0.1]", "::1"),
+            ("[::1%0]", "::1"), ("[::1%25lo]", "::1"), ("[FE80::0:1%eth0]", "fe80::1%eth0"),
+            ("[2001:DB8:0:0::1]", "2001:db8::1"), ("127.0.0.256", "127.0.0.256"), ("127.0.0.1.1", "127.0.0.1.1"),
+            ("4294967296", "4294967296"), ("0x", "0x"), ("08.0.0.1", "08.0.0.1"), ("1e100.net", "1e100.net"),
+            ("127.0.0.1.example", "127.0.0.1.example"), ("[1:2]", "1:2"), ("[::ffff:1.2.3]", "::ffff:1.2.3"),
+        ]
+    )
+    func addresses(text: String, expected: String) {
+        let found = RequestURL.splitAuthority(text).map { $0.host + ($0.port.map { " \($0)" } ?? "") }
+        #expect(found == expected)
+    }
+
+    @Test(
         "What resolvers are asked for has the root's dot where the authority has it",
         arguments: [
             ("A.example.", "a.example."), ("a.example.:443", "a.example."), ("u:p@a.example.:443", "a.example."),
             ("u.:p@a.example", nil), ("u.@a.example", nil), ("a.example:443", nil), ("[::1]:443", nil), ("", nil),
+            ("127.0.0.1.", nil), ("127.1.:80", nil), ("127.0.0.1.example.", "127.0.0.1.example."),
         ]
     )
     func rootedName(text: String, expected: String?) {

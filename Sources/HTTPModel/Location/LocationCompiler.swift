@@ -56,6 +56,7 @@ struct LocationCompiler {
             throw error(.host, at: place, "a host with a colon is an IPv6 address, which cannot have sets or escapes")
         }
         dropRootDot()
+        unifyAddress()
         guard let glob = try compile(.host, ignoringCase: true) else { return nil }
         try check(.host, glob, what: "a host") {
             !$0.isASCII || $0.isLetter || $0.isNumber || "-._~%:".contains($0)
@@ -79,6 +80,13 @@ struct LocationCompiler {
         guard pattern.host.count > 1, pattern.host.hasSuffix("."), !pattern.host.hasSuffix("..") else { return }
         pattern.host.removeLast()
         if pattern.host.hasSuffix("\\") { pattern.host.removeLast() }
+    }
+
+    /// An address is matched in its one text, as URLs have it, however it is spelt here.
+    private mutating func unifyAddress() {
+        guard let address = HostAddress.canonical(pattern.host), address != pattern.host.lowercased() else { return }
+        lint(.host, "\(pattern.host) is the address \(address), which is matched in every spelling")
+        pattern.host = address
     }
 
     mutating func port() throws(LocationError) -> Glob? {

@@ -4,7 +4,8 @@
 package struct RequestURL: Sendable, Hashable {
     /// `http`, `https`, `ws` or `wss`; `tunnel` for bytes of which only host and port are known.
     package var scheme: String
-    /// The host in lower case, without the root's dot at its end; an IPv6 address without brackets.
+    /// The host in lower case, without the root's dot at its end; an address in its one text (``HostAddress``), without
+    /// brackets.
     package var host: String
     /// The effective port.
     package var port: Int
@@ -54,7 +55,8 @@ package struct RequestURL: Sendable, Hashable {
     /// (RFC 3986 §6.2.3).
     ///
     /// The host is lowered and stripped of its brackets, or of the root's dot at its end, with which it is the same name
-    /// (RFC 1034 §3.1). Characters that cannot stand in a host are refused (RFC 3986 §3.2.2), and empty labels.
+    /// (RFC 1034 §3.1). An address in any spelling becomes its one text, by which rules find it. Characters that cannot stand
+    /// in a host are refused (RFC 3986 §3.2.2), and empty labels.
     package static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
@@ -70,6 +72,7 @@ package struct RequestURL: Sendable, Hashable {
             guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.last != UInt8(ascii: "."),
                 host.utf8.allSatisfy(isIPv6Byte)
             else { return nil }
+            return (HostAddress.canonicalIPv6(host) ?? host.lowercased(), port)
         } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
             let digits = host.utf8[host.utf8.index(after: colon)...]
             port = parsePort(digits)
@@ -81,18 +84,21 @@ package struct RequestURL: Sendable, Hashable {
         }
         // By bytes, as everything here: a dot may be the end of a character, and a colon the beginning of one.
         if host.utf8.last == UInt8(ascii: ".") { host = Substring(host.utf8.dropLast()) }
+        if let address = HostAddress.canonicalIPv4(host) { return (address, port) }
         // Outside ASCII too: the lower case of U+212A is a k, and the rules are to see what is asked for.
         return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
     }
 
     /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
-    /// which keeps them from trying domains of their own after the name.
+    /// which keeps them from trying domains of their own after the name. An address has none.
     package static func rootedName(of authority: some Collection<UInt8>) -> String? {
         // An array, since each step on a collection of unknown type costs a hundred instructions.
         let bytes = Array(authority)
         let place = bytes[(bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
         let name = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]
-        return name.last == UInt8(ascii: ".") ? String(decoding: name, as: UTF8.self).lowercased() : nil
+        guard name.last == UInt8(ascii: ".") else { return nil }
+        let text = String(decoding: name, as: UTF8.self).lowercased()
+        return HostAddress.canonicalIPv4(text.dropLast()) == nil ? text : nil
     }
 
     private static func parsePort(_ text: Substring.UTF8View) -> Int? {

@@ -1,0 +1,60 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Hosts that are addresses: each address has one text, however a client or a rule spells it.
+package enum HostAddress {
+    /// The text of an address, without brackets; `nil` for a name.
+    ///
+    /// `127.1`, `0x7f.0.0.1`, `2130706433` and `::ffff:127.0.0.1` are all `127.0.0.1`: that is where resolvers lead
+    /// (inet_aton(3), RFC 4291 §2.5.5.2). A zone counts for addresses of one link only (RFC 4007 §11).
+    package static func canonical(_ host: some StringProtocol) -> String? {
+        host.utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6(host) : canonicalIPv4(host)
+    }
+
+    /// The bytes of an address, in any spelling; four of an IPv4 address mapped into IPv6, and `nil` for a name.
+    static func bytes(_ host: some StringProtocol) -> [UInt8]? {
+        host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
+    }
+
+    /// Likewise for a host without a colon; costs a look at the first byte where that is not a digit.
+    static func canonicalIPv4(_ host: some StringProtocol) -> String? { bytesOfIPv4(host).map(text) }
+
+    static func canonicalIPv6(_ host: some StringProtocol) -> String? {
+        let address = host.prefix { $0 != "%" }
+        guard let bytes = bytesOfIPv6(address) else { return nil }
+        if bytes.count == 4 { return text(bytes) }
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return nil }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let isOfLink = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 || bytes[0] == 0xFF && bytes[1] & 0x0F == 2
+        return isOfLink ? text + host[address.endIndex...] : text
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { bytes.map { "\($0)" }.joined(separator: ".") }
+
+    private static func bytesOfIPv4(_ host: some StringProtocol) -> [UInt8]? {
+        guard let first = host.utf8.first, first &- 0x30 < 10,
+            host.utf8.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "x") })
+        else { return nil }
+        var address = in_addr()
+        guard inet_aton(String(host), &address) != 0 else { return nil }
+        return withUnsafeBytes(of: address.s_addr) { Array($0) }
+    }
+
+    private static func bytesOfIPv6(_ host: some StringProtocol) -> [UInt8]? {
+        guard host.utf8.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }) else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        guard inet_pton(AF_INET6, String(host), &bytes) == 1 else { return nil }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? Array(bytes[12...]) : bytes
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 }
+}
