@@ -18,6 +18,7 @@ final class Exchange {
     private let connector: UpstreamConnector
     /// Whether the client's connection has carried no exchange before.
     private var isFirst = false
+    private var nameCheck: NameCheck?
     private var isRunning = false
     /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
     private var readCycles = 0
@@ -50,6 +51,8 @@ final class Exchange {
     /// Why it has failed, once it has.
     var failure: ExchangeFailure? { machine.record.failure }
     var isOver: Bool { machine.isOver }
+    /// Set where the URL's host is what the client calls the address of its tunnel.
+    var claim: NameClaim? { machine.claim }
     var isRequestComplete: Bool { machine.isRequestComplete }
     /// Whether a message of it waits for a decision.
     var isHeld: Bool { machine.requestPauseReasons.union(machine.responsePauseReasons).contains(.held) }
@@ -331,6 +334,11 @@ final class Exchange {
         case .wake(let moment, let direction, let generation): wake(at: moment, direction, generation)
         case .hold(let id, let message, let limit): hold(id, message, limit)
         case .releaseHold(let id): loop.shared.holds.remove(id)
+        case .lookUp(let name, let address):
+            nameCheck = NameCheck(name, address, loop: loop) { [self] isVerified in
+                nameCheck = nil
+                run { $0.nameLookedUp(isVerified: isVerified, now: now) }
+            }
         case .perform(let work, let direction, let generation): begin(work, direction, generation)
         case .performAfterwards(let work): loop.performAfterwards(work)
         case .readFile(let file):
@@ -396,6 +404,8 @@ final class Exchange {
         guard let client else { return }
         flush()
         self.client = nil
+        nameCheck?.cancel()
+        nameCheck = nil
         loop.remove(self)
         identity.ended(self)
         upstream?.release()

@@ -40,6 +40,12 @@ package struct ProxyConfiguration: Sendable {
 
     package init(authority: CertificateAuthority) { self.authority = authority }
 
+    /// Whether the certificate of a server is verified.
+    func verifies(_ destination: Destination) -> Bool {
+        !skipsVerification && !insecureHosts.contains(destination.verifiedName)
+            && !insecureHosts.contains(destination.host)
+    }
+
     /// What listeners that stand in for a server leave as it comes.
     package struct ReverseOptions: Sendable, Hashable {
         /// Whether the server gets the `Host` that the client sent, and not its own.

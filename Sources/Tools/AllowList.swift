@@ -3,22 +3,39 @@ import HTTPModel
 package import Rules
 
 /// The allow list: only requests that match one of its rules pass.
+///
+/// They have to match as sent and with their path normalised. In a tunnel to an address the client's name for it counts where
+/// it is verified; else the address has to match, too.
 struct AllowList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal?
     }
 
-    private let rules: RuleList<Rule>
+    private let rules: ReadRules<Rule>
     private let refusal: Refusal
 
     init(rules: RuleList<Rule>) {
-        self.rules = rules
+        self.rules = ReadRules(rules)
         refusal = rules.all.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
     }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        rules.first(opening) == nil ? refusal.handler(nil, because: "no location of the allow list matches") : nil
+        let reason = "no location of the allow list matches"
+        guard let match = rules.asSent.first(opening) else { return refusal.handler(nil, because: reason) }
+        let readings = RequestReading.others(of: opening)
+        let name = match.rule.heading.name
+        func unmatched(isAddress: Bool) -> String? {
+            let reading = readings.first { $0.isAddress == isAddress && !rules.hasRule(for: $0) }
+            return reading.map { "\(reason) \($0.text)" }
+        }
+        if let reason = unmatched(isAddress: false) { return refusal.handler(name, because: reason) }
+        guard let claim = opening.claim, !claim.isVerified, let reason = unmatched(isAddress: true) else { return nil }
+        let isWord = "\(reason), and that this is \(opening.url.host) is only the client's word"
+        let refusing = refusal.handler(name, because: isWord)
+        return RequestHeadHandler(needsVerifiedName: true) { head, exchange in
+            exchange.isNameVerified ? .forward : refusing.requestHead(&head, &exchange)
+        }
     }
 }
 

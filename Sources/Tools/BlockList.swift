@@ -4,6 +4,9 @@ package import Rules
 
 /// The block list: requests that match one of its rules are refused, by a cut connection or by an answer.
 ///
+/// A request matches as sent, with its path normalised, or by the address that its tunnel leads to, whatever name the client
+/// has for that.
+///
 /// A rule may refuse a share of the requests that match it; the others are left to later rules. A tunnel that is not
 /// decrypted can match by host and port only.
 struct BlockList: RuleTool {
@@ -14,43 +17,48 @@ struct BlockList: RuleTool {
         let share: BlockShare?
     }
 
-    private let rules: RuleList<Rule>
+    private let rules: ReadRules<Rule>
     private let hasShares: Bool
 
     init(rules: RuleList<Rule>) {
-        self.rules = rules
+        self.rules = ReadRules(rules)
         hasShares = rules.all.contains { $0.share != nil }
     }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         if hasShares { return drawn(opening) }
-        return rules.first(opening).map { refuse($0) }
+        return rules.first(opening).map { refuse($0.match, $0.reading) }
     }
 
     /// Continues the counts of the list that it replaces: each rule those of the rule with its name.
     func prepare(toReplace old: BlockList) {
         var counters: [String: [RequestCounter]] = [:]
-        for rule in old.rules.all.reversed() {
+        for rule in old.rules.asSent.all.reversed() {
             if let share = rule.share { counters[rule.heading.name, default: []].append(share.counter) }
         }
-        for rule in rules.all {
+        for rule in rules.asSent.all {
             if let share = rule.share, let counter = counters[rule.heading.name]?.popLast() {
                 share.counter.goOn(from: counter)
             }
         }
     }
 
-    private func refuse(_ match: RuleMatch<Rule>, and draw: String = "") -> RequestHeadHandler {
-        let reason = "the block list has \(match.location?.description ?? "everything")\(draw)"
+    private func refuse(
+        _ match: RuleMatch<Rule>,
+        _ reading: RequestReading?,
+        and draw: String = ""
+    ) -> RequestHeadHandler {
+        let place = match.location?.description ?? "everything"
+        let reason = "the block list has \(place)\(reading.map { ", for \($0.text)" } ?? "")\(draw)"
         return match.rule.refusal.handler(match.rule.heading.name, because: reason)
     }
 
     /// The first rule that matches and whose draw, if it has one, refuses the request.
     private func drawn(_ opening: ExchangeOpening) -> (any StageHandler)? {
         var passed: [String] = []
-        for match in rules.matches(opening) {
-            guard let draw = match.rule.share?.draw(opening) else { return refuse(match) }
-            if draw.isHit { return refuse(match, and: ", and \(draw.text)") }
+        for (match, reading) in rules.matches(opening) {
+            guard let draw = match.rule.share?.draw(opening) else { return refuse(match, reading) }
+            if draw.isHit { return refuse(match, reading, and: ", and \(draw.text)") }
             passed.append("\(match.rule.heading.name): \(draw.text), so it passed")
         }
         guard !passed.isEmpty else { return nil }

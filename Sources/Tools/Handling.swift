@@ -5,9 +5,15 @@ import Rules
 
 /// Acts on the head of one request, and on nothing else of the exchange.
 final class RequestHeadHandler: StageHandler {
+    let needsVerifiedName: Bool
     private let act: (inout RequestHead, inout StageExchange) -> Verdict
 
-    init(_ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict) { self.act = act }
+    init(
+        needsVerifiedName: Bool = false,
+        _ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict
+    ) {
+        (self.needsVerifiedName, self.act) = (needsVerifiedName, act)
+    }
 
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { act(&head, &exchange) }
 }

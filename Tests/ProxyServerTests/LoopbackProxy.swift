@@ -3,10 +3,11 @@ import HTTPModel
 import Logging
 import NIOCore
 import NIOPosix
-import ProxyServer
 import Support
 import Synchronization
 import Wire
+
+@testable import ProxyServer
 
 /// A proxy in this process, with a recorder that the test reads and may declare full.
 final class LoopbackProxy: Sendable {
@@ -24,7 +25,8 @@ final class LoopbackProxy: Sendable {
         connections: ConnectionLimits = ConnectionLimits(),
         processes: (any ClientProcessSource)? = nil,
         authentication: ProxyAuthentication? = nil,
-        loops: Int = ProxyLimits.loops
+        loops: Int = ProxyLimits.loops,
+        configure: (inout ProxyConfiguration) -> Void = { _ in }
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
         configuration.listeners = [Listener(mode, host: host, port: port)]
@@ -35,6 +37,7 @@ final class LoopbackProxy: Sendable {
         configuration.clientProcesses = processes
         configuration.authentication = authentication
         configuration.loopCount = loops
+        configure(&configuration)
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(
@@ -61,6 +64,7 @@ final class LoopbackProxy: Sendable {
         processes: (any ClientProcessSource)? = nil,
         authentication: ProxyAuthentication? = nil,
         loops: Int = ProxyLimits.loops,
+        configure: (inout ProxyConfiguration) -> Void = { _ in },
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
         let proxy = try await LoopbackProxy(
@@ -73,7 +77,8 @@ final class LoopbackProxy: Sendable {
             connections: connections,
             processes: processes,
             authentication: authentication,
-            loops: loops
+            loops: loops,
+            configure: configure
         )
         do {
             try await body(proxy)
@@ -185,6 +190,7 @@ final class LoopbackOrigin: Sendable {
 
     final class Log: Sendable {
         let heads = Mutex<[String]>([])
+        let connections = Mutex(0)
     }
 
     init(_ answer: @escaping @Sendable (String) -> String?) async throws {
@@ -192,7 +198,8 @@ final class LoopbackOrigin: Sendable {
         self.log = log
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                log.connections.withLock { $0 += 1 }
+                return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Answerer(log: log, answer: answer))
                 }
             }
@@ -205,6 +212,8 @@ final class LoopbackOrigin: Sendable {
 
     /// The request heads it got.
     var heads: [String] { log.heads.withLock { $0 } }
+    /// How many connections were made to it.
+    var connections: Int { log.connections.withLock { $0 } }
 
     private final class Answerer: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

@@ -38,7 +38,7 @@ struct RequestRouterTests {
         case .connect(let tunnel):
             return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.address.map { " at \($0)" } ?? "")
                 + (tunnel.isUnnamed ? " by its address" : "")
-        case .invalid: return "invalid"
+        case .invalid(_, let status): return status == 400 ? "invalid" : "invalid \(status)"
         }
     }
 
@@ -70,6 +70,10 @@ struct RequestRouterTests {
                 "http a.example:81 at a.example. | http://a.example:81/x | /x | a.example.:81"
             ),
             ("GET", "http://localhost.:8080/", "own /"),
+            ("GET", "http://0x7f.1:8080/", "own /"),
+            ("GET", "http://0177.1/", "http 127.0.0.1:80 | http://127.0.0.1/ | / | 127.0.0.1"),
+            ("CONNECT", "[::ffff:10.0.0.1]:443", "connect 10.0.0.1 443 by its address"),
+            ("CONNECT", "127.1.:443", "connect 127.0.0.1 443 by its address"),
             ("GET", "ftp://a.example/", "invalid"),
             ("GET", "x", "invalid"),
         ]
@@ -117,9 +121,8 @@ struct RequestRouterTests {
             route("GET", "/x", host: nil, in: tunnel) == "https 10.0.0.1:443 as a.example | https://10.0.0.1/x | /x | -"
         )
         #expect(
-            route("GET", "/x", host: "a.example:81", in: tunnel).hasPrefix(
-                "https 10.0.0.1:443 as a.example | https://10.0.0.1/x"
-            )
+            route("GET", "/x", host: "a.example:81", in: tunnel)
+                == "https 10.0.0.1:443 as a.example | https://a.example/x | /x | a.example:81"
         )
         #expect(route("CONNECT", "b.example:443", in: tunnel) == "invalid")
         let plain = RequestScope.tunnel(.init(scheme: "http", host: "a.example", port: 8_000))
@@ -164,8 +167,8 @@ struct RequestRouterTests {
             #expect(route("GET", "/x", host: host, in: secure) == "\(to) \(host) | the request names \(name)")
         }
         let plain = RequestScope.tunnel(.init(scheme: "http", host: "10.0.0.1", port: 8_000))
-        for (host, named) in [("b.example:8000", "b.example"), ("b.example", "10.0.0.1")] {
-            let expected = "http 10.0.0.1:8000 | http://\(named):8000/x | /x | \(host)"
+        for host in ["b.example:8000", "b.example", "b.example:81", "B.example.:81"] {
+            let expected = "http 10.0.0.1:8000 | http://b.example:8000/x | /x | \(host)"
             #expect(route("GET", "/x", host: host, in: plain) == expected)
         }
         let unnamed = RequestScope.tunnel(.init(scheme: "https", host: "10.0.0.1", port: 8_443))
@@ -178,6 +181,27 @@ struct RequestRouterTests {
                 )
             }
         }
+    }
+
+    @Test("Inside a tunnel nothing goes elsewhere: the absolute form is for its target, or refused")
+    func misdirected() {
+        let scopes: [RequestScope] = [
+            .tunnel(.init(scheme: "http", host: "a.example", port: 80)),
+            .tunnel(.init(scheme: "http", host: "10.0.0.1", port: 80)),
+            .tunnel(.init(scheme: "https", host: "a.example", port: 443)),
+            .tunnel(.init(scheme: "https", host: "a.example", port: 443, address: "10.0.0.1")),
+        ]
+        for scope in scopes {
+            for target in [
+                "http://127.0.0.1:8080/", "http://b.example:81/x", "wss://b.example:8443/", "x", "ftp://a.example/",
+            ] {
+                #expect(route("GET", target, in: scope).hasPrefix("invalid"), "\(target)")
+            }
+            let port = scope.tunnel?.port ?? 0
+            let forwarded = route("GET", "http://127.0.0.1:\(port)/x", host: "127.0.0.1:\(port)", in: scope)
+            #expect(forwarded.contains(" a.example:") || forwarded.contains(" 10.0.0.1:"), "\(forwarded)")
+        }
+        #expect(route("GET", "http://a.example:81/", in: scopes[0]) == "invalid 421")
     }
 
     @Test("A listener that stands in for a server asks that server, whatever the client calls it")

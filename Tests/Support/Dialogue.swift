@@ -44,6 +44,7 @@ package final class Dialogue {
     ///   - established: whether a CONNECT was answered already.
     ///   - takesResets: whether the client can be told of the reset of one exchange.
     ///   - bodyBudget: what gathered and held bodies may take in all.
+    ///   - claim: set where the URL's host is the client's name for the address of its tunnel.
     ///   - location: where the dialogue stands.
     package convenience init(
         _ stages: [any Stage] = [],
@@ -53,6 +54,7 @@ package final class Dialogue {
         established: Bool = false,
         takesResets: Bool = false,
         bodyBudget: BodyBudget = .shared,
+        claim: NameClaim? = nil,
         location: SourceLocation = #_sourceLocation
     ) {
         self.init(
@@ -63,6 +65,7 @@ package final class Dialogue {
             established: established,
             takesResets: takesResets,
             bodyBudget: bodyBudget,
+            claim: claim,
             location: location
         )
     }
@@ -76,6 +79,7 @@ package final class Dialogue {
         established: Bool = false,
         takesResets: Bool = false,
         bodyBudget: BodyBudget = .shared,
+        claim: NameClaim? = nil,
         location: SourceLocation = #_sourceLocation
     ) {
         origin = location
@@ -102,6 +106,7 @@ package final class Dialogue {
             tunnelEstablished: established,
             clientTakesResets: takesResets,
             bodyBudget: bodyBudget,
+            claim: claim,
             now: now
         )
     }

@@ -23,6 +23,7 @@ extension ExchangeEffect {
         case .hold(let id, .request(_, let body, _), _): "hold \(id) request\(body.map { " " + $0.line } ?? "")"
         case .hold(let id, .response(_, let body), _): "hold \(id) response\(body.map { " " + $0.line } ?? "")"
         case .releaseHold(let id): "release \(id)"
+        case .lookUp(let name, let address): "look up \(name) for \(address)"
         case .perform(_, let direction, let generation): "work \(direction) \(generation)"
         case .performAfterwards: "work afterwards"
         case .readFile(let file): "file \(file.length)"

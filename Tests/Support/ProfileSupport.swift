@@ -1,4 +1,4 @@
-import ExchangeCore
+package import ExchangeCore
 package import HTTPModel
 package import Rules
 package import Testing
@@ -19,16 +19,28 @@ package func dialogue(
     _ url: String,
     method: String = "GET",
     kind: ExchangeRecord.Kind = .http,
+    claim: NameClaim? = nil,
     location: SourceLocation = #_sourceLocation
 ) -> Dialogue {
-    Dialogue(profile.chain.stages, url: url, method: method, kind: kind, location: location)
+    Dialogue(chain: profile.chain, url: url, method: method, kind: kind, claim: claim, location: location)
 }
 
-/// What became of a request: `passed`, `403` or `dropped`.
-package func outcome(_ profile: RuleProfile, _ url: String, kind: ExchangeRecord.Kind = .http) -> String {
-    let dialogue = dialogue(profile, url, method: kind == .http ? "GET" : "CONNECT", kind: kind)
+/// What became of a request: `passed`, `403` or `dropped`; `isNamed` is what a look-up of the client's name for an address
+/// says, without which none may be asked for.
+package func outcome(
+    _ profile: RuleProfile,
+    _ url: String,
+    kind: ExchangeRecord.Kind = .http,
+    claim: NameClaim? = nil,
+    isNamed: Bool? = nil
+) -> String {
+    let dialogue = dialogue(profile, url, method: kind == .http ? "GET" : "CONNECT", kind: kind, claim: claim)
     dialogue.request()
-    let lines = dialogue.takePending()
+    var lines = dialogue.takePending()
+    if let isNamed, lines.first?.hasPrefix("look up ") == true {
+        dialogue.tell { $0.nameLookedUp(isVerified: isNamed, now: $1) }
+        lines = dialogue.takePending()
+    }
     if dialogue.isOver {
         dialogue.finish()
         return lines.first == "abort" ? "dropped" : "\(dialogue.record.status)"

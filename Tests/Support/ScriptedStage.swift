@@ -63,6 +63,8 @@ extension StageID {
 
 /// A handler made of closures; a hook without one forwards.
 package final class ScriptedHandler: StageHandler {
+    /// What `needsVerifiedName` says.
+    package var needsVerifiedName = false
     /// What `requestDemand` says.
     package var requestDemand = BodyDemand.none
     /// What `responseDemand` says.

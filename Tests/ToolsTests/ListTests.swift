@@ -47,6 +47,100 @@ struct ListTests {
         #expect(outcome(profile, "b.example:443", kind: .tunnel) == "passed")
     }
 
+    @Test(
+        "A blocked address is blocked in every spelling",
+        arguments: [
+            "127.1", "0x7f.0.0.1", "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.1.",
+            "[0:0::1]", "[::1%0]",
+        ]
+    )
+    func addresses(host: String) throws {
+        let profile = try RuleProfile("version: 1\nblock: [{ at: 127.0.0.1 }, { at: '[::1]' }]", file: "p.yaml")
+        #expect(outcome(profile, "http://\(host)/") == "403")
+        #expect(outcome(profile, "\(host):443", kind: .tunnel) == "403")
+        let respelt = try RuleProfile("version: 1\nblock: [{ at: 0x7f.1 }, { at: '[0::1]' }]", file: "p.yaml")
+        #expect(outcome(respelt, "http://\(host)/") == "403")
+        #expect(
+            respelt.lints.first?.message.hasSuffix(
+                "0x7f.1 is the address 127.0.0.1, which is matched in every spelling"
+            ) == true
+        )
+    }
+
+    @Test(
+        "A path that servers read as a blocked one is blocked, and one that they read as not allowed is not let pass",
+        arguments: ["/%73ecret/x", "//secret/x", "/./secret/x", "/a/../secret/x", "/a/%2e%2E/secret/x"]
+    )
+    func normalisedPaths(path: String) throws {
+        let block = try RuleProfile(
+            "version: 1\nblock: { name: b, at: 'h.example/secret*', except: h.example/secret/open }",
+            file: "p.yaml"
+        )
+        let blocked = dialogue(block, "http://h.example\(path)")
+        blocked.request()
+        #expect(blocked.takePending().last == "finished")
+        blocked.finish()
+        let reason = "the block list has h.example/secret*, for the normalised path /secret/x; answered 403"
+        #expect(blocked.trace == ["block(b): \(reason)"])
+        #expect(outcome(block, "http://h.example//secret/open") == "passed")
+        let allow = try RuleProfile("version: 1\nallow: { at: ['h.example/a/*', 'h.example/%62//c'] }", file: "p.yaml")
+        #expect(outcome(allow, "http://h.example/a\(path)") == "passed")
+        #expect(outcome(allow, "http://h.example/a/..\(path)") == "403")
+        #expect(outcome(allow, "http://h.example\(path)") == "403")
+        for path in ["/a/b", "/a/%7Ec//d", "/%62//c"] { #expect(outcome(allow, "http://h.example\(path)") == "passed") }
+    }
+
+    @Test("In a tunnel to an address block rules go by the name and by the address, and say which")
+    func claimedBlock() throws {
+        let profile = try RuleProfile(
+            "version: 1\nblock: [{ at: '10.0.0.1:81' }, { at: evil.example }]",
+            file: "p.yaml"
+        )
+        for isVerified in [false, true] {
+            let claim = NameClaim(address: "10.0.0.1", isVerified: isVerified)
+            #expect(outcome(profile, "http://harmless.example:81/", claim: claim) == "403")
+            #expect(outcome(profile, "harmless.example:81", kind: .tunnel, claim: claim) == "403")
+            #expect(outcome(profile, "http://harmless.example/", claim: claim) == "passed")
+            #expect(outcome(profile, "http://evil.example/", claim: claim) == "403")
+        }
+        let claim = NameClaim(address: "10.0.0.1", isVerified: false)
+        let blocked = dialogue(profile, "http://harmless.example:81/x", claim: claim)
+        blocked.request()
+        #expect(blocked.takePending().last == "finished")
+        blocked.finish()
+        let place = "10.0.0.1:81, for the address 10.0.0.1, where the tunnel leads"
+        #expect(blocked.trace == ["block(rule 1): the block list has \(place); answered 403"])
+    }
+
+    @Test("In a tunnel to an address the allow list needs both, or the name verified")
+    func claimedAllow() throws {
+        let profile = try RuleProfile("version: 1\nallow: { at: [allowed.example, 10.0.0.2] }", file: "p.yaml")
+        let word = NameClaim(address: "10.0.0.1", isVerified: false)
+        let proven = NameClaim(address: "10.0.0.1", isVerified: true)
+        let both = NameClaim(address: "10.0.0.2", isVerified: false)
+        for (url, kind) in [("http://allowed.example/", ExchangeRecord.Kind.http), ("allowed.example:443", .tunnel)] {
+            #expect(outcome(profile, url, kind: kind, claim: word, isNamed: true) == "passed")
+            #expect(outcome(profile, url, kind: kind, claim: word, isNamed: false) == "403")
+            #expect(outcome(profile, url, kind: kind, claim: proven) == "passed")
+            #expect(outcome(profile, url, kind: kind, claim: both) == "passed")
+        }
+        #expect(outcome(profile, "http://other.example/", claim: both) == "403")
+        let refused = dialogue(profile, "http://allowed.example/", claim: word)
+        refused.request()
+        refused.expect("look up allowed.example for 10.0.0.1", "stop client")
+        refused.tell { $0.nameLookedUp(isVerified: false, now: $1) }
+        _ = refused.takePending()
+        refused.finish()
+        #expect(
+            refused.trace == [
+                "sluice: the client names allowed.example in a tunnel to 10.0.0.1; that is only its word, since a look-up of the "
+                    + "name does not give the address",
+                "allow(rule 1): no location of the allow list matches the address 10.0.0.1, where the tunnel leads, and that this "
+                    + "is allowed.example is only the client's word; answered 403",
+            ]
+        )
+    }
+
     @Test("Only what the allow list has passes; what is on both lists does not")
     func allow() throws {
         let profile = try RuleProfile(

@@ -239,4 +239,56 @@ struct RewriteTests {
     func mistakes(rule: String, issue: String) {
         #expect(issues("version: 1\n" + rewriting(rule)) == [issue])
     }
+
+    @Test(
+        "Credentials are not added for a name that is only the client's word for the address of its tunnel",
+        arguments: [
+            "{ add: header, name: Authorization, to: Bearer secret, on: request }",
+            "{ add: header, name: cookie, to: sid=secret, on: request }",
+            "{ modify: header, name: Proxy-Authorization, to: secret, on: request }",
+            "{ modify: header, name-regex: /auth/, match: sent, to: secret, on: request }",
+            "{ modify: header, match: sent, to: secret, on: [request, response] }",
+            "{ modify: header, name: X-Plain, rename: Cookie, to: secret, on: request }",
+        ]
+    )
+    func claimed(rule: String) throws {
+        let profile = try RuleProfile(
+            "version: 1\n" + rewriting(rule, "{ add: header, name: X-Plain, to: plain, on: request }"),
+            file: "p.yaml"
+        )
+        for isNamed in [true, false] {
+            let claim = NameClaim(address: "10.0.0.1", isVerified: false)
+            let exchange = dialogue(profile, "http://api.example/", claim: claim)
+            exchange.request([("Proxy-Authorization", "sent"), ("X-Plain", "sent")])
+            exchange.expect("look up api.example for 10.0.0.1", "stop client")
+            exchange.tell { $0.nameLookedUp(isVerified: isNamed, now: $1) }
+            _ = exchange.takePending()
+            exchange.ready()
+            _ = exchange.takePending()
+            let sent = exchange.requestHead.map { "\($0.fields)" } ?? ""
+            #expect(sent.contains("secret") == isNamed, "\(sent)")
+            #expect(sent.contains("plain"))
+            abandon(exchange)
+            let note = "credentials were not added, since that 10.0.0.1 is api.example is only the client's word"
+            #expect(exchange.trace.contains { $0.hasSuffix(note) } == !isNamed, "\(exchange.trace)")
+        }
+    }
+
+    @Test(
+        "No name is looked up for rules that add no credentials, or where it is verified",
+        arguments: [
+            ("{ add: header, name: X-Plain, to: a, on: request }", false),
+            ("{ remove: header, name: Authorization, on: request }", false), ("{ remove: cookie, name: a }", false),
+            ("{ add: header, name: Authorization, to: a, on: response }", false),
+            ("{ add: header, name: Authorization, to: a, on: request }", true),
+        ]
+    )
+    func notLookedUp(rule: String, isVerified: Bool) throws {
+        let profile = try RuleProfile("version: 1\n" + rewriting(rule), file: "p.yaml")
+        let claim = NameClaim(address: "10.0.0.1", isVerified: isVerified)
+        let exchange = dialogue(profile, "http://api.example/", claim: claim)
+        exchange.request()
+        exchange.expect("connect http://api.example:80", "stop client")
+        abandon(exchange)
+    }
 }

@@ -31,6 +31,8 @@ package enum ExchangeEffect: Sendable {
     case hold(HoldID, HeldMessage, HoldLimit?)
     /// A hold is over without a decision: its exchange ended.
     case releaseHold(HoldID)
+    /// Look up this name, and report `nameLookedUp` with whether the address is one of its.
+    case lookUp(name: String, address: String)
     /// Do this work on a thread on which blocking is allowed, and call `workDone` with this generation.
     case perform(any BlockingWork, FlowDirection, generation: Int)
     /// Do this work likewise; nobody waits for it.

@@ -26,6 +26,30 @@ extension ExchangeMachine {
         if case .length(let length) = framing { request.announced = length }
         askStages(head)
         request.flow.accept(.head(headForStages(head), framing))
+        if let claim = exchange.claim, !claim.isVerified,
+            claim.isNeeded || links.contains(where: { $0.handler.needsVerifiedName })
+        {
+            awaitsName = true
+            pause(.request, .working)
+            emit(.lookUp(name: record.url.host, address: claim.address))
+        }
+        pumpRequest()
+    }
+
+    /// The client's name for the address of its tunnel was looked up: whether it is the name of that address.
+    package mutating func nameLookedUp(isVerified: Bool, now: NIODeadline) {
+        guard !isOver, awaitsName, let claim = exchange.claim else { return }
+        exchange.now = now
+        awaitsName = false
+        exchange.claim?.isVerified = isVerified
+        let host = record.url.host
+        note(
+            isVerified
+                ? "the client names \(host) in a tunnel to \(claim.address), which is the address of that name"
+                : "the client names \(host) in a tunnel to \(claim.address); that is only its word, since a look-up of the name "
+                    + "does not give the address"
+        )
+        pause(.request, .working, false)
         pumpRequest()
     }
 
@@ -48,15 +72,30 @@ extension ExchangeMachine {
     }
 
     private mutating func askStages(_ head: RequestHead) {
-        switch chain.candidates(for: record.url) {
+        switch candidates {
         case .none: return
         case let candidates:
             var url = record.url
             // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
             if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
-            let opening = ExchangeOpening(id: record.id, url: url, head: head, clientAddress: clientAddress)
+            let opening = ExchangeOpening(
+                id: record.id,
+                url: url,
+                head: head,
+                clientAddress: clientAddress,
+                claim: exchange.claim
+            )
             links = chain.links(of: candidates, for: opening)
         }
+    }
+
+    /// The stages that may have to do with the URL, or with the address that it stands for.
+    private var candidates: StageChain.Candidates {
+        let candidates = chain.candidates(for: record.url)
+        guard let claim = exchange.claim else { return candidates }
+        var url = record.url
+        url.host = claim.address
+        return candidates.union(chain.candidates(for: url))
     }
 
     /// The client sent bytes of the request's body.
@@ -149,7 +188,7 @@ extension ExchangeMachine {
     // MARK: - Flow
 
     mutating func pumpRequest() {
-        while !isOver, !request.reading.pauses.contains(.upstreamPending) {
+        while !isOver, !awaitsName, !request.reading.pauses.contains(.upstreamPending) {
             if case .discarding = requestState { return }
             switch request.flow.step(links, &exchange) {
             case .idle: return continueIfGathering()

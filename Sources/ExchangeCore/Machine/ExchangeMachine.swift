@@ -39,6 +39,8 @@ package struct ExchangeMachine: ~Copyable {
     /// The request's head as received, where the stages saw its cookies joined.
     var crumbledHead: RequestHead?
     var outgoing: OutgoingRequest?
+    /// Whether the stages wait until the client's name for an address was looked up.
+    var awaitsName = false
     var hold: Hold?
     var holdCount = 0
     /// Counts the wakes and works.
@@ -69,7 +71,8 @@ package struct ExchangeMachine: ~Copyable {
     }
 
     /// `destination` is where the request goes unless a stage says otherwise; `clientAddress` is of the form `host:port`;
-    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already.
+    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already; `claim` is set where the URL's host is what the
+    /// client calls the address of its tunnel.
     package init(
         record: ExchangeRecord,
         destination: Destination,
@@ -79,6 +82,7 @@ package struct ExchangeMachine: ~Copyable {
         tunnelEstablished: Bool = false,
         clientTakesResets: Bool = false,
         bodyBudget: BodyBudget = .shared,
+        claim: NameClaim? = nil,
         now: NIODeadline
     ) {
         self.record = record
@@ -92,7 +96,7 @@ package struct ExchangeMachine: ~Copyable {
         originalDestination = destination
         request = Half(budget: bodyBudget)
         response = Half(budget: bodyBudget)
-        exchange = StageExchange(id: record.id, url: record.url, destination: destination, now: now)
+        exchange = StageExchange(id: record.id, url: record.url, destination: destination, claim: claim, now: now)
     }
 
     /// The next thing to do, in order; `nil` when there is nothing at present. Reading is settled last: a pause that was
@@ -139,6 +143,9 @@ package struct ExchangeMachine: ~Copyable {
 
     /// Whether a response has begun, and has not ended.
     package var isResponding: Bool { responseState != .none && responseState != .ended }
+
+    /// Set where the URL's host is what the client calls the address of its tunnel.
+    package var claim: NameClaim? { exchange.claim }
 
     /// Whether bytes pass through unread.
     package var isTunnel: Bool { state.isTunnel }

@@ -41,12 +41,21 @@ package struct ExchangeOpening: Sendable {
     package let head: RequestHead
     /// Where the client connects from, as `host:port`.
     package let clientAddress: String
+    /// Set where the URL's host is what the client calls the address that its tunnel leads to.
+    package let claim: NameClaim?
 
     /// Whether it is a CONNECT that is not decrypted, of which just host and port are known.
     package var isTunnel: Bool { url.scheme == "tunnel" }
 
-    package init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String) {
+    package init(
+        id: ExchangeID,
+        url: RequestURL,
+        head: RequestHead,
+        clientAddress: String,
+        claim: NameClaim? = nil
+    ) {
         self.id = id
+        self.claim = claim
         self.url = url
         self.head = head
         self.clientAddress = clientAddress

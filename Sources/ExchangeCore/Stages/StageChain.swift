@@ -53,6 +53,14 @@ package struct StageChain: Sendable {
         /// Those whose bits are set.
         case some(UInt64)
 
+        func union(_ other: Candidates) -> Candidates {
+            switch (self, other) {
+            case (.none, let some), (let some, .none): some
+            case (.some(let bits), .some(let others)): .some(bits | others)
+            case (.all, _), (_, .all): .all
+            }
+        }
+
         fileprivate func contains(_ index: Int) -> Bool {
             switch self {
             case .none: false

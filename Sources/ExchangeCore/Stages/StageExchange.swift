@@ -10,6 +10,10 @@ package struct StageExchange: Sendable {
     package internal(set) var now: NIODeadline
     /// Where the request will be sent; request head hooks may change it, later it has no effect.
     package var destination: Destination
+    /// Set where the URL's host is what the client calls the address that its tunnel leads to.
+    package internal(set) var claim: NameClaim?
+    /// Whether the URL's host is more than a client's word for the address of its tunnel.
+    package var isNameVerified: Bool { claim?.isVerified ?? true }
     /// The answer of a stage that takes the server's place.
     var answer: LocalAnswer?
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
@@ -21,8 +25,9 @@ package struct StageExchange: Sendable {
     /// The stage whose hook is running, or ran last: the author of what is noted here.
     private(set) var stage = ""
 
-    init(id: ExchangeID, url: RequestURL, destination: Destination, now: NIODeadline) {
+    init(id: ExchangeID, url: RequestURL, destination: Destination, claim: NameClaim?, now: NIODeadline) {
         self.id = id
+        self.claim = claim
         self.url = url
         self.destination = destination
         self.now = now
@@ -61,6 +66,9 @@ package struct Destination: Sendable, Hashable {
         self.serverName = serverName
         self.address = address
     }
+
+    /// The name that the server's certificate must have.
+    package var verifiedName: String { serverName ?? host }
 
     /// Host and port as an authority, for messages.
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

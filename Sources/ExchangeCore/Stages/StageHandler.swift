@@ -14,6 +14,10 @@ package protocol StageHandler: AnyObject {
     /// What the handler wants of the response's body.
     var responseDemand: BodyDemand { get }
 
+    /// Whether the handler has to know that the URL's host is not only a client's word for the address of its tunnel: then
+    /// the name is looked up before the first hook. Read once, before any hook, and only where there is such a claim.
+    var needsVerifiedName: Bool { get }
+
     /// The request's head, as earlier stages left it.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// The request whole (demand `whole`); an edited body is framed anew.
@@ -52,6 +56,7 @@ package protocol StageHandler: AnyObject {
 extension StageHandler {
     package var requestDemand: BodyDemand { .none }
     package var responseDemand: BodyDemand { .none }
+    package var needsVerifiedName: Bool { false }
     package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func requestWhole(
         _ head: inout RequestHead,

@@ -71,7 +71,7 @@ struct RequestIntake {
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .connect(let tunnel): return .connect(tunnel, check)
-        case .invalid(let text): return .refused(status: 400, explanation: text)
+        case .invalid(let text, let status): return .refused(status: status, explanation: text)
         }
     }
 
@@ -166,6 +166,7 @@ struct RequestIntake {
             sink: arrival.guess ?? arrival.sink ?? loop.recorder,
             tunnelEstablished: arrival.isEstablished,
             clientTakesResets: arrival.takesResets,
+            claim: claim(url, destination),
             now: loop.eventLoop.now
         )
         let connector = arrival.connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
@@ -175,6 +176,25 @@ struct RequestIntake {
             identity: connection.identity,
             loop: loop,
             connector: connector
+        )
+    }
+
+    /// Set where the client asked for an address, and names it as the URL has it only inside the tunnel.
+    ///
+    /// Where the server's certificate is verified for that name, no request goes out by anything but the truth; where a
+    /// recording answers, none goes out at all.
+    private func claim(_ url: RequestURL, _ destination: Destination) -> NameClaim? {
+        guard case .tunnel(let tunnel) = scope, let address = tunnel.targetAddress, url.host != address else {
+            return nil
+        }
+        let isSecure = destination.scheme == "https"
+        let isVerified =
+            isSecure && loop.configuration.verifies(destination) && destination.verifiedName == url.host
+        return NameClaim(
+            address: address,
+            isVerified: isVerified || loop.configuration.answers != nil,
+            isNeeded: isSecure && destination.address != nil
+                && loop.rules.identity?(destination.host, destination.port) != nil
         )
     }
 

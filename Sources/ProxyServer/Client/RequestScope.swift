@@ -14,6 +14,11 @@ enum RequestScope {
     /// Nothing can be asked for here, for a reason in one or two sentences; the proxy's own pages can.
     case nowhere(String)
 
+    /// The inside of a tunnel to the proxy's own name, which needs no credentials.
+    static let ownPages = RequestScope.nowhere(
+        "This tunnel leads to Sluice's own pages, which are /, /ca.pem, /ca.der and /ca.mobileconfig, and to nothing else."
+    )
+
     /// The connection for bytes that turn out not to be HTTP; `nil` where nothing else is spoken.
     var tunnel: Tunnel? {
         switch self {
@@ -44,10 +49,11 @@ enum RequestScope {
         /// The address that the client asked for, where its TLS then named the host.
         var askedAddress: String? { address.flatMap { Tunnel.isAddress($0) ? $0 : nil } }
 
+        /// The address that it leads to, where the client asked for one.
+        var targetAddress: String? { isNamed ? askedAddress : host }
+
         static func isAddress(_ host: String) -> Bool {
-            if host.utf8.contains(UInt8(ascii: ":")) { return true }
-            let mayBe = host.utf8.last.map { $0 &- 0x30 < 10 } ?? false
-            return mayBe && Resolver.address(host, port: 0) != nil
+            host.utf8.contains(UInt8(ascii: ":")) || HostAddress.canonical(host) != nil
         }
 
         /// The URL that a request inside is for, where the client has this one for it.
@@ -76,6 +82,12 @@ enum RequestScope {
                 : "its TLS names \(host): the rules and the URL go by that"
         }
 
+        /// Why a request for another port is refused.
+        fileprivate func refusal(of named: RequestURL) -> String {
+            "This tunnel leads to \(url.authority), and the request is for \(named.authority): "
+                + "that server needs a tunnel of its own, or a request outside of any."
+        }
+
         /// Host and port, as a tunnel is recorded.
         var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
 
@@ -92,7 +104,7 @@ enum RoutedRequest {
     /// To the proxy itself.
     case own(RequestURL)
     case connect(RequestScope.Tunnel)
-    case invalid(String)
+    case invalid(String, status: Int = 400)
 }
 
 /// Works out what a request target means (RFC 9112 §3.2), and makes it the origin form that servers get.
@@ -103,7 +115,9 @@ struct RequestRouter {
 
     func route(_ head: inout RequestHead, isConnect: Bool) -> RoutedRequest {
         switch scope {
-        case .proxy, .tunnel: break
+        case .proxy: break
+        case .tunnel(let tunnel):
+            return isConnect ? .invalid("CONNECT inside a tunnel is not supported.") : inside(tunnel, &head)
         case .reverse(let target): return reverse(&head, target, isConnect: isConnect)
         case .nowhere(let reason):
             if !isConnect, let url = RequestURL(head.target) ?? ownURL(head), isOwn(url), ProxyPages.isPage(url.path) {
@@ -113,7 +127,6 @@ struct RequestRouter {
             return .invalid(reason)
         }
         if isConnect {
-            guard case .proxy = scope else { return .invalid("CONNECT inside a tunnel is not supported.") }
             let bracketed = RequestRouter.bracketed(head.target)
             guard let (host, port) = RequestURL.splitAuthority(bracketed ?? head.target), let port else {
                 return .invalid("CONNECT needs a target of the form host:port.")
@@ -130,9 +143,7 @@ struct RequestRouter {
                 )
             )
         }
-        let first = head.targetBytes.first
-        if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") { return origin(head) }
-        return absolute(&head)
+        return RequestRouter.hasPath(head) ? origin(head) : absolute(&head)
     }
 
     /// An IPv6 address and a port as they should be written, where the address has no brackets: the last colon begins the
@@ -144,35 +155,52 @@ struct RequestRouter {
         return "[\(host)]\(target[colon...])"
     }
 
-    /// The origin and asterisk forms: the authority is the tunnel's, or Host's.
+    /// Whether the target is of the origin or asterisk form.
+    private static func hasPath(_ head: RequestHead) -> Bool {
+        let first = head.targetBytes.first
+        return first == UInt8(ascii: "/") || first == UInt8(ascii: "*")
+    }
+
+    /// Inside a tunnel every request is for the tunnel's target, or refused.
+    ///
+    /// Where that is a bare address, the name that the request has for it is what the developer means: the host of its URL,
+    /// whatever the port in `Host`.
+    private func inside(_ tunnel: RequestScope.Tunnel, _ head: inout RequestHead) -> RoutedRequest {
+        let named: String?
+        var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
+        if RequestRouter.hasPath(head) {
+            named = head.fields.value(of: .host).flatMap { RequestURL.splitAuthority($0)?.host }
+            url.setPathAndQuery(head.target)
+        } else {
+            guard let absolute = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
+            guard absolute.port == tunnel.port else { return .invalid(tunnel.refusal(of: absolute), status: 421) }
+            RequestRouter.makeOriginForm(&head, of: absolute)
+            named = absolute.host
+            url = absolute
+        }
+        if let named { url.host = named }
+        url = tunnel.url(for: url)
+        if url.host == ProxyPages.host { return .own(url) }
+        let remarks = tunnel.remarks(onServerName: tunnel.serverName, named: named)
+        return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
+    }
+
+    /// The origin and asterisk forms on the proxy's own port: the authority is Host's.
     private func origin(_ head: RequestHead) -> RoutedRequest {
         let hostField = head.fields.value(of: .host)
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }
-        switch scope {
-        case .tunnel(let tunnel):
-            let defaultPort = RequestURL.defaultPort(of: tunnel.scheme) ?? tunnel.port
-            var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
-            // Where the tunnel's target is a bare address, the name in Host is what the developer means.
-            if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
-            url.setPathAndQuery(head.target)
-            url = tunnel.url(for: url)
-            if url.host == ProxyPages.host { return .own(url) }
-            let remarks = tunnel.remarks(onServerName: tunnel.serverName, named: named?.host)
-            return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
-        case .proxy, .reverse, .nowhere:
-            guard let named else {
-                if let hostField, !hostField.isEmpty {
-                    return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
-                }
-                return .own(RequestURL(scheme: "http", host: ProxyPages.host, port: 80, path: head.target))
+        guard let named else {
+            if let hostField, !hostField.isEmpty {
+                return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
             }
-            let port = named.port ?? 80
-            var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
-            url.setPathAndQuery(head.target)
-            if isOwn(url) { return .own(url) }
-            let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
-            return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
+            return .own(RequestURL(scheme: "http", host: ProxyPages.host, port: 80, path: head.target))
         }
+        let port = named.port ?? 80
+        var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
+        url.setPathAndQuery(head.target)
+        if isOwn(url) { return .own(url) }
+        let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
+        return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
     }
 
     /// A request to a listener that stands in for a server: it is that server's, whatever name the client has for it.
@@ -204,11 +232,22 @@ struct RequestRouter {
         url.host == ProxyPages.host || url.port == ownPort && ProxyPages.isOwnHost(url.host, shared)
     }
 
+    /// The absolute form on the proxy's own port.
     private func absolute(_ head: inout RequestHead) -> RoutedRequest {
-        let target = head.target
-        guard let url = RequestURL(target) else {
-            return .invalid("The request target \(target.prefix(200)) is neither a path nor an http or https URL.")
-        }
+        guard let url = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
+        let rootedName = RequestRouter.makeOriginForm(&head, of: url)
+        if isOwn(url) { return .own(url) }
+        let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
+        return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
+    }
+
+    private static func noTarget(_ head: RequestHead) -> RoutedRequest {
+        .invalid("The request target \(head.target.prefix(200)) is neither a path nor an http or https URL.")
+    }
+
+    /// Makes the absolute form the origin form, and returns the name with the root's dot where the target has it.
+    @discardableResult
+    private static func makeOriginForm(_ head: inout RequestHead, of url: RequestURL) -> String? {
         let authority = head.makeOriginForm()
         let rootedName = RequestURL.rootedName(of: authority)
         // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
@@ -217,14 +256,6 @@ struct RequestRouter {
             named.host = rootedName ?? url.host
             head.fields.set("Host", named.authority)
         }
-        if isOwn(url) { return .own(url) }
-        switch scope {
-        case .tunnel(let tunnel) where tunnel.port == url.port:
-            let remarks = tunnel.remarks(onServerName: tunnel.serverName, named: url.host)
-            return .forward(tunnel.url(for: url), tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
-        case .tunnel, .proxy, .reverse, .nowhere:
-            let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
-            return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
-        }
+        return rootedName
     }
 }

@@ -91,15 +91,18 @@ final class SniffLayer: ClientLayer {
         early: ByteBuffer?,
         answer: TunnelClientLayer.Answer
     ) {
-        if let check, tunnel.host != ProxyPages.host {
+        // Own pages are for everybody, so nothing else may be reached from there.
+        let isForOwnPages = tunnel.host == ProxyPages.host
+        if let check, !isForOwnPages {
             let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
             connection.become(layer, with: early)
             return layer.begin()
         }
-        guard let reason = Unread(tunnel, of: connection) else {
+        guard !isForOwnPages, let reason = Unread(tunnel, of: connection) else {
+            let scope = isForOwnPages ? RequestScope.ownPages : .tunnel(tunnel)
             _ = answer.write(ResponseHead(status: 200, reason: "Connection established"), .none, nil)
             connection.flush()
-            connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: early)
+            connection.become(SniffLayer(connection: connection, scope: scope), with: early)
             return
         }
         let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
@@ -209,9 +212,13 @@ final class SniffLayer: ClientLayer {
                 // The client knows its server by name: that is what rules are written for.
                 (tunnel.host, tunnel.address) = (name, tunnel.host)
             }
-            scope = .tunnel(tunnel)
-            if case .notNeeded = identification, connection.identity.isAwaited, isRefused(tunnel) { return identify() }
-            if let reason = Unread(tunnel, of: connection, hasWaited: true) { return passUnread(tunnel, reason) }
+            if tunnel.host == ProxyPages.host {
+                scope = .ownPages
+            } else {
+                scope = .tunnel(tunnel)
+                if case .notNeeded = identification, connection.identity.isAwaited, isRefused(tunnel) { return identify() }
+                if let reason = Unread(tunnel, of: connection, hasWaited: true) { return passUnread(tunnel, reason) }
+            }
         }
         if case .reverse(let target) = scope, let tunnel = target.unreadTunnel,
             !loop.rules.decrypts(tunnel.host, tunnel.port, nil)

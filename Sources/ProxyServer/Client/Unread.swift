@@ -14,7 +14,6 @@ extension SniffLayer {
         /// `nil` where it is to be read, or where the client is not known yet, unless it has been waited for.
         init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection, hasWaited: Bool = false) {
             let loop = connection.loop
-            guard tunnel.host != ProxyPages.host else { return nil }
             let (name, address) = tunnel.isUnnamed ? (nil, tunnel.host) : (tunnel.host, tunnel.askedAddress)
             guard loop.rules.decrypts(name, tunnel.port, address) else {
                 self = .notIntercepted

@@ -179,7 +179,7 @@ final class UpstreamConnector {
 
     /// By what is asked for, and by where that really goes, whatever the client named.
     private func chooseRoute(_ exchange: Exchange) {
-        identity = isSecure ? findIdentity() : nil
+        identity = isSecure ? findIdentity(exchange) : nil
         guard let choose = loop.rules.route, loop.configuration.answers == nil else {
             route = .direct
             return
@@ -196,11 +196,18 @@ final class UpstreamConnector {
         }
     }
 
-    /// By the host that is asked for, or by the name that the client has for it.
-    private func findIdentity() -> TLSClientIdentity? {
+    /// By the host that is asked for, or by the name that the client has for it; not for a name that is only the client's
+    /// word, which no certificate has to prove.
+    private func findIdentity(_ exchange: Exchange) -> TLSClientIdentity? {
         guard let find = loop.rules.identity else { return nil }
-        return find(destination.host, destination.port)
-            ?? destination.serverName.flatMap { find($0.lowercased(), destination.port) }
+        let byHost = find(destination.host, destination.port)
+        if byHost != nil, let claim = exchange.claim, !claim.isVerified, claim.address == destination.address {
+            let word = "that \(destination.host) is at \(claim.address) is only the client's word"
+            exchange.note("the client certificate for \(destination.host) was not offered: \(word)")
+            return nil
+        }
+        guard byHost == nil, let name = destination.serverName, !skipsVerification else { return byHost }
+        return find(name.lowercased(), destination.port)
     }
 
     /// Whether a rule has another address in the host's place; a name with the root's dot is the same host.
@@ -307,11 +314,7 @@ final class UpstreamConnector {
         }
     }
 
-    private var skipsVerification: Bool {
-        loop.configuration.skipsVerification
-            || loop.configuration.insecureHosts.contains(destination.serverName ?? destination.host)
-            || loop.configuration.insecureHosts.contains(destination.host)
-    }
+    private var skipsVerification: Bool { !loop.configuration.verifies(destination) }
 
     private var isLegacy: Bool { loop.configuration.legacyHosts.contains(destination.host) }
 
@@ -404,7 +407,7 @@ final class UpstreamConnector {
             var protocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
             if case .secureTunnel(let offered) = purpose { protocols = offered }
             let session = try loop.clientTLS.makeSession(
-                host: destination.serverName ?? destination.host,
+                host: destination.verifiedName,
                 applicationProtocols: protocols,
                 verification: skipsVerification ? .recordOnly : .full,
                 isLegacy: isLegacy,

@@ -202,6 +202,7 @@ private struct Play: ~Copyable {
         case .hold(let id, let message, _):
             if case .request = message { result.held.append(.request) } else { result.held.append(.response) }
             machine.decided(id, .execute(nil), now: now)
+        case .lookUp: machine.nameLookedUp(isVerified: false, now: now)
         case .perform(let work, let direction, let generation):
             machine.workDone(direction, generation: generation, work.run(), now: now)
         case .readFile(let file):

@@ -11,6 +11,14 @@ package struct RuleHeading: Sendable {
     package var isConditional = false
     /// What it does: `answer 403`, `to http://localhost:3000/`.
     package var action = ""
+
+    /// The same for requests whose paths are normalised.
+    var withNormalisedPaths: RuleHeading {
+        var heading = self
+        heading.scope.locations = scope.locations?.map(\.withNormalisedPath)
+        heading.scope.exceptions = scope.exceptions.map(\.withNormalisedPath)
+        return heading
+    }
 }
 
 /// A place in a profile's file.

@@ -77,13 +77,20 @@ extension RuleHeading: ToolRule {
 /// The rules of a tool in the user's order, found by request.
 package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
-    private let index: RuleIndex
+    private var index: RuleIndex
     private let takesTunnels: Bool
 
     package init(_ rules: [Rule], takesTunnels: Bool) {
         all = rules
         index = RuleIndex(rules.map(\.heading))
         self.takesTunnels = takesTunnels
+    }
+
+    /// The same rules, for requests whose paths are normalised.
+    package var withNormalisedPaths: RuleList {
+        var list = self
+        list.index = RuleIndex(all.map { $0.heading.withNormalisedPaths })
+        return list
     }
 
     /// The first rule that is for a request, and the first of its locations that matches.

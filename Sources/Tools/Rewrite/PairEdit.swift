@@ -38,6 +38,22 @@ struct PairEdit: Sendable {
 
     let action: Action
 
+    /// Fields by which a client says who it is.
+    private static let credentials: [FieldName] = ["authorization", "proxy-authorization", "cookie"]
+
+    /// Whether it may give a message a value of such a field that it does not have.
+    var addsCredentials: Bool {
+        switch action {
+        case .remove: false
+        case .add(let name, _, _): PairEdit.credentials.contains(FieldName(name))
+        case .modify(let pattern, let newName, let newValue, _):
+            PairEdit.credentials.contains { name in
+                newValue != nil && pattern.name.mayBe(name)
+                    || newName.map { $0.hasGroups || FieldName($0.plain) == name } ?? false
+            }
+        }
+    }
+
     /// Edits the pairs, and returns what was done; `nil` where nothing was.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError`` or ``UnusableEditError``.
@@ -112,6 +128,15 @@ struct PairPattern: Sendable {
         case exact(FieldName)
         /// A part of the name, in any case.
         case expression(TextPattern)
+
+        /// Whether fields of a name may match.
+        fileprivate func mayBe(_ name: FieldName) -> Bool {
+            switch self {
+            case .any: true
+            case .exact(let own): own == name
+            case .expression(let expression): (try? expression.matches("\(name)")) ?? true
+            }
+        }
     }
 
     let name: Name

@@ -33,6 +33,9 @@ private final class RewritingHandler: StageHandler {
     private(set) var requestDemand = BodyDemand.none
     private(set) var responseDemand = BodyDemand.none
 
+    /// Secrets are for the server that the rules name, and not for an address that a client says is it.
+    var needsVerifiedName: Bool { sets.contains(where: \.addsCredentials) }
+
     private let allowance = MatchingAllowance()
 
     init(_ sets: [RewriteSet], _ opening: ExchangeOpening) {
@@ -45,6 +48,11 @@ private final class RewritingHandler: StageHandler {
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         var place: RequestPlace?
         for rule in sets.lazy.flatMap(\.requestHead) {
+            if let claim = exchange.claim, !claim.isVerified, rule.addsCredentials {
+                let word = "that \(claim.address) is \(exchange.url.host) is only the client's word"
+                exchange.note("\(rule.name): credentials were not added, since \(word)")
+                continue
+            }
             apply(rule, &exchange) { exchange in
                 switch rule.edit {
                 case .header(let edit): return try edit.apply(to: &head.fields).map { "request header: \($0)" }

@@ -19,6 +19,9 @@ struct RewriteRule: Sendable {
     let edit: Edit
     /// What it does.
     let action: String
+
+    /// Whether it may give a request credentials that the client did not send.
+    var addsCredentials: Bool { if case .header(let edit) = edit { edit.addsCredentials } else { false } }
 }
 
 /// Why a rule's edit was not made.
@@ -33,6 +36,8 @@ final class RewriteSet: Sendable {
     let requestBody: [RewriteRule]
     let responseHead: [RewriteRule]
     let responseBody: [RewriteRule]
+    /// Whether a rule may give a request credentials that the client did not send.
+    let addsCredentials: Bool
     /// What the first rules do.
     let action: String
 
@@ -47,6 +52,7 @@ final class RewriteSet: Sendable {
         requestBody = pick(.request, bodies: true)
         responseHead = pick(.response, bodies: false)
         responseBody = pick(.response, bodies: true)
+        addsCredentials = requestHead.contains(where: \.addsCredentials)
         let shown = rules.prefix(3).map(\.action) + (rules.count > 3 ? ["\(rules.count - 3) more"] : [])
         action = shown.isEmpty ? "nothing" : shown.joined(separator: "; ")
     }

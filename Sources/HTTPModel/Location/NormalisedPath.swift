@@ -1,0 +1,82 @@
+/// Paths as servers read them before they look for what is there (RFC 3986 §6.2.2): without percent-encoding that is not
+/// needed, repeated slashes and dot segments.
+package enum NormalisedPath {
+    /// The normalised path; `nil` where that is the path itself, as for almost all.
+    package static func of(_ path: String) -> String? {
+        guard path.utf8.first == UInt8(ascii: "/"), needsWork(path) else { return nil }
+        let normalised = removingDotSegments(decoded(path))
+        return normalised == path ? nil : normalised
+    }
+
+    /// The path of a pattern, so that it matches the normalised paths of what it was written for; dots stay, since a star may
+    /// be any number of segments.
+    static func ofPattern(_ pattern: String) -> String { decoded(pattern) }
+
+    /// Whether there is a percent sign, two slashes in a row, or a segment that begins with a dot.
+    private static func needsWork(_ path: String) -> Bool {
+        var previous: UInt8 = 0
+        for byte in path.utf8 {
+            if byte == UInt8(ascii: "%") { return true }
+            if previous == slash, byte == slash || byte == UInt8(ascii: ".") { return true }
+            previous = byte
+        }
+        return false
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// Decodes what is printable in ASCII, slashes too, but for what would mean something else then: in a URL or in a
+    /// pattern. Slashes in a row are one.
+    private static func decoded(_ path: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(path.utf8)[...]
+        while let byte = rest.popFirst() {
+            var next = [byte]
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = digit(rest[rest.startIndex]),
+                let low = digit(rest[rest.startIndex + 1])
+            {
+                let value = high << 4 | low
+                let digits = rest.prefix(2).map { $0 &- 0x61 < 6 ? $0 - 0x20 : $0 }
+                rest = rest.dropFirst(2)
+                next = (0x20..<0x7F).contains(value) && !kept.contains(value) ? [value] : [byte] + digits
+            }
+            if next == [slash], bytes.last == slash { continue }
+            bytes += next
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let kept = Array("%?#*[]\\".utf8)
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        if byte &- 0x30 < 10 { return byte - 0x30 }
+        return (byte | 0x20) &- 0x61 < 6 ? (byte | 0x20) - 0x57 : nil
+    }
+
+    /// RFC 3986 §5.2.4.
+    private static func removingDotSegments(_ path: String) -> String {
+        var kept: [Substring.UTF8View] = []
+        let segments = path.dropFirst().utf8.split(separator: slash, omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            let isUp = segment.elementsEqual("..".utf8)
+            guard isUp || segment.elementsEqual(".".utf8) else {
+                kept.append(segment)
+                continue
+            }
+            if isUp { _ = kept.popLast() }
+            // A directory ends with a slash.
+            if isLast { kept.append("".dropFirst().utf8) }
+        }
+        return "/" + kept.map { String(Substring($0)) }.joined(separator: "/")
+    }
+}
+
+extension Location {
+    /// The same location for normalised paths; itself where its path is normal.
+    package var withNormalisedPath: Location {
+        var pattern = pattern
+        pattern.path = NormalisedPath.ofPattern(pattern.path)
+        return pattern.path == self.pattern.path ? self : (try? Location(pattern)) ?? self
+    }
+}

@@ -1,0 +1,90 @@
+import ExchangeCore
+import HTTPModel
+import Rules
+
+/// Another way in which a request may be understood than as the client sent it, for lists that refuse requests.
+///
+/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`; and what a client calls by a name, in a tunnel to an
+/// address, goes to the address.
+struct RequestReading {
+    let opening: ExchangeOpening
+    /// Whether the path is the normalised one.
+    let isNormalised: Bool
+    /// Whether the host is the address of the tunnel.
+    let isAddress: Bool
+
+    /// All of them; none for most requests.
+    static func others(of opening: ExchangeOpening) -> [RequestReading] {
+        let sent = opening.url
+        let normalised = NormalisedPath.of(sent.path)
+        guard normalised != nil || opening.claim != nil else { return [] }
+        var readings: [RequestReading] = []
+        for host in [sent.host, opening.claim?.address].compactMap(\.self) {
+            for path in [sent.path, normalised].compactMap(\.self) where host != sent.host || path != sent.path {
+                readings.append(RequestReading(opening, host: host, path: path))
+            }
+        }
+        return readings
+    }
+
+    private init(_ opening: ExchangeOpening, host: String, path: String) {
+        var url = opening.url
+        (isAddress, isNormalised) = (host != url.host, path != url.path)
+        (url.host, url.path) = (host, path)
+        self.opening = ExchangeOpening(
+            id: opening.id,
+            url: url,
+            head: opening.head,
+            clientAddress: opening.clientAddress
+        )
+    }
+
+    /// How it differs from the request as sent.
+    var text: String {
+        let url = opening.url
+        let parts = [
+            isAddress ? "the address \(url.host), where the tunnel leads" : nil,
+            isNormalised ? "the normalised path \(url.path)" : nil,
+        ]
+        return parts.compactMap(\.self).joined(separator: " and ")
+    }
+}
+
+/// The rules of a list that refuses requests, found by every reading of a request.
+struct ReadRules<Rule: ToolRule>: Sendable {
+    let asSent: RuleList<Rule>
+    private let normalised: RuleList<Rule>
+
+    init(_ rules: RuleList<Rule>) { (asSent, normalised) = (rules, rules.withNormalisedPaths) }
+
+    /// The first rule that any reading matches, and the first such reading; `nil` for the request as sent.
+    func first(_ opening: ExchangeOpening) -> (match: RuleMatch<Rule>, reading: RequestReading?)? {
+        let readings = RequestReading.others(of: opening)
+        return readings.isEmpty ? asSent.first(opening).map { ($0, nil) } : matches(opening, readings).first
+    }
+
+    /// Whether a reading matches a rule.
+    func hasRule(for reading: RequestReading) -> Bool {
+        (reading.isNormalised ? normalised : asSent).first(reading.opening) != nil
+    }
+
+    /// All rules that any reading matches, in the user's order, each with the first such reading; `nil` for the request as
+    /// sent.
+    func matches(_ opening: ExchangeOpening) -> [(match: RuleMatch<Rule>, reading: RequestReading?)] {
+        matches(opening, RequestReading.others(of: opening))
+    }
+
+    private func matches(
+        _ opening: ExchangeOpening,
+        _ readings: [RequestReading]
+    ) -> [(match: RuleMatch<Rule>, reading: RequestReading?)] {
+        var found: [(match: RuleMatch<Rule>, reading: RequestReading?)] = asSent.matches(opening).map { ($0, nil) }
+        for reading in readings {
+            for match in (reading.isNormalised ? normalised : asSent).matches(reading.opening)
+            where !found.contains(where: { $0.match.position == match.position }) {
+                found.append((match, reading))
+            }
+        }
+        return found.sorted { $0.match.position < $1.match.position }
+    }
+}
