@@ -16,13 +16,20 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6(host) : canonicalIPv4(host)
     }
 
+    /// Whether a host is an address in some spelling, or has the colon of one.
+    package static func isAddress(_ host: some StringProtocol) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":")) || isDotted(host) || ipv4(host) != nil
+    }
+
     /// The bytes of an address, in any spelling; four of an IPv4 address mapped into IPv6, and `nil` for a name.
     static func bytes(_ host: some StringProtocol) -> [UInt8]? {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
     /// Likewise for a host without a colon; costs a look at the first byte where that is not a digit.
-    static func canonicalIPv4(_ host: some StringProtocol) -> String? { bytesOfIPv4(host).map(text) }
+    static func canonicalIPv4(_ host: some StringProtocol) -> String? {
+        isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
+    }
 
     static func canonicalIPv6(_ host: some StringProtocol) -> String? {
         let address = host.prefix { $0 != "%" }
@@ -37,13 +44,33 @@ package enum HostAddress {
 
     private static func text(_ bytes: [UInt8]) -> String { bytes.map { "\($0)" }.joined(separator: ".") }
 
+    /// Whether a host is the text of an IPv4 address: four numbers to 255 without zeros before them, as almost all clients
+    /// write it.
+    private static func isDotted(_ host: some StringProtocol) -> Bool {
+        var (dots, digits, value) = (0, 0, 0)
+        for byte in host.utf8 {
+            if byte == UInt8(ascii: "."), digits > 0 {
+                (dots, digits, value) = (dots + 1, 0, 0)
+                continue
+            }
+            let digit = byte &- 0x30
+            guard digit < 10, digits == 0 || value > 0 else { return false }
+            (digits, value) = (digits + 1, value * 10 + Int(digit))
+            guard value < 256 else { return false }
+        }
+        return dots == 3 && digits > 0
+    }
+
     private static func bytesOfIPv4(_ host: some StringProtocol) -> [UInt8]? {
+        ipv4(host).map { address in withUnsafeBytes(of: address.s_addr) { Array($0) } }
+    }
+
+    private static func ipv4(_ host: some StringProtocol) -> in_addr? {
         guard let first = host.utf8.first, first &- 0x30 < 10,
             host.utf8.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "x") })
         else { return nil }
         var address = in_addr()
-        guard inet_aton(String(host), &address) != 0 else { return nil }
-        return withUnsafeBytes(of: address.s_addr) { Array($0) }
+        return inet_aton(String(host), &address) != 0 ? address : nil
     }
 
     private static func bytesOfIPv6(_ host: some StringProtocol) -> [UInt8]? {

@@ -155,11 +155,12 @@ struct TunnelTargetTests {
         let origin = try await LoopbackOrigin { _ in Self.answer }
         for (serverName, host, skips, isAsked) in [
             ("a.test", "a.test", false, false), ("a.test", "b.test", false, false), ("a.test", "a.test", true, true),
+            ("0x7f.2", "0x7f.2", false, false), ("0x7f.2", "0x7f.2", true, true),
         ] {
             let names = Names(addresses: [:])
             try await LoopbackProxy.run(rules: Self.rules) {
                 ($0.lookUp, $0.skipsVerification) = (names.lookUp, false)
-                if skips { $0.insecureHosts = ["a.test"] }
+                if skips { $0.insecureHosts = ["a.test", "127.0.0.2"] }
             } _: { proxy in
                 let client = try await EndingClient(port: proxy.port)
                 try await client.tunnel(to: origin.port)
@@ -168,6 +169,33 @@ struct TunnelTargetTests {
                 try await client.receives("\r\n\r\n\(isAsked ? "unverified" : "verified")")
                 #expect(names.asked.isEmpty != isAsked)
             }
+        }
+    }
+
+    @Test(
+        "Without verification a client certificate needs a look-up of the name that the client has",
+        arguments: [true, false]
+    )
+    func clientCertificate(isNamed: Bool) async throws {
+        let scratch = try Scratch()
+        _ = try CertificateAuthority.open(directory: scratch.path)
+        let identity = try TLSClientIdentity.load(name: "mine", file: scratch.path(CertificateAuthority.fileName))
+        let authority = try CertificateAuthority.generate(label: "origin")
+        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
+        var rules = ProxyRules()
+        rules.identity = { host, _ in host == "a.test" ? identity : nil }
+        let names = Names(addresses: ["a.test": isNamed ? "127.0.0.1" : "127.0.0.2"])
+        try await LoopbackProxy.run(rules: rules) {
+            $0.lookUp = names.lookUp
+        } _: { proxy in
+            let client = try await EndingClient(port: proxy.port)
+            try await client.tunnel(to: origin.port)
+            try await client.beginTLS(["http/1.1"], host: "a.test")
+            try await client.send("GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
+            try await client.receives("ok")
+            try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
+            let trace = proxy.recorder.finished.flatMap { $0.messages.trace.map(\.text) }
+            #expect(trace.contains { $0.contains("was not offered") } == !isNamed, "\(trace)")
         }
     }
 }

@@ -44,17 +44,13 @@ enum RequestScope {
         var note: String?
 
         /// Whether the host is a name, of the client's CONNECT or TLS: then no other one that a request has takes its place.
-        private var isNamed: Bool { !Tunnel.isAddress(host) }
+        private var isNamed: Bool { !HostAddress.isAddress(host) }
 
         /// The address that the client asked for, where its TLS then named the host.
-        var askedAddress: String? { address.flatMap { Tunnel.isAddress($0) ? $0 : nil } }
+        var askedAddress: String? { address.flatMap { HostAddress.isAddress($0) ? $0 : nil } }
 
         /// The address that it leads to, where the client asked for one.
-        var targetAddress: String? { isNamed ? askedAddress : host }
-
-        static func isAddress(_ host: String) -> Bool {
-            host.utf8.contains(UInt8(ascii: ":")) || HostAddress.canonical(host) != nil
-        }
+        var targetAddress: String? { askedAddress ?? (isNamed ? nil : host) }
 
         /// The URL that a request inside is for, where the client has this one for it.
         func url(for named: RequestURL) -> RequestURL {
@@ -138,7 +134,7 @@ struct RequestRouter {
                     host: host,
                     port: port,
                     address: rootedName,
-                    isUnnamed: RequestScope.Tunnel.isAddress(host),
+                    isUnnamed: HostAddress.isAddress(host),
                     note: bracketed.map { "CONNECT asked for \(head.target), without brackets; that was read as \($0)" }
                 )
             )
