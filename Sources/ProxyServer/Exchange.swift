@@ -45,6 +45,8 @@ final class Exchange {
         isFirst = identity.began(self)
     }
 
+    /// Whose limits it counts against.
+    var payer: ClientKey { identity.key }
     var id: ExchangeID { machine.record.id }
     /// The URL that is asked for upstream.
     var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }

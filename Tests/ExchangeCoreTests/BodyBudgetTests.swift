@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What bodies that are gathered or held may take in all")
 struct BodyBudgetTests {
-    private let budget = BodyBudget(limit: 5)
+    private let budget = ByteBudget(limit: 5)
 
     /// A POST whose request is held whole by a breakpoint, if it can be.
     private func dialogue() -> Dialogue {
@@ -95,5 +95,6 @@ struct BodyBudgetTests {
         dialogue.leaveOpen()
     }
 
-    private static let note = "the 5 bytes for bodies that are gathered or held are used up; it passed unmodified"
+    private static let note =
+        "the 5 bytes for bodies that are gathered or held, or the 5 of one client, are used up; it passed unmodified"
 }

@@ -53,7 +53,7 @@ struct FailureTests {
     @Test("A body over 2 MiB is not kept, nor one for which the budget has no room, so its request is not sent again")
     func tooLargeToRetry() {
         for (limit, size) in [(Int.max, 2 << 20 + 1), (100_000, 100_001)] {
-            let dialogue = Dialogue(method: "PUT", bodyBudget: BodyBudget(limit: limit))
+            let dialogue = Dialogue(method: "PUT", bodyBudget: ByteBudget(limit: limit))
             dialogue.requestHead(.chunked)
             dialogue.expect("connect http://example.com:80", "stop client")
             dialogue.ready(reused: true)
@@ -70,7 +70,7 @@ struct FailureTests {
     @Test("What is kept over 64 KiB counts to the budget until the response begins, if it may be needed at all")
     func budget() {
         for (method, kept) in [("PUT", 70_000), ("POST", 0)] {
-            let budget = BodyBudget(limit: 1 << 20)
+            let budget = ByteBudget(limit: 1 << 20)
             let dialogue = Dialogue(method: method, bodyBudget: budget)
             dialogue.requestHead(.chunked)
             dialogue.expect("connect http://example.com:80", "stop client")

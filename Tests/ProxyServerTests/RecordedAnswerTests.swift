@@ -109,10 +109,10 @@ struct RecordedAnswerTests {
                 with: "\r\nContent-Length: 100000\r\n\r\n"
             )
             let client = try await ask(proxy, head + String(repeating: "a", count: 99_999))
-            try await eventually("the body takes memory") { BodyBudget.shared.bytesInUse >= 99_999 }
+            try await eventually("the body takes memory") { ByteBudget.bodies.bytesInUse >= 99_999 }
             try await client.send("a")
             try await eventually("it was compared") { late.bodies.withLock { $0 } == [100_000] }
-            try await eventually("the memory is free") { BodyBudget.shared.bytesInUse == 0 }
+            try await eventually("the memory is free") { ByteBudget.bodies.bytesInUse == 0 }
             #expect(!client.text.contains("200") && proxy.recorder.finished.isEmpty)
         }
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import ExchangeCore
 import HTTPModel
 import NIOCore
 import NIOPosix
@@ -43,11 +44,11 @@ struct ResolverTests {
     func coalesced() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let inquiries = (0..<10).map { _ in resolver.resolve("a", .v4, on: eventLoop) }
+        let inquiries = (0..<10).map { _ in resolver.resolve("a", .v4, for: .unknown, on: eventLoop) }
         server.answer("a")
         for inquiry in inquiries { #expect(try await inquiry.addresses.get().map(\.ipAddress) == ["192.0.2.1"]) }
         #expect(server.log == ["a"])
-        let again = resolver.resolve("a", .v4, on: eventLoop)
+        let again = resolver.resolve("a", .v4, for: .unknown, on: eventLoop)
         server.answer("a")
         _ = try await again.addresses.get()
         #expect(server.log == ["a", "a"], "what is over is not kept")
@@ -57,7 +58,7 @@ struct ResolverTests {
     func failure() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let inquiries = (0..<2).map { _ in resolver.resolve("missing", .v4, on: eventLoop) }
+        let inquiries = (0..<2).map { _ in resolver.resolve("missing", .v4, for: .unknown, on: eventLoop) }
         server.answer("missing")
         for inquiry in inquiries { await #expect(throws: ExchangeFailure.self) { try await inquiry.addresses.get() } }
     }
@@ -66,8 +67,8 @@ struct ResolverTests {
     func slowNames() async throws {
         let server = NameServer()
         let resolver = Resolver(lookUp: server.lookUp)
-        let slow = (0..<20).map { resolver.resolve("slow\($0)", .v4, on: eventLoop) }
-        let quick = resolver.resolve("quick", .v4, on: eventLoop)
+        let slow = (0..<20).map { resolver.resolve("slow\($0)", .v4, for: .unknown, on: eventLoop) }
+        let quick = resolver.resolve("quick", .v4, for: .unknown, on: eventLoop)
         server.answer("quick")
         _ = try await quick.addresses.get()
         for (number, inquiry) in slow.enumerated() {
@@ -81,7 +82,7 @@ struct ResolverTests {
     func limits() async throws {
         let server = NameServer()
         let resolver = Resolver(limit: 2, threadLimit: 3, lookUp: server.lookUp)
-        let inquiries = ["a", "b", "c", "d", "e"].map { resolver.resolve($0, .v4, on: eventLoop) }
+        let inquiries = ["a", "b", "c", "d", "e"].map { resolver.resolve($0, .v4, for: .unknown, on: eventLoop) }
         try await eventually("two are asked for") { Set(server.log) == ["a", "b"] }
         resolver.withdraw(inquiries[0])
         try await eventually("one was given up, so another is asked for") { server.log.last == "c" }
@@ -96,32 +97,83 @@ struct ResolverTests {
         #expect(server.log.count == 4, "what was given up while it waited was never asked for: \(server.log)")
     }
 
+    private typealias Names = NameLookUps<String, String>
+
+    private func key(_ name: String, _ client: Int32 = 1) -> Names.Key {
+        Names.Key(name: name, client: .process(client))
+    }
+
     @Test("There is a limit for names that wait, and one that is asked for again is adopted")
     func queue() {
-        var names = NameLookUps<String, String>(limit: 1, threadLimit: 2, queueLimit: 2)
-        let first = names.add("1", for: "a")
-        #expect(names.next() == "a")
+        var names = Names(limit: 1, threadLimit: 2, queueLimit: 2)
+        let first = names.add("1", for: key("a"))
+        #expect(names.next() == key("a"))
         #expect(names.next() == nil)
-        #expect(names.remove(first ?? 0, for: "a") == "1")
-        #expect(names.remove(first ?? 0, for: "a") == nil)
-        _ = names.add("2", for: "a")
-        _ = names.add("3", for: "b")
+        #expect(names.remove(first ?? 0, for: key("a")) == "1")
+        #expect(names.remove(first ?? 0, for: key("a")) == nil)
+        _ = names.add("2", for: key("a"))
+        _ = names.add("3", for: key("b"))
         #expect(names.next() == nil, "somebody waits for the first again")
-        _ = names.add("4", for: "c")
-        #expect(names.add("5", for: "d") == nil)
-        #expect(names.add("6", for: "c") != nil)
-        #expect(names.finished("a") == ["2"])
-        #expect(names.next() == "b")
-        #expect(names.finished("b") == ["3"])
-        #expect(names.next() == "c")
-        #expect(names.finished("c").sorted() == ["4", "6"])
+        _ = names.add("4", for: key("c"))
+        #expect(names.add("5", for: key("d")) == nil)
+        #expect(names.add("6", for: key("c")) != nil)
+        #expect(names.finished(key("a")) == ["2"])
+        #expect(names.next() == key("b"))
+        #expect(names.finished(key("b")) == ["3"])
+        #expect(names.next() == key("c"))
+        #expect(names.finished(key("c")).sorted() == ["4", "6"])
         #expect(names.next() == nil)
+    }
+
+    @Test(
+        "A client whose names nobody answers leaves others room: to wait, to be looked up, and in what runs unawaited"
+    )
+    func shares() {
+        var names = Names(limit: 8, threadLimit: 16, queueLimit: 16)
+        let (many, other) = (Int32(1), Int32(2))
+        var waiting: [(number: Int, key: Names.Key)] = []
+        func fill(_ range: Range<Int>) {
+            for key in range.map({ key("slow\($0)", many) }) {
+                if let number = names.add("x", for: key) { waiting.append((number, key)) }
+            }
+        }
+        func run() -> Int {
+            var count = 0
+            while names.next() != nil { count += 1 }
+            return count
+        }
+        fill(0..<40)
+        #expect(waiting.count == 14, "so many may wait")
+        #expect(run() == 7, "so many run")
+        fill(40..<80)
+        #expect(waiting.count == 21)
+        #expect(names.add("y", for: key("quick", other)) != nil)
+        #expect(names.next() == key("quick", other))
+        for round in [7, 0] {
+            // What is given up goes on, and counts too.
+            for (number, key) in waiting { _ = names.remove(number, for: key) }
+            waiting = []
+            fill(80..<120)
+            #expect(run() == round)
+        }
+        #expect(names.add("z", for: key("another", other)) != nil)
+        #expect(names.next() == key("another", other))
+    }
+
+    @Test("Names that wait take turns by client, and each client has its own name")
+    func turns() {
+        var names = Names(limit: 16, threadLimit: 16, queueLimit: 16)
+        for name in ["a", "b", "c"] { _ = names.add("1", for: key(name, 1)) }
+        for name in ["a", "d"] { _ = names.add("2", for: key(name, 2)) }
+        var order: [Names.Key] = []
+        while let next = names.next() { order.append(next) }
+        #expect(order == [key("a", 1), key("a", 2), key("b", 1), key("d", 2), key("c", 1)])
     }
 
     @Test("A name in letters outside ASCII is asked for as the name system has it")
     func letters() async throws {
         let server = NameServer()
-        let inquiry = Resolver(lookUp: server.lookUp).resolve("bücher.example", .v4, on: eventLoop)
+        let inquiry = Resolver(lookUp: server.lookUp).resolve("bücher.example", .v4, for: .unknown, on: eventLoop)
         server.answer("xn--bcher-kva.example")
         _ = try await inquiry.addresses.get()
         #expect(server.log == ["xn--bcher-kva.example"])

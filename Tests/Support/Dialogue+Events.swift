@@ -61,8 +61,12 @@ extension Dialogue {
     }
 
     /// The server sent an interim response.
-    package func interim(_ status: Int, location: SourceLocation = #_sourceLocation) {
-        tell(location) { $0.interimReceived(ResponseHead(status: status), now: $1) }
+    package func interim(
+        _ status: Int,
+        _ fields: [(String, String)] = [],
+        location: SourceLocation = #_sourceLocation
+    ) {
+        tell(location) { $0.interimReceived(ResponseHead(status: status, fields: fields), now: $1) }
     }
 
     /// The server sent a head.

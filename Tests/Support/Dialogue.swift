@@ -43,6 +43,8 @@ package final class Dialogue {
     ///   - kind: the kind of exchange.
     ///   - established: whether a CONNECT was answered already.
     ///   - takesResets: whether the client can be told of the reset of one exchange.
+    ///   - client: whose limits it counts against.
+    ///   - heads: the account of the client's connection.
     ///   - bodyBudget: what gathered and held bodies may take in all.
     ///   - claim: set where the URL's host is the client's name for the address of its tunnel.
     ///   - location: where the dialogue stands.
@@ -53,7 +55,9 @@ package final class Dialogue {
         kind: ExchangeRecord.Kind = .http,
         established: Bool = false,
         takesResets: Bool = false,
-        bodyBudget: BodyBudget = .shared,
+        client: ClientKey = .unknown,
+        heads: HeadAccount? = nil,
+        bodyBudget: ByteBudget = .bodies,
         claim: NameClaim? = nil,
         location: SourceLocation = #_sourceLocation
     ) {
@@ -64,6 +68,8 @@ package final class Dialogue {
             kind: kind,
             established: established,
             takesResets: takesResets,
+            client: client,
+            heads: heads,
             bodyBudget: bodyBudget,
             claim: claim,
             location: location
@@ -78,7 +84,9 @@ package final class Dialogue {
         kind: ExchangeRecord.Kind = .http,
         established: Bool = false,
         takesResets: Bool = false,
-        bodyBudget: BodyBudget = .shared,
+        client: ClientKey = .unknown,
+        heads: HeadAccount? = nil,
+        bodyBudget: ByteBudget = .bodies,
         claim: NameClaim? = nil,
         location: SourceLocation = #_sourceLocation
     ) {
@@ -105,6 +113,8 @@ package final class Dialogue {
             sink: sink,
             tunnelEstablished: established,
             clientTakesResets: takesResets,
+            client: client,
+            heads: heads,
             bodyBudget: bodyBudget,
             claim: claim,
             now: now

@@ -9,7 +9,7 @@ struct Half<Head: FlowingHead> {
     /// How long the body is to be, where the head says so.
     var announced: Int64?
 
-    init(budget: BodyBudget) { flow = MessageFlow(budget: budget) }
+    init(budget: ByteBudget) { flow = MessageFlow(budget: budget) }
 }
 
 /// Whether the sender of a half is read, and what is waited for.

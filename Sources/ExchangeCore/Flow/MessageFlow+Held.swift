@@ -17,7 +17,7 @@ extension MessageFlow {
         guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
         if first.progress == .wholeHooked, !head.beginsTunnel, let body {
             let oldBody: ByteBuffer
-            var share: BodyShare?
+            var share: ByteShare?
             if waiting.count > 1, case .part(let part) = waiting[1].item {
                 oldBody = part
                 share = waiting.remove(at: 1).share

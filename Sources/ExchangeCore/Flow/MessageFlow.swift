@@ -29,7 +29,7 @@ struct MessageFlow<Head: FlowingHead> {
         var next: Int
         var progress = Progress.arrived
         /// What a body that was gathered takes of the budget, until it has left.
-        var share: BodyShare?
+        var share: ByteShare?
     }
 
     /// What has been done about an item at the handler `next`.
@@ -54,11 +54,11 @@ struct MessageFlow<Head: FlowingHead> {
         let decoded: Bool
         var head: Head
         let framing: BodyFraming
-        let share: BodyShare
+        let share: ByteShare
         var body = ByteBuffer()
     }
 
-    let budget: BodyBudget
+    let budget: ByteBudget
     var waiting = Deque<Waiting>()
     var gathering: Gathering?
     private var demands: [BodyDemand] = []
@@ -75,7 +75,7 @@ struct MessageFlow<Head: FlowingHead> {
     /// Whether a handler paces the bytes.
     private(set) var isPaced = false
 
-    init(budget: BodyBudget = .shared) { self.budget = budget }
+    init(budget: ByteBudget = .bodies) { self.budget = budget }
 
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
@@ -205,12 +205,13 @@ struct MessageFlow<Head: FlowingHead> {
                 if current.progress == .overflowHooked {
                     let reason =
                         exchange.lacksRoom
-                        ? "the \(budget.limit) bytes for bodies that are gathered or held are used up"
+                        ? "the \(budget.total) bytes for bodies that are gathered or held, or the \(budget.perClient) of one "
+                            + "client, are used up"
                         : "the body is larger than the \(limit) bytes that are gathered"
                     exchange.note("\(reason); it passed unmodified")
                     demand = .none
                 } else if !head.beginsTunnel {
-                    gather(current, head, framing, limit, decoded)
+                    gather(current, head, framing, limit, decoded, for: exchange.client)
                     return nil
                 } else if Head.direction == .request {
                     return passTunnel(current, head, framing, handler, &exchange)
@@ -231,13 +232,14 @@ struct MessageFlow<Head: FlowingHead> {
         _ head: Head,
         _ framing: BodyFraming,
         _ limit: Int,
-        _ decoded: Bool
+        _ decoded: Bool,
+        for client: ClientKey
     ) {
         if case .length(let length) = framing, length > limit {
             waiting.prepend(Waiting(item: current.item, next: current.next, progress: .overflowing))
             return
         }
-        let share = BodyShare(of: budget)
+        let share = ByteShare(of: budget, for: client)
         gathering = Gathering(
             handler: current.next,
             limit: limit,

@@ -103,6 +103,7 @@ extension ExchangeMachine {
         guard !isOver else { return }
         abandonUpstream()
         state = .over
+        heads.remove(headSize)
         releaseHold()
         if record.kind == .webSocket { noteMissingClose() }
         if record.state == .inFlight { record.state = .complete }

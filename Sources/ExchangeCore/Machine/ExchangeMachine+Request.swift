@@ -16,6 +16,7 @@ extension ExchangeMachine {
         for text in notes { note(text) }
         messages.requestHead = head.fields.received ?? head.serialized()
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
+        guard addHead(messages.requestHead) else { return refuseWithoutRoom() }
         beginRequestStream(head)
         if head.version < .http11 {
             continuation = .unsupported
@@ -125,6 +126,10 @@ extension ExchangeMachine {
         if !isClean { note("the client ended TLS without close_notify: what it sent may be cut") }
         record.sizes.requestWire += wireBytes
         messages.requestTrailers = ExchangeMachine.stored(trailers)
+        guard addHead(messages.requestTrailers) else {
+            requestState = .discarding(isWhole: true)
+            return failWithoutRoom(\.requestTrailers)
+        }
         guard requestState == .receiving else {
             requestState = .discarding(isWhole: true)
             return finishIfDone()
@@ -216,7 +221,7 @@ extension ExchangeMachine {
         case .head(let head, let framing): emitRequestHead(head, framing)
         case .part(let part):
             if request.flow.bodyMayChange { sink.record(.body(record.id, .requestSent, part)) }
-            outgoing?.keep(part, request.flow.budget)
+            outgoing?.keep(part, request.flow.budget, for: exchange.client)
             emit(.sendRequestPart(part))
         case .end(let trailers):
             outgoing?.isEnded = true

@@ -13,7 +13,7 @@ extension ExchangeMachine {
             let text = "\(record.url.authority) sent more than \(ExchangeMachine.interimLimit) interim responses."
             return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
-        messages.interimHeads.setOrWriteImmutableBuffer(head.fields.received ?? head.serialized())
+        guard addInterim(head) else { return }
         // A client that got 100 from us need not get it twice.
         guard continuation != .unsupported, head.status != 100 || continuation != .continued else { return }
         if head.status == 100 { continuation = .notAwaited }
@@ -47,6 +47,7 @@ extension ExchangeMachine {
         for text in notes { note(text) }
         messages.responseHead = head.fields.received ?? head.serialized()
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
+        guard addHead(messages.responseHead) else { return failWithoutRoom(\.responseHead) }
         record.status = head.status
         // A server may answer in an older version than the one it was asked in.
         record.upstreamVersion = head.version
@@ -121,6 +122,7 @@ extension ExchangeMachine {
             )
         }
         messages.responseTrailers = ExchangeMachine.stored(trailers)
+        guard addHead(messages.responseTrailers) else { return failWithoutRoom(\.responseTrailers) }
         endResponseStream(trailers)
         response.flow.accept(.end(trailers))
         pumpResponse()

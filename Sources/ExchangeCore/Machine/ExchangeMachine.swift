@@ -49,6 +49,11 @@ package struct ExchangeMachine: ~Copyable {
     var unrecorded = Unrecorded.nothing
     /// When the size of a body was last recorded before its end; `nil` before its first bytes.
     var progressAt: NIODeadline?
+    /// The account of the client's connection, and what the heads of this exchange have there.
+    let heads: HeadAccount
+    var headSize = 0
+    /// Whether interim responses are not passed on any more.
+    var dropsInterims = false
 
     /// A message that waits for a decision.
     struct Hold {
@@ -71,8 +76,8 @@ package struct ExchangeMachine: ~Copyable {
     }
 
     /// `destination` is where the request goes unless a stage says otherwise; `clientAddress` is of the form `host:port`;
-    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already; `claim` is set where the URL's host is what the
-    /// client calls the address of its tunnel.
+    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already; `heads` is the account of the client's connection;
+    /// `claim` is set where the URL's host is what the client calls the address of its tunnel.
     package init(
         record: ExchangeRecord,
         destination: Destination,
@@ -81,7 +86,9 @@ package struct ExchangeMachine: ~Copyable {
         sink: any RecordSink,
         tunnelEstablished: Bool = false,
         clientTakesResets: Bool = false,
-        bodyBudget: BodyBudget = .shared,
+        client: ClientKey = .unknown,
+        heads: HeadAccount? = nil,
+        bodyBudget: ByteBudget = .bodies,
         claim: NameClaim? = nil,
         now: NIODeadline
     ) {
@@ -96,7 +103,15 @@ package struct ExchangeMachine: ~Copyable {
         originalDestination = destination
         request = Half(budget: bodyBudget)
         response = Half(budget: bodyBudget)
-        exchange = StageExchange(id: record.id, url: record.url, destination: destination, claim: claim, now: now)
+        exchange = StageExchange(
+            id: record.id,
+            url: record.url,
+            destination: destination,
+            client: client,
+            claim: claim,
+            now: now
+        )
+        self.heads = heads ?? HeadAccount { client }
     }
 
     /// The next thing to do, in order; `nil` when there is nothing at present. Reading is settled last: a pause that was
@@ -114,6 +129,7 @@ package struct ExchangeMachine: ~Copyable {
     package mutating func clientIdentified(_ process: ClientProcess) {
         guard record.extras.process == nil else { return }
         record.extras.process = process
+        exchange.client = .process(process.id)
         guard !isOver else { return sink.record(.identified(record.id, process)) }
         // Before its head it is not recorded, and then with all of this.
         if messages.requestHead != nil { unrecorded = .news }

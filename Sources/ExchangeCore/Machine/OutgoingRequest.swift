@@ -24,7 +24,7 @@ struct OutgoingRequest {
     /// From this many bytes on, what is kept counts to the budget of all bodies.
     static let uncounted = 64 << 10
 
-    private var share: BodyShare?
+    private var share: ByteShare?
 
     init(head: RequestHead, framing: BodyFraming) {
         self.head = head
@@ -38,10 +38,10 @@ struct OutgoingRequest {
         share = nil
     }
 
-    mutating func keep(_ part: ByteBuffer, _ budget: BodyBudget) {
+    mutating func keep(_ part: ByteBuffer, _ budget: ByteBudget, for client: ClientKey) {
         guard isWhole else { return }
         size += part.readableBytes
-        if size <= OutgoingRequest.limit, size <= OutgoingRequest.uncounted || count(part, budget) {
+        if size <= OutgoingRequest.limit, size <= OutgoingRequest.uncounted || count(part, budget, client) {
             parts.append(part)
         } else {
             forget()
@@ -50,9 +50,9 @@ struct OutgoingRequest {
 
     /// Takes what a part needs of the budget, and what the parts before it need that were not counted; returns whether there
     /// was enough.
-    private mutating func count(_ part: ByteBuffer, _ budget: BodyBudget) -> Bool {
+    private mutating func count(_ part: ByteBuffer, _ budget: ByteBudget, _ client: ClientKey) -> Bool {
         if let share { return share.grow(by: part.readableBytes) }
-        let share = BodyShare(of: budget)
+        let share = ByteShare(of: budget, for: client)
         self.share = share
         return share.grow(by: size)
     }

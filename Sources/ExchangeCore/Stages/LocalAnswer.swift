@@ -100,6 +100,7 @@ package struct LocalAnswer: Sendable {
             case .stopped: (503, "Sluice is stopping")
             case .reset, .clientTLS, .clientGone, .aborted: (502, "The server gave no answer")
             case .notRecorded: (notRecordedStatus, "Not in the recording")
+            case .overload: (503, "Sluice has no room for this request")
             case .upstreamProxy: (502, "The upstream proxy did not let it through")
             }
         // What a replay does not answer is for programs and tests, which show a text as it is.

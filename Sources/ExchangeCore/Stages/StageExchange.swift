@@ -22,11 +22,21 @@ package struct StageExchange: Sendable {
     /// too large.
     package internal(set) var lacksRoom = false
     package internal(set) var trace: [TraceEntry] = []
+    /// Whose limits it counts against.
+    var client: ClientKey
     /// The stage whose hook is running, or ran last: the author of what is noted here.
     private(set) var stage = ""
 
-    init(id: ExchangeID, url: RequestURL, destination: Destination, claim: NameClaim?, now: NIODeadline) {
+    init(
+        id: ExchangeID,
+        url: RequestURL,
+        destination: Destination,
+        client: ClientKey,
+        claim: NameClaim?,
+        now: NIODeadline
+    ) {
         self.id = id
+        self.client = client
         self.claim = claim
         self.url = url
         self.destination = destination

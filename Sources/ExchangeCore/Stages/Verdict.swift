@@ -45,6 +45,12 @@ package struct HoldLimit: Sendable {
 package protocol BlockingWork: Sendable {
     /// Does the work, on a thread on which blocking is allowed.
     func run() -> WorkOutcome
+    /// Whether it keeps a processor busy, so that it is done on a thread of its own and not on one of those that wait for files.
+    var isHeavy: Bool { get }
+}
+
+extension BlockingWork {
+    package var isHeavy: Bool { false }
 }
 
 /// The result of blocking work.

@@ -342,7 +342,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
 
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
     package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        case dns, connect, timeout, reset, tls, aborted, stopped, loop
+        case dns, connect, timeout, reset, tls, aborted, stopped, loop, overload
         case clientTimeout = "client-timeout"
         case clientTLS = "client-tls"
         case badRequest = "bad-request"
@@ -369,6 +369,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
             case .loop: "the request would have come back to this proxy"
             case .notRecorded: "a replay had no recorded answer to it"
             case .upstreamProxy: "the upstream proxy did not let it through"
+            case .overload: "Sluice had no room left for it"
             }
         }
     }

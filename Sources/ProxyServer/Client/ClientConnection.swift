@@ -1,3 +1,4 @@
+import ExchangeCore
 import Foundation
 import HTTPModel
 import Logging
@@ -14,7 +15,9 @@ final class ClientConnection: ChannelDuplexHandler {
     let loop: LoopContext
     let listener: Listener
     private(set) var record: ConnectionRecord
-    let identity = ClientIdentity()
+    let identity: ClientIdentity
+    /// What the heads of its exchanges take; one inside another connection shares that one's.
+    let heads: HeadAccount
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private(set) var lastActivity: NIODeadline
@@ -29,7 +32,8 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Whether the client ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
-    private var hasReceived = false
+    /// Whether the client has ever sent anything.
+    private(set) var hasReceived = false
     /// What the client has sent of its TLS while a key for it is being made.
     private var earlyTLS: ByteBuffer?
     /// When the TLS handshake began; the machine's clock may be set during it.
@@ -39,8 +43,11 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Set while this is a tunnel that is not read because the client refused our certificate.
     private var refusedPair: CertificateRefusals.Pair?
 
-    init(loop: LoopContext, listener: Listener, channel: any Channel) {
+    init(loop: LoopContext, listener: Listener, channel: any Channel, heads: HeadAccount? = nil) {
         self.loop = loop
+        let identity = ClientIdentity(channel.remoteAddress)
+        self.identity = identity
+        self.heads = heads ?? HeadAccount { identity.key }
         self.listener = listener
         recordedMode = listener.mode == .regular ? nil : "\(listener.mode)"
         lastActivity = loop.eventLoop.now

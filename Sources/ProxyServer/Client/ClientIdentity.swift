@@ -1,3 +1,4 @@
+import ExchangeCore
 package import HTTPModel
 package import NIOCore
 
@@ -25,6 +26,9 @@ final class ClientIdentity {
     private static let mostOver = 64
 
     private(set) var process: ClientProcess?
+    private let address: ClientKey
+    /// As limits distinguish clients.
+    var key: ClientKey { process.map { .process($0.id) } ?? address }
     /// Whether an answer is on its way.
     private(set) var isAwaited = false
     /// What is to be done once it is known, or known not to be found.
@@ -36,6 +40,8 @@ final class ClientIdentity {
     private var hasBegun = false
     /// The idle connections to servers that belong to this connection alone; `nil` once it is closed.
     private var boundConnections: [HTTP1UpstreamLayer]? = []
+
+    init(_ address: SocketAddress?) { self.address = ClientKey(address) }
 
     /// Asks for the process; the answer comes later, if at all.
     func ask(_ source: any ClientProcessSource, for channel: any Channel, by entrance: LoopEntrance) {
@@ -100,5 +106,16 @@ extension ClientIdentity {
         let connections = boundConnections ?? []
         boundConnections = nil
         for connection in connections { connection.close() }
+    }
+}
+
+extension ClientKey {
+    /// A client by its address; by the first 64 bits of one of IPv6, as one client can have all behind them.
+    init(_ address: SocketAddress?) {
+        guard let bytes = address.flatMap(AccessRules.Network.bytes) else {
+            self = .unknown
+            return
+        }
+        self = .address(bytes.count == 16 ? Array(bytes[..<8]) : bytes)
     }
 }

@@ -31,11 +31,14 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     /// A stream that is paused withholds its own window; only where nothing can be recorded nothing is read at all.
     var wantsRead: Bool { !loop.isRecorderFull }
-    var isIdle: Bool { streams.isEmpty }
+    var isIdle: Bool { streams.isEmpty && !session.hasEvents }
 
     func received(_ bytes: ByteBuffer) { driver.receive(bytes) }
 
-    func resume() { connection.readIfWanted() }
+    func resume() {
+        driver.process()
+        connection.readIfWanted()
+    }
 
     func inputClosed(isHalfClose: Bool) {
         // Without the client's WINDOW_UPDATE and RST_STREAM no stream can go on.
@@ -113,6 +116,8 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     // MARK: - HTTP2Carrier
 
     var takesOutput: Bool { connection.isWritable }
+    /// One read may bring many requests, so this is asked between them.
+    var takesEvents: Bool { !loop.isRecorderFull }
     func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
     func flushOutput() { connection.flush() }
 
@@ -130,6 +135,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     func handle(_ event: HTTP2Event) {
         switch event {
         case .requestHead(let id, let head, let framing, let scheme, let connectProtocol):
+            loop.recorder.flushIfLarge()
             begin(id, head, framing, scheme: scheme, connectProtocol: connectProtocol)
         case .data(let id, let bytes):
             if let stream = stream(id) { stream.data(bytes) } else { session.consume(bytes.readableBytes, on: id) }
@@ -191,7 +197,8 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         guard let channel = connection.channel else { return }
         let stream = HTTP2ConnectStream(driver, id, parent: channel)
         streams[id] = stream
-        let inside = ClientConnection(loop: loop, listener: connection.listener, channel: channel)
+        let (listener, heads) = (connection.listener, connection.heads)
+        let inside = ClientConnection(loop: loop, listener: listener, channel: channel, heads: heads)
         do {
             try stream.serve(inside)
         } catch {

@@ -166,6 +166,8 @@ struct RequestIntake {
             sink: arrival.guess ?? arrival.sink ?? loop.recorder,
             tunnelEstablished: arrival.isEstablished,
             clientTakesResets: arrival.takesResets,
+            client: connection.identity.key,
+            heads: connection.heads,
             claim: claim(url, destination),
             now: loop.eventLoop.now
         )

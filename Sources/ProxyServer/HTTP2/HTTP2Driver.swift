@@ -9,6 +9,8 @@ protocol HTTP2Carrier: AnyObject {
     func writeOutput(_ bytes: ByteBuffer)
     /// Puts what was written on the wire.
     func flushOutput()
+    /// Whether events are taken at present; those that are not wait in the session.
+    var takesEvents: Bool { get }
     func handle(_ event: HTTP2Event)
     /// There is nothing more to send at present.
     func outputWasMade()
@@ -56,14 +58,16 @@ final class HTTP2Driver {
         guard !isProcessing, !isStopped else { return }
         isProcessing = true
         repeat {
-            while !isStopped, let event = session.nextEvent() { carrier?.handle(event) }
+            while canTakeEvents, let event = session.nextEvent() { carrier?.handle(event) }
             let read = reading
             reading.removeAll(keepingCapacity: true)
             for exchange in read.values { exchange.readCompleted() }
             pump()
-        } while !isStopped && session.hasEvents
+        } while canTakeEvents && session.hasEvents
         isProcessing = false
     }
+
+    private var canTakeEvents: Bool { !isStopped && carrier?.takesEvents == true }
 
     /// Puts on the wire what windows and the socket have room for.
     func pump() {

@@ -221,7 +221,8 @@ extension SOCKS5Reply {
         case .loop, .notRecorded: self = .notAllowed
         // A rule has answered.
         case nil: self = .notAllowed
-        case .tls, .clientTLS, .badRequest, .badResponse, .clientGone, .aborted, .stopped, .upstreamProxy:
+        case .tls, .clientTLS, .badRequest, .badResponse, .clientGone, .aborted, .stopped, .upstreamProxy,
+            .overload:
             self = .generalFailure
         }
     }

@@ -40,6 +40,13 @@ final class LoopRecorder: RecordSink {
         eventLoop.assumeIsolated().execute { [flushTick] in flushTick.recorder?.flush() }
     }
 
+    /// Passes on what was recorded without waiting for the end of the tick, so that a tick is not for any number of heads.
+    func flushIfLarge() {
+        if cost > LoopRecorder.largeCost { flush() }
+    }
+
+    private static let largeCost = 1 << 20
+
     func flush() {
         isScheduled = false
         guard !events.isEmpty else { return }

@@ -1,3 +1,4 @@
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -20,6 +21,7 @@ final class AddressSearch {
 
     private let loop: LoopContext
     private let host: String
+    private let client: ClientKey
     private var inquiries: [Resolver.Inquiry] = []
     private var v4 = Family.waiting
     private var v6 = Family.waiting
@@ -31,7 +33,9 @@ final class AddressSearch {
     /// How long IPv4 addresses wait for those of IPv6 (RFC 8305 §8, Resolution Delay).
     static let resolutionDelay = TimeAmount.milliseconds(50)
 
-    init(_ host: String, loop: LoopContext) { (self.host, self.loop) = (host, loop) }
+    init(_ host: String, for client: ClientKey, loop: LoopContext) {
+        (self.host, self.client, self.loop) = (host, client, loop)
+    }
 
     /// Begins; `report` is called once or twice, or with a failure that is the end.
     func start(_ report: @escaping (Outcome) -> Void) {
@@ -47,7 +51,7 @@ final class AddressSearch {
     }
 
     private func ask(_ family: AddressFamily) {
-        let inquiry = loop.shared.resolver.resolve(host, family, on: loop.eventLoop)
+        let inquiry = loop.shared.resolver.resolve(host, family, for: client, on: loop.eventLoop)
         inquiries.append(inquiry)
         inquiry.addresses.assumeIsolated().whenComplete { [self] result in
             guard report != nil else { return }

@@ -112,6 +112,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     // MARK: - HTTP2Carrier
 
     var takesOutput: Bool { connection.isWritable }
+    let takesEvents = true
     func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
     func flushOutput() { connection.flush() }
 

@@ -15,7 +15,7 @@ final class RecordedLeg: UpstreamLeg {
     private var head: RequestHead?
     private var body = ComparedBody()
     /// Of the memory for bodies; `nil` once the body was compared.
-    private var share: BodyShare? = BodyShare(of: .shared)
+    private var share: ByteShare?
     private var state = State.asked
     private var isReading = true
 
@@ -55,8 +55,9 @@ final class RecordedLeg: UpstreamLeg {
     /// Requests with a longer body are looked up on another thread.
     private static let shortBody = 16 << 10
 
-    init(_ answers: any RecordedAnswers, url: RequestURL, loop: LoopContext) {
+    init(_ answers: any RecordedAnswers, url: RequestURL, for client: ClientKey, loop: LoopContext) {
         (self.answers, self.url, self.loop) = (answers, url, loop)
+        share = ByteShare(of: .bodies, for: client)
     }
 
     // MARK: - The request

@@ -1,3 +1,4 @@
+import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
@@ -13,7 +14,7 @@ enum AddressFamily: Sendable, Hashable {
 
 /// Looks up host names with the system's resolver, each on a thread of its own.
 ///
-/// A name that is being looked up is not looked up again. A name server that does not answer for some names holds up
+/// A name that is being looked up for a client is not looked up for it again. A name server that does not answer for some names holds up
 /// neither others nor what else is done away from the event loops.
 final class Resolver: Sendable {
     /// A name that somebody waits for.
@@ -21,7 +22,7 @@ final class Resolver: Sendable {
         /// The addresses, without a port, in the order in which to try them; fails with an `ExchangeFailure`, and with
         /// `CancellationError` where it was taken back.
         let addresses: EventLoopFuture<[SocketAddress]>
-        fileprivate let question: Question
+        fileprivate let key: Names.Key
         fileprivate let number: Int?
     }
 
@@ -36,7 +37,8 @@ final class Resolver: Sendable {
     }
 
     private let lookUp: LookUp
-    private let names: Mutex<NameLookUps<Question, EventLoopPromise<[SocketAddress]>>>
+    fileprivate typealias Names = NameLookUps<Question, EventLoopPromise<[SocketAddress]>>
+    private let names: Mutex<Names>
 
     /// At most `limit` questions that somebody waits for are asked at a time, and `threadLimit` in all, those included
     /// that nobody waits for any more; `lookUp` may block. A name is two questions, one for each family.
@@ -50,30 +52,35 @@ final class Resolver: Sendable {
         names = Mutex(NameLookUps(limit: limit, threadLimit: threadLimit, queueLimit: queueLimit))
     }
 
-    func resolve(_ host: String, _ family: AddressFamily, on eventLoop: any EventLoop) -> Inquiry {
+    func resolve(
+        _ host: String,
+        _ family: AddressFamily,
+        for client: ClientKey,
+        on eventLoop: any EventLoop
+    ) -> Inquiry {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
-        let question = Question(host: host, family: family)
-        let number = names.withLock { $0.add(promise, for: question) }
+        let key = Names.Key(name: Question(host: host, family: family), client: client)
+        let number = names.withLock { $0.add(promise, for: key) }
         if number == nil {
             let text = "The name \(host) was not looked up, since too many others wait for an answer."
             promise.fail(ExchangeFailure(.dns, text, hint: Resolver.unanswered))
         }
         startNext()
-        return Inquiry(addresses: promise.futureResult, question: question, number: number)
+        return Inquiry(addresses: promise.futureResult, key: key, number: number)
     }
 
     func withdraw(_ inquiry: Inquiry) {
         guard let number = inquiry.number else { return }
-        names.withLock { $0.remove(number, for: inquiry.question) }?.fail(CancellationError())
+        names.withLock { $0.remove(number, for: inquiry.key) }?.fail(CancellationError())
         startNext()
     }
 
     private func startNext() {
-        while let question = names.withLock({ $0.next() }) {
+        while let key = names.withLock({ $0.next() }) {
             Thread.detachNewThread { [self] in
-                let result = Result { try lookUp(HostName.inASCII(question.host), question.family) }
+                let result = Result { try lookUp(HostName.inASCII(key.name.host), key.name.family) }
                 // In one, so that nobody who has taken a question back, as before an event loop ends, is told later.
-                names.withLock { for waiter in $0.finished(question) { waiter.completeWith(result) } }
+                names.withLock { for waiter in $0.finished(key) { waiter.completeWith(result) } }
                 startNext()
             }
         }

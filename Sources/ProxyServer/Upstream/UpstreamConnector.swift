@@ -35,6 +35,8 @@ final class UpstreamConnector {
     private var purpose: Purpose
     /// The exchange that waits for the connection; `nil` once it has one, or waits no more.
     private var exchange: Exchange?
+    /// Whom what is done for the exchange counts against.
+    private(set) var client = ClientKey.unknown
     private var destination = Destination(scheme: "http", host: "", port: 0)
     private var route = UpstreamRoute.direct
     private var identity: TLSClientIdentity?
@@ -46,6 +48,8 @@ final class UpstreamConnector {
     private var hasOwnAddress = false
     /// The server, where it may speak HTTP/2.
     private var origin: UpstreamOrigin?
+    /// Its place among those that wait for the server's streams.
+    var ticket: FairQueue<UpstreamConnector>.Ticket?
     /// What the server chose by ALPN, once it is connected.
     private(set) var applicationProtocol: String?
 
@@ -57,6 +61,7 @@ final class UpstreamConnector {
     /// Finds or makes a connection for the exchange, perhaps at once; `fresh` excludes pooled ones.
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
+        client = exchange.payer
         self.destination = destination
         chooseRoute(exchange)
         if let answers = loop.configuration.answers {
@@ -84,7 +89,8 @@ final class UpstreamConnector {
     /// Lets a recording take the server's place; bytes that nobody reads have nothing there that could answer them.
     private func answer(from answers: any RecordedAnswers, _ exchange: Exchange) {
         switch purpose {
-        case .http, .upgrade, .extendedConnect: hand(RecordedLeg(answers, url: exchange.sentURL, loop: loop))
+        case .http, .upgrade, .extendedConnect:
+            hand(RecordedLeg(answers, url: exchange.sentURL, for: client, loop: loop))
         case .tunnel, .secureTunnel:
             // Not at once, as no connection is refused at once: who asks may not be ready for the outcome.
             loop.eventLoop.assumeIsolated().execute { [self] in
@@ -243,7 +249,7 @@ final class UpstreamConnector {
         if let address = Resolver.address(host, port: port) { return connect([address], nil) }
         let start = loop.eventLoop.now
         let amount = loop.configuration.timeouts.connect
-        let search = AddressSearch(host, loop: loop)
+        let search = AddressSearch(host, for: client, loop: loop)
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
             noteLookUp(since: start)

@@ -1,4 +1,4 @@
-import DequeModule
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -27,7 +27,8 @@ final class UpstreamOrigin {
 
     private var version = Version.negotiable
     private var connections: [HTTP2UpstreamLayer] = []
-    private var waiting: Deque<UpstreamConnector> = []
+    /// They take turns by client, so that no one waits for all that others ask for.
+    private var waiting = FairQueue<UpstreamConnector>()
     /// The request that makes the connection on which the others wait.
     private var connecting: UpstreamConnector?
     /// Whether those that wait know that all connections have as many streams as the server allows.
@@ -54,6 +55,7 @@ final class UpstreamOrigin {
     }
 
     func ask(_ connector: UpstreamConnector, now: NIODeadline) -> Answer {
+        connector.ticket = nil
         if requiresHTTP1 { return .connect }
         if let connection = connections.first(where: \.hasRoom) { return .stream(connection.openStream()) }
         if speaksHTTP1(now: now), connections.isEmpty { return .connect }
@@ -61,7 +63,7 @@ final class UpstreamOrigin {
             connecting = connector
             return .connect
         }
-        waiting.append(connector)
+        connector.ticket = waiting.append(connector, for: connector.client)
         return .wait(isFull: isFull)
     }
 
@@ -85,7 +87,7 @@ final class UpstreamOrigin {
 
     /// A request needs no connection any more.
     func withdraw(_ connector: UpstreamConnector) {
-        waiting.removeAll { $0 === connector }
+        if let ticket = connector.ticket { waiting.remove(ticket) }
         endingCount = min(endingCount, waiting.count)
         if endConnecting(connector) { serve() }
     }
@@ -129,8 +131,9 @@ final class UpstreamOrigin {
     }
 
     private func releaseAll(_ body: (UpstreamConnector) -> Void) {
-        let waiters = waiting
-        (waiting, endingCount) = ([], 0)
+        let waiters = waiting.elements
+        waiting.removeAll()
+        endingCount = 0
         for waiter in waiters { body(waiter) }
     }
 
@@ -156,7 +159,7 @@ final class UpstreamOrigin {
         defer { knowsFull = isFull }
         guard isFull, !knowsFull else { return }
         // Whoever asks later is told then.
-        for waiter in Array(waiting) { waiter.queued() }
+        for waiter in waiting.elements { waiter.queued() }
     }
 
     private func serveWaiting() {
@@ -189,7 +192,7 @@ final class UpstreamOrigin {
     func closeAll() {
         let all = connections
         connections = []
-        waiting = []
+        waiting.removeAll()
         for connection in all { connection.close() }
     }
 }

@@ -153,6 +153,9 @@ struct HTTP2HeadBuilder: ~Copyable {
 // MARK: - Results
 
 extension HTTP2HeadBuilder {
+    /// What the head takes so far, in bytes.
+    var size: Int { text.readableBytes + pseudo.count }
+
     /// The value of `:scheme`; empty for a plain CONNECT.
     var scheme: String { String(decoding: pseudo[block.pseudoScheme], as: UTF8.self) }
 

@@ -53,6 +53,8 @@ extension HTTP2Session {
         guard let stream = blockStream, stream.id.number == id else { return }
         blockStream = nil
         stream.wireBytes += Int64(blockWireBytes)
+        pendingHeads += builder.size
+        guard pendingHeads <= settings.maxPendingHeads else { return refuseCrowdedOut(stream, category: category) }
         if category == NGHTTP2_HCAT_REQUEST {
             requestReceived(stream, isEnd: isEnd)
         } else if role == .client, stream.incoming == .head {
@@ -229,7 +231,9 @@ extension HTTP2Session {
     /// Reports a request whose head cannot be accepted.
     private func refuse(_ stream: HTTP2Stream, status: Int = 400, because explanation: String) {
         stream.incoming = .refused
-        let text = builder.partialText()
+        var text = builder.partialText()
+        pendingHeads += text.readableBytes
+        if pendingHeads > settings.maxPendingHeads { text = text.beginning(ExchangeRecord.refusedHeadLimit) }
         events.append(.malformedRequest(stream.id, status: status, explanation: explanation, head: text))
     }
 
@@ -243,6 +247,18 @@ extension HTTP2Session {
         if isEnd { stream.incoming = .ended } else { stream.resetAfterEnd = .noError }
         stream.isEndKnown = true
         submitResponse(HTTP2HeadWriter(ResponseHead(status: 431, version: .http2)), on: stream, isEnd: true)
+    }
+
+    /// Refuses a head for which there is no room beside those that came with it.
+    private func refuseCrowdedOut(_ stream: HTTP2Stream, category: nghttp2_headers_category) {
+        let explanation = "The heads that came at once are larger than \(settings.maxPendingHeads) bytes."
+        guard category == NGHTTP2_HCAT_REQUEST else {
+            if stream.fault == nil { giveUp(stream, .enhanceYourCalm, because: explanation) }
+            return
+        }
+        refuse(stream, status: 0, because: explanation)
+        // Nothing was done about it, so the client may repeat it (RFC 9113 §8.7).
+        nghttp2_submit_rst_stream(handle, 0, stream.id.number, HTTP2ErrorCode.refusedStream.rawValue)
     }
 
     private var peerName: String { role == .server ? "client" : "server" }

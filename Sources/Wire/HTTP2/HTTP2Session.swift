@@ -52,6 +52,8 @@ package final class HTTP2Session {
     var blockStream: HTTP2Stream?
     /// The frames of that head so far, in bytes.
     var blockWireBytes = 0
+    /// What the heads come to whose events were not all taken yet, in bytes.
+    var pendingHeads = 0
     /// The name of a field that nghttp2 has just found to be wrong.
     var wrongField: String?
 
@@ -128,6 +130,7 @@ package final class HTTP2Session {
         while true {
             if takenEvents.isEmpty {
                 if events.isEmpty {
+                    pendingHeads = 0
                     // A burst's room is not kept for an idle connection.
                     if takenEvents.capacity > 256 { takenEvents = [] }
                     return nil

@@ -9,6 +9,9 @@ package struct HTTP2Settings: Sendable, Hashable {
     /// The bytes a peer may have in flight on the whole connection; given back on receipt.
     /// The most that the fields of one head may come to, with 32 bytes added for each (RFC 9113 §6.5.2).
     package var maxHeaderListSize: Int = 256 << 10
+    /// The most that the heads of all streams may come to before the owner has taken them: a peer makes large heads of few
+    /// bytes, and what it sends at once is decoded at once.
+    package var maxPendingHeads: Int = 16 << 20
     /// The most field lines that one head may have.
     package var maxFieldCount: Int = 1000
     /// Whether clients may ask for extended CONNECT, such as WebSocket in a stream (RFC 8441); server role only.

@@ -194,7 +194,7 @@ enum LimitsTable {
             row(
                 "bodies that rules or breakpoints gather",
                 "\(text(BodyLimits.edited, .bytes)) and \(text(BodyLimits.held, .bytes)) each, "
-                    + "\(text(BodyBudget.shared.limit, .bytes)) in all",
+                    + "\(text(ByteBudget.bodies.total, .bytes)) in all",
                 "the message passes unmodified (at a breakpoint its head is held), and the trace says so"
             ),
             row("a body that rules decode", text(WholeBody.decodedLimit, .bytes), "as above"),

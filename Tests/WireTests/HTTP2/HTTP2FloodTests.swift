@@ -154,6 +154,67 @@ struct HTTP2FloodTests {
         }
     }
 
+    /// Heads on so many streams that a few bytes each make a hundred thousand of, by a field that is kept once.
+    private static func expanding(_ count: Int, after beginning: [(String, String)], isEnd: Bool) -> HTTP2Frames {
+        var frames = HTTP2Frames()
+        for index in 0..<count {
+            let kept = index == 0 ? [0x40] + literal([0x78]) + literal(Array(repeating: 0x61, count: 4_000)) : []
+            let fields = block(beginning) + kept + Array(repeating: 0xBE, count: 25)
+            let flags = HTTP2Frames.endHeaders | (isEnd ? HTTP2Frames.endStream : 0)
+            frames.add(.headers, flags: flags, on: UInt32(index * 2 + 1), fields)
+        }
+        return frames
+    }
+
+    @Test("Of heads that come at once some are refused once all are large, with little of them; later ones pass")
+    func expandingRequests() {
+        var settings = HTTP2Settings()
+        settings.maxPendingHeads = 1 << 20
+        let session = HTTP2Session(.server, settings: settings)
+        let bytes = HTTP2Frames.client {
+            $0.append(HTTP2FloodTests.expanding(20, after: HTTP2Frames.pseudo, isEnd: true))
+        }
+        session.receive(bytes, now: .uptimeNanoseconds(1))
+        var (passed, refused, size) = (0, 0, 0)
+        while let event = session.nextEvent() {
+            switch event {
+            case .requestHead(_, let head, _, _, _):
+                passed += 1
+                size += head.received?.readableBytes ?? 0
+            case .malformedRequest(_, let status, let explanation, let head):
+                refused += 1
+                #expect(head.readableBytes <= 512 && status == 0 && explanation.contains("1048576"))
+            default: break
+            }
+        }
+        #expect(passed + refused == 20 && size <= 1 << 20 && size > 900_000, "\(passed) of \(size) bytes")
+        var output = ByteBuffer()
+        while var made = session.nextOutput() { output.writeBuffer(&made) }
+        let verdicts = frames(output).compactMap(\.verdict)
+        #expect(verdicts.count == refused && verdicts.allSatisfy { $0.hasSuffix("REFUSED_STREAM") }, "\(verdicts)")
+        var later = HTTP2Frames()
+        later.request(on: 101)
+        let outcome = HTTP2Outcome(of: later.bytes, to: session, .whole)
+        #expect(outcome.events.contains { $0.hasPrefix("101 ") } && outcome.verdicts.isEmpty, "\(outcome)")
+    }
+
+    @Test("A server's heads that come at once and are too large end their streams")
+    func expandingResponses() throws {
+        var settings = HTTP2Settings()
+        settings.maxPendingHeads = 1 << 20
+        let session = HTTP2Session(.client, settings: settings)
+        for _ in 0..<20 {
+            _ = try session.sendRequest(RequestHead(method: "GET", target: "/"), scheme: "https", isEnd: true)
+        }
+        while session.nextOutput() != nil {}
+        let bytes = HTTP2Frames.server {
+            $0.append(HTTP2FloodTests.expanding(20, after: [(":status", "103")], isEnd: false))
+        }
+        let outcome = HTTP2Outcome(of: bytes, to: session, .whole)
+        #expect(outcome.verdicts.count == 10, "\(outcome)")
+        #expect(outcome.verdicts.allSatisfy { $0.hasSuffix("ENHANCE_YOUR_CALM") }, "\(outcome)")
+    }
+
     @Test("Answers that the peer does not take are bounded, and so is what their end costs")
     func unreadAnswers() {
         var settings = HTTP2Settings()

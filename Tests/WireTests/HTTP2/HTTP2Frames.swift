@@ -55,6 +55,8 @@ struct HTTP2Frames {
         bytes.writeBytes(payload)
     }
 
+    mutating func append(_ frames: HTTP2Frames) { bytes.writeImmutableBuffer(frames.bytes) }
+
     /// Adds a whole head in one frame.
     mutating func head(on stream: UInt32 = 1, _ fields: [(String, String)], isEnd: Bool = true) {
         add(.headers, flags: HTTP2Frames.endHeaders | (isEnd ? HTTP2Frames.endStream : 0), on: stream, block(fields))

@@ -1,0 +1,51 @@
+/// What the heads of the exchanges of one client's connection take together, interim ones and trailers included.
+///
+/// HTTP/2 compresses heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together have
+/// a budget, of which they take in large steps, so that ordinary traffic costs an addition.
+package final class HeadAccount {
+    /// The most that one connection may have.
+    package static let limit = 16 << 20
+    /// How much the interim heads of one exchange may come to.
+    package static let interimLimit = 256 << 10
+    /// How much a connection may have without taking of the budget, and the steps in which it does.
+    private static let (free, step) = (256 << 10, 1 << 20)
+
+    private let budget: ByteBudget
+    private let client: () -> ClientKey
+    private var size = 0
+    private var share: ByteShare?
+
+    /// `client` says who it is, as far as that is known at the time.
+    package init(budget: ByteBudget = .heads, client: @escaping () -> ClientKey) {
+        self.budget = budget
+        self.client = client
+    }
+
+    /// Adds a head; `false` if there is no room for it.
+    func add(_ count: Int) -> Bool {
+        guard size + count <= HeadAccount.limit else { return false }
+        let lack = size + count - HeadAccount.free - (share?.count ?? 0)
+        if lack > 0 {
+            let share = share ?? ByteShare(of: budget, for: client())
+            let more = min(max(lack, HeadAccount.step), budget.perClient)
+            guard share.grow(by: more) || more > lack && share.grow(by: lack) else { return false }
+            self.share = share
+        }
+        size += count
+        return true
+    }
+
+    /// Heads are not needed any more.
+    func remove(_ count: Int) {
+        size -= count
+        if size <= HeadAccount.free { share = nil }
+    }
+
+    /// Why there is no room.
+    var roomIsMissing: String {
+        let (own, all) = (HeadAccount.limit >> 20, budget.total >> 20)
+        return
+            "The heads of this connection's requests and responses take the \(own) MiB that there are for them, or those of "
+            + "all clients the \(all) MiB."
+    }
+}

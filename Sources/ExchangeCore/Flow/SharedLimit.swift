@@ -1,0 +1,97 @@
+import Synchronization
+
+/// A client, as far as limits of all clients distinguish them: a program of this machine if it is known, else an address.
+package enum ClientKey: Sendable, Hashable {
+    case process(Int32)
+    /// The bytes of an address, or of the part of it that one client may have all addresses of.
+    case address([UInt8])
+    case unknown
+}
+
+/// A limit of all clients, of which one client has at most seven eighths, so that the others have room beside it.
+package struct SharedLimit: Sendable {
+    package let total: Int
+    package let perClient: Int
+    package private(set) var used = 0
+    private var usedByClient: [ClientKey: Int] = [:]
+
+    package init(total: Int) {
+        self.total = total
+        perClient = total - total / 8
+    }
+
+    /// Whether a client may take so much more.
+    package func hasRoom(for client: ClientKey, count: Int = 1) -> Bool {
+        count <= total - used && count <= perClient - usedByClient[client, default: 0]
+    }
+
+    /// Takes so much more; `false` if the client may not.
+    package mutating func take(_ count: Int = 1, for client: ClientKey) -> Bool {
+        guard hasRoom(for: client, count: count) else { return false }
+        add(count, for: client)
+        return true
+    }
+
+    /// Counts so much more, whatever the limit.
+    package mutating func add(_ count: Int = 1, for client: ClientKey) {
+        used += count
+        usedByClient[client, default: 0] += count
+    }
+
+    package mutating func give(_ count: Int = 1, from client: ClientKey) {
+        used -= count
+        let left = usedByClient[client, default: 0] - count
+        usedByClient[client] = left > 0 ? left : nil
+    }
+}
+
+/// How many bytes of something may be in memory at a time, over all exchanges of all clients.
+package final class ByteBudget: Sendable {
+    private let limit: Mutex<SharedLimit>
+    package let total: Int
+    /// The most that one client may have of it.
+    package let perClient: Int
+
+    /// Of bodies that are gathered or held: 256 MiB.
+    package static let bodies = ByteBudget(limit: 256 << 20)
+    /// Of heads, trailers included, of exchanges that are under way: 256 MiB.
+    package static let heads = ByteBudget(limit: 256 << 20)
+
+    package init(limit: Int) {
+        let shared = SharedLimit(total: limit)
+        (total, perClient) = (shared.total, shared.perClient)
+        self.limit = Mutex(shared)
+    }
+
+    /// How many bytes are taken at present.
+    package var bytesInUse: Int { limit.withLock { $0.used } }
+
+    fileprivate func take(_ count: Int, for client: ClientKey) -> Bool {
+        limit.withLock { $0.take(count, for: client) }
+    }
+
+    fileprivate func give(_ count: Int, from client: ClientKey) {
+        limit.withLock { $0.give(count, from: client) }
+    }
+}
+
+/// What one holder, such as a body, takes of a budget; given back when nobody has it any more.
+package final class ByteShare {
+    private let budget: ByteBudget
+    private let client: ClientKey
+    package private(set) var count = 0
+
+    package init(of budget: ByteBudget, for client: ClientKey) {
+        self.budget = budget
+        self.client = client
+    }
+
+    deinit { if count > 0 { budget.give(count, from: client) } }
+
+    /// Takes more; `false` if there is not that much left, or the client has its part.
+    package func grow(by more: Int) -> Bool {
+        guard budget.take(more, for: client) else { return false }
+        count += more
+        return true
+    }
+}

@@ -1,0 +1,50 @@
+import HTTPModel
+import NIOCore
+
+/// How much heads may take, since few bytes of HTTP/2 can be large ones.
+extension ExchangeMachine {
+    /// Counts a head that is kept as long as the exchange; `false` if there is no room for it.
+    mutating func addHead(_ bytes: ByteBuffer?) -> Bool {
+        guard let count = bytes?.readableBytes else { return true }
+        guard heads.add(count) else { return false }
+        headSize += count
+        return true
+    }
+
+    /// Refuses a request for whose head there is no room, and records little of it.
+    mutating func refuseWithoutRoom() {
+        record.abridge()
+        messages.abridge()
+        exchange.trace += messages.trace
+        sink.record(.opened(record, messages))
+        var failure = lackOfRoom
+        failure.resetCode = .refusedStream
+        fail(failure, cutClient: false)
+    }
+
+    /// Ends the exchange, as there is no room for what its peer has sent.
+    mutating func failWithoutRoom(_ part: WritableKeyPath<ExchangeMessages, ByteBuffer?>) {
+        messages[keyPath: part] = nil
+        fail(lackOfRoom, cutClient: false)
+    }
+
+    private var lackOfRoom: ExchangeFailure {
+        let hint = "It can be repeated when others are over."
+        return ExchangeFailure(.overload, heads.roomIsMissing, hint: hint)
+    }
+
+    /// Records an interim head; `false` for one that is not passed on, as those before it were too large already.
+    mutating func addInterim(_ head: ResponseHead) -> Bool {
+        let bytes = head.fields.received ?? head.serialized()
+        let size = messages.interimHeads?.readableBytes ?? 0
+        guard size + bytes.readableBytes <= HeadAccount.interimLimit, addHead(bytes) else {
+            if !dropsInterims {
+                note("further interim responses were dropped: they are larger than \(HeadAccount.interimLimit) bytes")
+            }
+            dropsInterims = true
+            return false
+        }
+        messages.interimHeads.setOrWriteImmutableBuffer(bytes)
+        return true
+    }
+}
