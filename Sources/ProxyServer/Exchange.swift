@@ -376,7 +376,7 @@ final class Exchange {
     }
 
     private func begin(_ work: any BlockingWork, _ direction: FlowDirection, _ generation: Int) {
-        loop.offload {
+        loop.offload(isHeavy: work.isHeavy) {
             work.run()
         } then: { [self] result in
             let stopped = WorkOutcome(.fail(ExchangeFailure(.stopped, "Sluice is stopping.")))

@@ -77,6 +77,8 @@ package struct ProxyConfiguration: Sendable {
         var tunnelForOthers = TimeAmount.seconds(60)
         /// How long a connection must have been idle, or a tunnel open and never used, before it may be closed for another client.
         var idleForOthers = TimeAmount.seconds(2)
+        /// The same for a connection on which its client has never sent anything.
+        var silentForOthers = TimeAmount.milliseconds(500)
         /// How long a client must have neither sent the rest of what it began nor taken what there is for it, before its
         /// connection may be closed for another client.
         var stallForOthers = TimeAmount.seconds(5)

@@ -9,6 +9,10 @@ package enum ProxyLimits {
     package static let connectionsToOrigin = UpstreamOrigin.connectionLimit
     /// How many names are looked up at a time, and how many more may wait.
     package static let (lookUps, waitingLookUps) = (Resolver.mostAtOnce, Resolver.mostWaiting)
+    /// How many different passwords may wait to be checked.
+    package static let waitingPasswords = ProxyAuthentication.queueLimit
+    /// How many refusals of one client are recorded at once.
+    package static let recordedRefusals = Int(RefusedRecords.burst)
     /// How many bytes a server may have on their way to a client on one stream of HTTP/2.
     package static let streamFromServer = Int(HTTP2UpstreamLayer.settings.initialWindow)
     /// How many on a stream whose bytes were taken as they came, and how many such streams a connection may have.

@@ -137,6 +137,15 @@ final class CollectingOutlet: Sendable {
         }
     }
 
+    /// How many bytes of request bodies were received from clients so far.
+    var sent: Int {
+        state.withLock { state in
+            state.events.reduce(0) { sum, event in
+                if case .body(_, .requestReceived, let part) = event { sum + part.readableBytes } else { sum }
+            }
+        }
+    }
+
     /// How many bytes of response bodies were received from servers so far.
     var received: Int {
         state.withLock { state in

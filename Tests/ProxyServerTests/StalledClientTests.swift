@@ -20,6 +20,7 @@ struct StalledClientTests {
         var timeouts = ProxyConfiguration.Timeouts()
         timeouts.stallForOthers = stall
         timeouts.idleForOthers = idle
+        timeouts.silentForOthers = .milliseconds(20)
         timeouts.tunnelForOthers = .minutes(5)
         timeouts.response = response
         timeouts.serverFirst = .milliseconds(20)
@@ -104,6 +105,17 @@ struct StalledClientTests {
             }
             try await isServed(proxy, by: origin)
             withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test("Clients that have never sent anything, soonest of all, and all of them as others wait")
+    func silent() async throws {
+        let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        try await run(stall: .minutes(5), idle: .minutes(5)) { proxy in
+            var clients: [LoopbackClient] = []
+            for _ in 0..<(3 * Self.count) { clients.append(try await proxy.connect()) }
+            try await isServed(proxy, by: origin)
+            #expect(clients.prefix(Self.count).allSatisfy { $0.isClosed })
         }
     }
 

@@ -33,8 +33,8 @@ final class AuthenticatingLayer: ClientLayer {
 
     /// Finds out, and goes on.
     func begin() {
-        guard check.credentials != nil else { return decided(.missing) }
-        connection.loop.offload { [check] in
+        if let known = check.known() { return decided(known) }
+        connection.loop.offload(isHeavy: true) { [check] in
             check.find()
         } then: { [self] result in
             decided((try? result.get()) ?? .missing)
@@ -55,6 +55,9 @@ final class AuthenticatingLayer: ClientLayer {
         let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
         var arrival = RequestIntake.Arrival(tunnel, version: version)
         arrival.purpose = .tunnel
+        let sink = UnprovenSink(connection)
+        sink.decided(isAccepted: false)
+        arrival.sink = sink
         arrival.chain = StageChain([AuthenticationStage(check: check, outcome: outcome)])
         RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
         connection.become(layer)

@@ -18,8 +18,8 @@ struct AuthenticationStage: Stage {
         init(_ stage: AuthenticationStage) { self.stage = stage }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            let known = stage.outcome ?? (stage.check.credentials == nil ? .missing : nil)
-            guard let known else { return .perform(stage.check) }
+            guard let known = stage.outcome ?? stage.check.known() else { return .perform(stage.check) }
+            stage.check.record?.sink.value.decided(isAccepted: known == .accepted)
             let outcome = stage.check.outcome(known)
             for entry in outcome.trace { exchange.note(entry.text) }
             return outcome.verdict
@@ -36,7 +36,19 @@ struct AuthenticationCheck: BlockingWork {
     /// Whether the client takes Sluice for the server itself, and knows nothing of proxies.
     let isReverse: Bool
 
-    func run() -> WorkOutcome { outcome(find()) }
+    /// Told what was found out, on the client's event loop.
+    var record: Record?
+
+    struct Record: Sendable {
+        let sink: NIOLoopBound<UnprovenSink>
+        let entrance: LoopEntrance
+    }
+
+    func run() -> WorkOutcome {
+        let found = find()
+        if let record { record.entrance.execute { record.sink.value.decided(isAccepted: found == .accepted) } }
+        return outcome(found)
+    }
 
     func outcome(_ outcome: ProxyAuthentication.Outcome) -> WorkOutcome {
         let note = TraceEntry(stage: "proxy-auth", outcome: .note, text: note(outcome))
@@ -44,7 +56,15 @@ struct AuthenticationCheck: BlockingWork {
         return WorkOutcome(.refuse(answer), trace: [note])
     }
 
-    /// Finds out about them, on a thread on which blocking is allowed.
+    let isHeavy = true
+
+    /// What is known about them; `nil` if that is to be found out, for which they have a place in the queue now.
+    func known() -> ProxyAuthentication.Outcome? {
+        guard let credentials else { return .missing }
+        return authentication.enqueue(credentials, client: client) ? nil : .busy
+    }
+
+    /// Finds out about them, once they have a place in the queue, on a thread on which blocking is allowed.
     func find() -> ProxyAuthentication.Outcome {
         guard let credentials else { return .missing }
         return authentication.verify(credentials, client: client)
@@ -61,6 +81,9 @@ struct AuthenticationCheck: BlockingWork {
             let text = "There were too many wrong passwords from this address; try again in \(seconds) s."
             let fields = [("Retry-After", String(seconds))]
             return .explanation(status: 429, title: title, text: text, fields: fields)
+        case .busy:
+            let text = "Too many passwords wait to be checked; try again in a second."
+            return .explanation(status: 503, title: title, text: text, fields: [("Retry-After", "1")])
         }
     }
 
@@ -82,6 +105,7 @@ struct AuthenticationCheck: BlockingWork {
         case .accepted: "the user \(user) may use the proxy"
         case .missing: "refused, since the request names no user (--proxy-auth)"
         case .wrong: "refused, since the user \(user) or the password is wrong (--proxy-auth)"
+        case .busy: "refused, since too many passwords wait to be checked (--proxy-auth)"
         case .tooMany(let seconds): "refused for \(seconds) s, since there were too many wrong passwords (--proxy-auth)"
         }
     }

@@ -1,11 +1,12 @@
+import ExchangeCore
 import NIOCore
 import Synchronization
 package import Wire
 
 /// Decides whether clients that name a user may use the proxy; one for all event loops.
 ///
-/// A password is hashed once, on one of the threads that blocking work shares; after that it is remembered, so that a
-/// request costs one comparison.
+/// A password is hashed once, on a thread for that alone; after that it is remembered, so that a request costs one
+/// comparison. How many wait for that has a limit, of which one client has a part.
 /// Wrong attempts are counted for each client's address: beyond a number of them nothing is hashed, whoever asks.
 package final class ProxyAuthentication: Sendable {
     /// What becomes of a client that named a user, or none.
@@ -16,6 +17,8 @@ package final class ProxyAuthentication: Sendable {
         case wrong
         /// There were too many wrong ones from this address; the next is looked at after so many seconds.
         case tooMany(seconds: Int)
+        /// Too many wait to be looked at.
+        case busy
     }
 
     /// The credentials of Sluice's own requests and of the command that it runs, new with each start.
@@ -24,8 +27,16 @@ package final class ProxyAuthentication: Sendable {
     private struct State {
         /// The passwords that were right, by user.
         var accepted: [[UInt8]: [UInt8]] = [:]
-        /// The wrong attempts of each client's network, and when they were last reduced.
-        var attempts: [[UInt8]: (count: Double, at: NIODeadline)] = [:]
+        /// The wrong attempts of each client, and when they were last reduced.
+        var attempts: [ClientKey: (count: Double, at: NIODeadline)] = [:]
+        /// How often credentials are to be looked at; the same ones of one client are hashed once if they are right.
+        var queued: [Attempt: Int] = [:]
+        var queue = SharedLimit(total: ProxyAuthentication.queueLimit)
+    }
+
+    private struct Attempt: Hashable {
+        let credentials: BasicCredentials
+        let client: ClientKey
     }
 
     private let users: ProxyUsers
@@ -35,6 +46,8 @@ package final class ProxyAuthentication: Sendable {
     private let hashing = Mutex(())
     /// The wrong attempts that a client may make at once, and one more after each pause.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
+    /// How many different credentials may wait to be looked at, which takes tens of milliseconds for each.
+    static let queueLimit = 64
     /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
     private static let rememberedAddresses = 10_000
 
@@ -54,12 +67,31 @@ package final class ProxyAuthentication: Sendable {
         return .accepted
     }
 
+    /// Gives credentials a place among those that ``verify(_:client:now:)`` is to look at; `false` if there are too many.
+    func enqueue(_ credentials: BasicCredentials, client: SocketAddress?) -> Bool {
+        let attempt = Attempt(credentials: credentials, client: ClientKey(client))
+        return state.withLock { state in
+            guard state.queued[attempt] != nil || state.queue.take(for: attempt.client) else { return false }
+            state.queued[attempt, default: 0] += 1
+            return true
+        }
+    }
+
+    private func dequeue(_ attempt: Attempt) {
+        state.withLock { state in
+            guard let count = state.queued[attempt] else { return }
+            state.queued[attempt] = count > 1 ? count - 1 : nil
+            if count == 1 { state.queue.give(from: attempt.client) }
+        }
+    }
+
     /// Finds out whether credentials are right; takes tens of milliseconds, and waits for others that are looked at.
     func verify(_ credentials: BasicCredentials, client: SocketAddress?, now: NIODeadline = .now()) -> Outcome {
-        let network = client.flatMap(ProxyAuthentication.network) ?? []
+        let client = ClientKey(client)
+        defer { dequeue(Attempt(credentials: credentials, client: client)) }
         return hashing.withLock { _ in
             if let outcome = remembered(credentials) { return outcome }
-            let wait = state.withLock { ProxyAuthentication.begin(&$0, network, now) }
+            let wait = state.withLock { ProxyAuthentication.begin(&$0, client, now) }
             if let wait { return .tooMany(seconds: wait) }
             let hash = users.hash(ofUser: credentials.user)
             let compared = hash ?? users.hash(insteadOf: credentials.user)
@@ -67,8 +99,8 @@ package final class ProxyAuthentication: Sendable {
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
                 // The right password was no wrong attempt.
-                if let attempts = state.attempts[network] {
-                    state.attempts[network] = (max(0, attempts.count - 1), attempts.at)
+                if let attempts = state.attempts[client] {
+                    state.attempts[client] = (max(0, attempts.count - 1), attempts.at)
                 }
             }
             return .accepted
@@ -76,31 +108,25 @@ package final class ProxyAuthentication: Sendable {
     }
 
     /// Counts an attempt; returns the seconds until the next where this is one too many.
-    private static func begin(_ state: inout State, _ network: [UInt8], _ now: NIODeadline) -> Int? {
+    private static func begin(_ state: inout State, _ client: ClientKey, _ now: NIODeadline) -> Int? {
         var count = 0.0
-        if let earlier = state.attempts[network] {
+        if let earlier = state.attempts[client] {
             let paused = Double((now - earlier.at).nanoseconds) / Double(pause.nanoseconds)
             count = max(0, earlier.count - max(0, paused))
         }
         if count + 1 > burst {
-            state.attempts[network] = (count, now)
+            state.attempts[client] = (count, now)
             // In milliseconds first, as a count in binary is a little more or less than what it means.
             let milliseconds = ((count + 1 - burst) * Double(pause.nanoseconds) / 1e6).rounded()
             return max(1, Int((milliseconds / 1_000).rounded(.up)))
         }
-        if state.attempts[network] == nil, state.attempts.count >= rememberedAddresses,
+        if state.attempts[client] == nil, state.attempts.count >= rememberedAddresses,
             let oldest = state.attempts.min(by: { $0.value.at < $1.value.at })
         {
             state.attempts[oldest.key] = nil
         }
-        state.attempts[network] = (count + 1, now)
+        state.attempts[client] = (count + 1, now)
         return nil
-    }
-
-    /// A client's address; of IPv6 its first 64 bits, all of which one client can have.
-    private static func network(_ address: SocketAddress) -> [UInt8]? {
-        guard let bytes = AccessRules.Network.bytes(of: address) else { return nil }
-        return bytes.count == 16 ? Array(bytes[..<8]) : bytes
     }
 }
 

@@ -59,7 +59,10 @@ struct RequestIntake {
         case .forward(let url, let destination, let remarks):
             arrival.notes += remarks
             if !arrival.head.fields.contains(.host) { arrival.head.fields.append("Host", url.authority) }
-            if let check {
+            if var check {
+                let sink = UnprovenSink(connection)
+                arrival.sink = sink
+                check.record = .init(sink: NIOLoopBound(sink, eventLoop: loop.eventLoop), entrance: loop.entrance)
                 arrival.chain = chain(arrival.kind).between(AuthenticationStage(check: check), nil)
             }
             let exchange = makeExchange(arrival, url, destination, for: leg)
@@ -257,6 +260,14 @@ struct RequestIntake {
         record.sizes.requestHead = Int64(head?.readableBytes ?? 0)
         var messages = ExchangeMessages()
         messages.requestHead = head
+        if loop.configuration.authentication != nil, asksAsServer != nil {
+            // Anybody may send this.
+            let refusals = loop.shared.refusedRecords
+            guard let unrecorded = refusals.count(connection.identity.key, now: loop.eventLoop.now) else { return }
+            record.abridge()
+            messages.abridge()
+            if unrecorded > 0 { messages.trace.append(RefusedRecords.note(unrecorded)) }
+        }
         recordFailed(record, messages, failure)
     }
 

@@ -77,9 +77,10 @@ final class SOCKS5Layer: ClientLayer {
     private func authenticate(_ credentials: BasicCredentials) {
         guard let authentication else { return authenticated(.accepted) }
         if let outcome = authentication.remembered(credentials) { return authenticated(outcome) }
-        isAuthenticating = true
         let client = connection.channel?.remoteAddress
-        loop.offload {
+        guard authentication.enqueue(credentials, client: client) else { return authenticated(.busy) }
+        isAuthenticating = true
+        loop.offload(isHeavy: true) {
             authentication.verify(credentials, client: client)
         } then: { [self] result in
             isAuthenticating = false
@@ -97,6 +98,7 @@ final class SOCKS5Layer: ClientLayer {
         case .accepted: break
         case .tooMany(let seconds):
             end(reason: "There were too many wrong passwords from this address; it is asked again in \(seconds) s.")
+        case .busy: end(reason: "Too many passwords wait to be checked (--proxy-auth).")
         case .missing, .wrong: end(reason: "The user or the password is wrong (--proxy-auth).")
         }
     }

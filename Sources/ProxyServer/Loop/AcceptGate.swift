@@ -16,8 +16,9 @@ final class AcceptGate: ChannelInboundHandler {
     private var isResting = false
     private var lastWarning: NIODeadline?
 
-    /// How long until accepting is tried again where nothing was idle.
+    /// How long until accepting is tried again if nothing was idle: while no client waits, and while one does.
     private static let rest = TimeAmount.seconds(1)
+    private static let retry = TimeAmount.milliseconds(250)
 
     init(loops: [NIOLoopBound<LoopContext>], counts: ClientCounts, logger: Logger) {
         self.loops = loops
@@ -75,11 +76,11 @@ final class AcceptGate: ChannelInboundHandler {
         EventLoopFuture.whenAllSucceed(silences, on: channel.eventLoop).assumeIsolated().whenComplete { [self] result in
             let found = zip(loops, (try? result.get()) ?? []).compactMap { loop, silence in silence.map { (loop, $0) } }
             guard let (loop, _) = found.max(by: { $0.1 < $1.1 }) else {
-                return acceptAgain(channel, in: AcceptGate.rest)
+                return acceptAgain(channel, in: AcceptGate.retry)
             }
             let closed = loop.eventLoop.submit { loop.value.closeQuietest() }.hop(to: channel.eventLoop)
             closed.assumeIsolated().whenComplete { [self] closed in
-                acceptAgain(channel, in: (try? closed.get()) == true ? .milliseconds(10) : AcceptGate.rest)
+                acceptAgain(channel, in: (try? closed.get()) == true ? .milliseconds(10) : AcceptGate.retry)
             }
         }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import ExchangeCore
 import HTTPModel
 import Logging
@@ -103,9 +104,10 @@ final class LoopContext {
     /// How much work is being done on other threads.
     private var works = 0
 
-    /// Does what may block on a thread of its own, and delivers the result on this loop; a server that stops waits for it,
+    /// Does what may block on another thread, what `isHeavy` on one for that alone, and delivers the result on this loop; a server that stops waits for it,
     /// for a time.
     func offload<Value: Sendable>(
+        isHeavy: Bool = false,
         _ work: @escaping @Sendable () throws -> Value,
         then deliver: @escaping (Result<Value, any Error>) -> Void
     ) {
@@ -117,12 +119,17 @@ final class LoopContext {
             },
             eventLoop: eventLoop
         )
-        NIOThreadPool.singleton.submit { [entrance] state in
+        let perform = { @Sendable [entrance] (isActive: Bool) in
             let result = Result<Value, any Error> {
-                guard case .active = state else { throw CancellationError() }
+                guard isActive else { throw CancellationError() }
                 return try work()
             }
             entrance.execute { delivery.value(result) }
+        }
+        if isHeavy {
+            shared.heavyWork.async { perform(true) }
+        } else {
+            NIOThreadPool.singleton.submit { perform($0 == .active) }
         }
     }
 
@@ -173,8 +180,11 @@ final class LoopContext {
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
-        let moment = eventLoop.now - configuration.timeouts.idleForOthers
-        let idle = connections.values.filter { !$0.isBusy && $0.lastActivity < moment }
+        let (now, timeouts) = (eventLoop.now, configuration.timeouts)
+        let idle = connections.values.filter { connection in
+            let limit = connection.hasReceived ? timeouts.idleForOthers : timeouts.silentForOthers
+            return now - connection.lastActivity > limit && !connection.isBusy
+        }
         let closed = idle.sorted { $0.lastActivity < $1.lastActivity }.prefix(LoopContext.closedAtOnce)
         for connection in closed { connection.close(for: .forOthers(hint: configuration.connections.hint)) }
         return closed.count

@@ -1,3 +1,4 @@
+import Dispatch
 import ExchangeCore
 import HTTPModel
 import Logging
@@ -14,10 +15,13 @@ final class SharedState: Sendable {
     let resolver: Resolver
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
+    /// Does one thing at a time, such as to hash a password.
+    let heavyWork = DispatchQueue(label: "sluice.heavy")
     let ownConnections = OwnConnections()
     let clientCounts: ClientCounts
     /// The servers that offered to authenticate connections (RFC 4559 §6).
     private let connectionAuthenticators = Mutex<Set<Destination>>([])
+    let refusedRecords = RefusedRecords()
     let ownAddresses = Mutex<[SocketAddress]>([])
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>

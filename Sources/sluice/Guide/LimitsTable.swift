@@ -1,6 +1,7 @@
 import Content
 import ExchangeCore
 import Files
+import HTTPModel
 import Masking
 import NIOCore
 import ProxyServer
@@ -80,13 +81,24 @@ enum LimitsTable {
             row("connections to a server that nobody needs", text(timeouts.pooled), "closed"),
             row(
                 "names that are looked up",
-                "\(text(ProxyLimits.lookUps)) at a time, \(text(ProxyLimits.waitingLookUps)) wait",
+                "\(text(ProxyLimits.lookUps)) at a time, \(text(ProxyLimits.waitingLookUps)) wait; of both seven eighths for one client",
                 "the exchange fails"
             ),
             row(
                 "wrong passwords of one address",
                 "\(text(ProxyLimits.wrongPasswords.count)), then one in \(text(ProxyLimits.wrongPasswords.pause))",
                 "429"
+            ),
+            row(
+                "different passwords that wait to be checked",
+                "\(text(ProxyLimits.waitingPasswords)), of one client seven eighths",
+                "503"
+            ),
+            row(
+                "recorded requests of one client that `--proxy-auth` refuses",
+                "\(text(ProxyLimits.recordedRefusals)), then one a second; "
+                    + "\(text(ExchangeRecord.refusedHeadLimit, .bytes)) of each head, nothing of bodies",
+                "not recorded; the next one that is recorded has their number"
             ),
         ]
     }
@@ -117,8 +129,19 @@ enum LimitsTable {
                 "\(text(proxy.head, .bytes)), \(text(proxy.fieldCount)) fields; \(text(ConnectHandshake.limit, .bytes)) in all",
                 "the exchange fails"
             ),
+            row(
+                "heads and trailers of all exchanges under way",
+                "\(text(HeadAccount.limit, .bytes)) of one connection, \(text(ByteBudget.heads.total, .bytes)) of all, of one client "
+                    + "seven eighths of that",
+                "503, over HTTP/2 REFUSED_STREAM; little of it is recorded"
+            ),
             row("a client's TLS hello", text(ClientHello.maximumLength, .bytes), "it is not decrypted"),
             row("interim responses before one answer", text(ExchangeMachine.interimLimit), "the exchange fails"),
+            row(
+                "the heads of these",
+                text(HeadAccount.interimLimit, .bytes),
+                "further ones are dropped, and the trace says so"
+            ),
         ]
     }
 
@@ -194,7 +217,7 @@ enum LimitsTable {
             row(
                 "bodies that rules or breakpoints gather",
                 "\(text(BodyLimits.edited, .bytes)) and \(text(BodyLimits.held, .bytes)) each, "
-                    + "\(text(ByteBudget.bodies.total, .bytes)) in all",
+                    + "\(text(ByteBudget.bodies.total, .bytes)) in all, of one client seven eighths of that",
                 "the message passes unmodified (at a breakpoint its head is held), and the trace says so"
             ),
             row("a body that rules decode", text(WholeBody.decodedLimit, .bytes), "as above"),

@@ -128,6 +128,20 @@ struct ProxyAuthenticationTests {
         #expect(authentication.verify(wrong, client: client, now: start + .seconds(7)) == .tooMany(seconds: 5))
     }
 
+    @Test("Different credentials that wait are bounded, of one client and of all; the same ones wait as one")
+    func queue() throws {
+        let authentication = ProxyAuthentication(ProxyUsers())
+        let (one, other) = (try Self.client("192.0.2.1"), try Self.client("192.0.2.2"))
+        let wrong = (0..<60).map { Self.credentials("ana", "wrong\($0)") }
+        for _ in 0..<2 { #expect(wrong.count { authentication.enqueue($0, client: one) } == 56) }
+        #expect(wrong.count { authentication.enqueue($0, client: other) } == 8)
+        for _ in 0..<2 {
+            #expect(!authentication.enqueue(wrong[59], client: one))
+            _ = authentication.verify(wrong[0], client: one)
+        }
+        #expect(authentication.enqueue(wrong[59], client: one), "one has left that was there twice")
+    }
+
     @Test("The right password is no attempt; the addresses whose attempts are longest ago are forgotten")
     func forgotten() throws {
         let authentication = try Self.authentication()

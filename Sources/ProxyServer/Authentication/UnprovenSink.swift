@@ -1,0 +1,141 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Synchronization
+
+/// Records an exchange before it is known whether its client may use the proxy: little of one that is refused, and of many
+/// that are refused just some.
+final class UnprovenSink: RecordSink {
+    private enum State {
+        /// It is not known yet. `hasBegun` once the beginning was recorded, or a little of it. Successors: all.
+        case waiting([RecordEvent], hasBegun: Bool)
+        case accepted
+        /// How many of the client's requests before this one were refused and not recorded.
+        case refused(unrecorded: Int)
+        /// Refused, and not recorded.
+        case discarded
+    }
+
+    private let sink: any RecordSink
+    private let refusals: RefusedRecords
+    private let client: ClientKey
+    private let eventLoop: any EventLoop
+    private var state = State.waiting([], hasBegun: false)
+
+    init(_ connection: ClientConnection) {
+        sink = connection.loop.recorder
+        refusals = connection.loop.shared.refusedRecords
+        client = connection.identity.key
+        eventLoop = connection.loop.eventLoop
+    }
+
+    func record(_ event: RecordEvent) {
+        switch state {
+        case .accepted: sink.record(event)
+        case .discarded: break
+        case .refused(let unrecorded): recordLittle(event, unrecorded)
+        case .waiting(let events, var hasBegun):
+            if case .opened = event, refusals.hasRoom(for: client, now: eventLoop.now) {
+                hasBegun = true
+                recordLittle(event, 0)
+            }
+            state = .waiting(events + [event], hasBegun: hasBegun)
+            // It ended without being looked at, as when its client went away.
+            if case .finished = event { decided(isAccepted: false) }
+        }
+    }
+
+    func decided(isAccepted: Bool) {
+        guard case .waiting(let events, let hasBegun) = state else { return }
+        if isAccepted {
+            state = .accepted
+        } else if let unrecorded = refusals.count(client, now: eventLoop.now, isRecorded: hasBegun) {
+            state = .refused(unrecorded: unrecorded)
+        } else {
+            state = .discarded
+        }
+        for event in events {
+            guard hasBegun, case .opened(let record, let messages) = event else {
+                self.record(event)
+                continue
+            }
+            if isAccepted { sink.record(.updated(record, messages)) }
+        }
+    }
+
+    private func recordLittle(_ event: RecordEvent, _ unrecorded: Int) {
+        func little(
+            _ record: ExchangeRecord,
+            _ messages: ExchangeMessages
+        ) -> (ExchangeRecord, ExchangeMessages) {
+            var (record, messages) = (record, messages)
+            record.abridge()
+            messages.abridge()
+            if record.sizes.requestBody > 0 { record.flags.insert(.requestBodyIncomplete) }
+            if unrecorded > 0 { messages.trace.append(RefusedRecords.note(unrecorded)) }
+            return (record, messages)
+        }
+        switch event {
+        case .opened(let record, let messages):
+            let (record, messages) = little(record, messages)
+            sink.record(.opened(record, messages))
+        case .updated(let record, let messages):
+            let (record, messages) = little(record, messages)
+            sink.record(.updated(record, messages))
+        case .finished(let record, let messages):
+            let (record, messages) = little(record, messages)
+            sink.record(.finished(record, messages))
+        case .body(_, .requestReceived, _), .body(_, .requestSent, _): break
+        case .connection, .body, .arrival, .progress, .identified: sink.record(event)
+        }
+    }
+}
+
+/// Which refusals of a client are recorded: a hundred, then one a second; the others are counted.
+final class RefusedRecords: Sendable {
+    private struct Refusals {
+        var room = RefusedRecords.burst
+        var at: NIODeadline
+        var unrecorded = 0
+    }
+
+    /// How many are recorded at once.
+    static let burst = 100.0
+    /// Beyond this number of clients all are forgotten.
+    private static let mostClients = 10_000
+
+    private let clients = Mutex<[ClientKey: Refusals]>([:])
+
+    /// Whether a refusal would be recorded.
+    func hasRoom(for client: ClientKey, now: NIODeadline) -> Bool {
+        clients.withLock { $0[client].map { RefusedRecords.refilled($0, now).room >= 1 } ?? true }
+    }
+
+    /// Counts a refusal; returns how many before it were not recorded, `nil` if it is not to be recorded either.
+    func count(_ client: ClientKey, now: NIODeadline, isRecorded: Bool = false) -> Int? {
+        clients.withLock { clients in
+            if clients[client] == nil, clients.count >= RefusedRecords.mostClients { clients = [:] }
+            var refusals = RefusedRecords.refilled(clients[client] ?? Refusals(at: now), now)
+            defer { clients[client] = refusals }
+            guard isRecorded || refusals.room >= 1 else {
+                refusals.unrecorded += 1
+                return nil
+            }
+            defer { refusals.unrecorded = 0 }
+            refusals.room = max(0, refusals.room - 1)
+            return refusals.unrecorded
+        }
+    }
+
+    private static func refilled(_ refusals: Refusals, _ now: NIODeadline) -> Refusals {
+        var refusals = refusals
+        refusals.room = min(burst, refusals.room + max(0, Double((now - refusals.at).nanoseconds) / 1e9))
+        refusals.at = now
+        return refusals
+    }
+
+    static func note(_ unrecorded: Int) -> TraceEntry {
+        let text = "\(unrecorded) refused requests of this client before this one are not recorded"
+        return TraceEntry(stage: "sluice", outcome: .note, text: text)
+    }
+}
