@@ -79,6 +79,7 @@ struct NameClaimTests {
     func preselected() {
         struct ByHost: StagePreselection {
             func candidates(for url: RequestURL) -> UInt64 { url.host == "10.0.0.1" ? 1 : 0 }
+            func reader(of url: RequestURL) -> Int? { nil }
         }
         let chain = StageChain([Self.asking(false)], preselection: ByHost())
         for (claim, count) in [(Self.claim, 1), (nil, 0)] {

@@ -216,7 +216,9 @@ final class SniffLayer: ClientLayer {
                 scope = .ownPages
             } else {
                 scope = .tunnel(tunnel)
-                if case .notNeeded = identification, connection.identity.isAwaited, isRefused(tunnel) { return identify() }
+                if case .notNeeded = identification, connection.identity.isAwaited, isRefused(tunnel) {
+                    return identify()
+                }
                 if let reason = Unread(tunnel, of: connection, hasWaited: true) { return passUnread(tunnel, reason) }
             }
         }
