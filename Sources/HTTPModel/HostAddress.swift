@@ -26,7 +26,7 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
-    /// Likewise for a host without a colon; costs a look at the first byte where that is not a digit.
+    /// The text of an IPv4 address in any spelling; a name costs little more than its first bytes.
     static func canonicalIPv4(_ host: some StringProtocol) -> String? {
         isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
     }

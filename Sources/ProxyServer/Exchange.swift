@@ -337,7 +337,7 @@ final class Exchange {
         case .hold(let id, let message, let limit): hold(id, message, limit)
         case .releaseHold(let id): loop.shared.holds.remove(id)
         case .lookUp(let name, let address):
-            nameCheck = NameCheck(name, address, loop: loop) { [self] isVerified in
+            nameCheck = NameCheck(name, address, for: identity.key, loop: loop) { [self] isVerified in
                 nameCheck = nil
                 run { $0.nameLookedUp(isVerified: isVerified, now: now) }
             }

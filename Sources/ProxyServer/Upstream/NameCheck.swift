@@ -1,3 +1,4 @@
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -9,10 +10,16 @@ final class NameCheck {
     private var report: ((Bool) -> Void)?
 
     /// Begins; `report` is called once, but not after `cancel`.
-    init(_ name: String, _ address: String, loop: LoopContext, then report: @escaping (Bool) -> Void) {
+    init(
+        _ name: String,
+        _ address: String,
+        for client: ClientKey,
+        loop: LoopContext,
+        then report: @escaping (Bool) -> Void
+    ) {
         self.address = address
         self.report = report
-        search = AddressSearch(name, loop: loop)
+        search = AddressSearch(name, for: client, loop: loop)
         let amount = loop.configuration.timeouts.connect
         limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in end(false) }
         search.start { [self] outcome in
