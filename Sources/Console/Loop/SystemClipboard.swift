@@ -15,11 +15,17 @@ enum SystemClipboard {
     /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
     static let longestForTerminal = 74_994 * 3 / 4
 
-    static func copy(_ text: String) throws -> Way {
-        let environment = ProcessInfo.processInfo.environment
+    static func copy(
+        _ text: String,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> Way {
         let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
         if !isRemote {
             for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
+        }
+        // By default tmux drops the sequence of OSC 52 that a program writes, and with -w it writes its own.
+        if environment["TMUX"] != nil, run(["tmux", "load-buffer", "-w", "-"], text, environment) {
+            return .tool("tmux")
         }
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
@@ -50,6 +56,7 @@ enum SystemClipboard {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = Array(command.dropFirst())
+        process.environment = environment
         let input = Pipe()
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice

@@ -75,16 +75,18 @@ struct TerminalCheck {
     private func clipboard() -> Finding {
         let about = "clipboard"
         let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
+        let isInTmux = environment["TMUX"] != nil
         if !isRemote {
             let tools = Self.tools(environment)
             if let tool = tools.first(where: isThere) { return .ok(about, "by \(tool)") }
-            if let tool = tools.first {
+            if !isInTmux, let tool = tools.first {
                 let package = tool == "wl-copy" ? "wl-clipboard" : tool
                 let text = "\(Self.absence(of: tools)); the terminal is asked to copy (OSC 52)"
                 return .note(about, text, mend: RootCommand.line("apt-get install \(package)"))
             }
         }
-        if environment["TMUX"] != nil {
+        if isInTmux {
+            if isThere("tmux") { return .ok(about, "by tmux, which also asks the terminal to copy (OSC 52)") }
             let text = "the terminal is asked to copy (OSC 52), which tmux passes on where it is told to"
             return .note(about, text, mend: "tmux set -g set-clipboard on")
         }

@@ -54,6 +54,25 @@ extension UserStories.Consoles {
             #expect(all.count == 3 && all[1] == all[0] && all[2] == all[0])
         }
 
+        @Test("Within tmux a copy is pasted from tmux, with its own settings", .timeLimit(.minutes(2)))
+        func tmux() async throws {
+            let scratch = try Scratch()
+            let socket = ["-S", scratch.path("tmux"), "-f", "/dev/null"]
+            let started = try await Program.run("tmux", socket + ["new-session", "-d", "sleep 120"])
+            #expect(started.status == 0, "\(started.errors)")
+            let server = try await Program.run("tmux", socket + ["display-message", "-p", "#{socket_path},#{pid},0"])
+                .text
+            let environment = ["TMUX": server.trimmingCharacters(in: .newlines)]
+            let console = try await LiveConsole(size: Size(width: 80, height: 24), environment: environment)
+            let origin = try CopyingStories.origin(Bodies(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            _ = try await console.answer("http://localhost:\(origin.port)/copied")
+            try await console.screen.row(containing: "/copied", "200")
+            try await console.screen.send("C", waitFor: "copied with tmux")
+            let buffer = try await Program.run("tmux", socket + ["show-buffer"]).text
+            #expect(buffer.contains("curl") && buffer.contains("/copied"), "\(buffer)")
+            _ = try await Program.run("tmux", socket + ["kill-server"])
+        }
+
         @Test("A path shows what fits, and a value, its path and a header line are copied", .timeLimit(.minutes(2)))
         func values() async throws {
             let body = #"{"items":[{"id":17,"at":1790000000},{"id":"caf\u00e9"}]}"#

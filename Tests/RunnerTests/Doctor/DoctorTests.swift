@@ -106,7 +106,7 @@ struct DoctorTests {
     }
 
     @Test("A terminal is judged by its description, its size, its locale and what copies")
-    func terminals() {
+    func terminals() throws {
         let good = terminal(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": ""])
         #expect(good.values.allSatisfy { $0.level == .ok }, "\(good)")
         #expect(good["terminal"]?.text == "xterm-256color, 256 colours, mouse")
@@ -129,6 +129,11 @@ struct DoctorTests {
         #expect(wayland?.text.hasPrefix("wl-copy is not there; ") == true)
         #expect(terminal(["DISPLAY": ":0", "SSH_TTY": "x", "PATH": ""])["clipboard"]?.level == .ok)
         #expect(terminal(["TMUX": "x", "PATH": ""])["clipboard"]?.mend == "tmux set -g set-clipboard on")
+        let scratch = try Scratch()
+        let tmux = try scratch.write("tmux", "#!/bin/sh\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tmux)
+        let inside = terminal(["TMUX": "x", "DISPLAY": ":0", "PATH": scratch.path])["clipboard"]
+        #expect(inside?.level == .ok && inside?.text.hasPrefix("by tmux") == true)
     }
 
     @Test("Bytes that are no description of a terminal are none, however they are cut")
