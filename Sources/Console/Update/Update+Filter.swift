@@ -95,7 +95,10 @@ extension ConsoleModel {
             $0 = ListQuery(sort: $0.sort)
             $0.ignoredHosts = ignored
         }
-        if effects.isEmpty { tell("No filter, search or focus is in force.") }
+        if effects.isEmpty {
+            let ignored = list.query.ignoredHosts.isEmpty ? "" : " \(way(to: .unignore)) shows the ignored hosts again."
+            tell("There is no filter, search, time or focus to clear.\(ignored)")
+        }
         return effects
     }
 

@@ -99,6 +99,21 @@ extension Filter {
         quotes is plain text. Where an expression takes too long it is given up, which counts as no match and is said.
         """
 
+    /// What other programs call keys.
+    static let otherNames = [
+        "duration": "time", "latency": "time", "content-type": "type", "mime": "type", "code": "status",
+        "domain": "host", "verb": "method", "protocol": "version", "note": "comment",
+    ]
+
+    /// The term that a word alone, which the URL is searched for, was probably meant to be; `nil` for any other word.
+    package static func term(meantBy word: String) -> String? {
+        if properties.contains(where: { $0.name == word.lowercased() }) { return "is:\(word.lowercased())" }
+        let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "CONNECT"]
+        if methods.contains(word.uppercased()) { return "method:\(word.uppercased())" }
+        let isStatus = word.utf8.count == 3 && word.first?.isNumber == true && (try? Filter("status:\(word)")) != nil
+        return isStatus ? "status:\(word)" : nil
+    }
+
     /// What `is:` takes, with a line on each.
     package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }

@@ -100,7 +100,8 @@ struct FilterParser {
 
     private func term(_ name: String, _ values: [FilterText]) throws(FilterError) -> FilterTerm {
         guard let key = Filter.key(name.lowercased()) else {
-            let nearest = Spelling.nearest(to: name, among: Filter.reference.map(\.name)).map {
+            let known = Filter.otherNames[name.lowercased()]
+            let nearest = (known ?? Spelling.nearest(to: name, among: Filter.reference.map(\.name))).map {
                 "did you mean '\($0)'?"
             }
             throw error("unknown key '\(name)'", nearest ?? "quote the text to search the URL for it")

@@ -22,6 +22,27 @@ struct FilterUpdateTests {
         #expect(!model.filter.isEditing)
     }
 
+    @Test(arguments: [
+        ("404", "status:404"), ("post", "method:POST"), ("failed", "is:failed"), ("4044", nil), ("api", nil),
+    ])
+    func `a word alone that excludes everything is told from the term that was meant`(_ word: String, _ term: String?) {
+        var model = list()
+        _ = model.perform(.filter, word)
+        let status = ListStatus(generation: model.list.generation, total: 0, sessionTotal: 10, excludedBy: word)
+        _ = model.update(.query(.list(status)))
+        let text = ConsoleView.draw(model).text
+        #expect(text.contains("did you mean \(term ?? "")") == (term != nil), "\(text)")
+    }
+
+    @Test func `what is ignored is not cleared, and said`() {
+        var model = list()
+        _ = model.perform(.ignoreHost, "cdn.example.com")
+        #expect(model.perform(.clearFilter, nil).isEmpty)
+        #expect(model.told.hasSuffix("to clear. :unignore shows the ignored hosts again."))
+        _ = model.perform(.unignore, "all")
+        #expect(model.perform(.clearFilter, nil).isEmpty && model.told.hasSuffix("to clear."))
+    }
+
     @Test func `esc brings back what was in force`() {
         var model = list()
         _ = model.perform(.filter, "status:200")

@@ -41,7 +41,7 @@ extension UserStories.Consoles {
             try await console.screen.send("I")
             try await console.screen.wait(for: "ignored: localhost:\(nginx.secure)")
             try await console.screen.waitUntilGone("/two ")
-            try await console.screen.send("\\", waitFor: "No filter, search or focus is in force.")
+            try await console.screen.send("\\", waitFor: "There is no filter, search, time or focus to clear.")
             try await console.screen.send(":", waitFor: "Commands")
             try await console.screen.send("ignored host" + Keys.enter, waitFor: "all of them")
             try await console.screen.send(Keys.enter, waitFor: "/two")

@@ -9,6 +9,8 @@ struct FilterErrorTests {
         arguments: [
             ("metod:GET", 1, "unknown key 'metod'", "did you mean 'method'?"),
             ("host:a  stauts:5", 9, "unknown key 'stauts'", "did you mean 'status'?"),
+            ("duration:>1s", 1, "unknown key 'duration'", "did you mean 'time'?"),
+            ("content-type:json", 1, "unknown key 'content-type'", "did you mean 'type'?"),
             ("localhost:3000", 1, "unknown key 'localhost'", "quote the text to search the URL for it"),
             (
                 "status:abc", 8, "'abc' is no number",
