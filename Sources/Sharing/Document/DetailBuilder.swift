@@ -89,8 +89,13 @@ package struct DetailBuilder {
         return document
     }
 
-    /// Whether a rule, or the proxy itself, sent on something else than it received.
-    var isChanged: Bool { isRequestChanged || isResponseChanged || exchange.record.sentURL != nil }
+    /// Whether a rule sent on something else than was received, beyond what every proxy adapts.
+    var isChanged: Bool {
+        let changed: ExchangeRecord.Flags = [
+            .requestChanged, .responseChanged, .requestBodyChanged, .responseBodyChanged,
+        ]
+        return !exchange.record.flags.isDisjoint(with: changed) || exchange.record.sentURL != nil
+    }
 
     var isRequestChanged: Bool {
         exchange.messages.requestHeadSent != nil || exchange.record.flags.contains(.requestBodyChanged)

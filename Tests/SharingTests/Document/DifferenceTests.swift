@@ -139,6 +139,11 @@ struct DifferenceTests {
             ]
         )
         #expect(Example.lines(.difference, Example.exchange()) == ["Nothing was changed."])
+        // A proxy is asked with the whole URL, and keeps fields for itself; no rule did that.
+        let adapted = Example.exchange { exchange in
+            exchange.messages.requestHeadSent = ByteBuffer(string: "GET /v1/items HTTP/1.1\r\nHost: a\r\n\r\n")
+        }
+        #expect(!DetailBuilder(adapted, source: BodySource()).pages.contains(.difference))
     }
 
     @Test func `two exchanges are compared in all their parts`() {
