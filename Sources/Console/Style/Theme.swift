@@ -5,8 +5,8 @@ package import Terminal
 /// The colours and attributes of each role, chosen for what the terminal can show.
 ///
 /// Each pair of text and background has a contrast of 4.5 : 1 at least (WCAG 2, 1.4.3) on the usual backgrounds. The
-/// eight or sixteen colours are other ones in each terminal, and of them only bright cyan is readable everywhere on
-/// dark; so there everything else is told by attributes, in the terminal's own two colours.
+/// eight or sixteen colours differ from terminal to terminal: results have those of them whose contrast is 3 : 1 at least
+/// on the usual palettes, and everything else is told by attributes, in the terminal's own two colours.
 package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     package static let dark = Theme("dark")
     package static let light = Theme("light")
@@ -45,11 +45,12 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
         case .string: style(150, 22)
         case .number: style(215, 94)
         case .literal, .keyword: style(176, 90)
-        case .tag, .redirect: style(80, 23)
+        case .tag: style(80, 23)
+        case .redirect: style(80, 23, ansi: (6, 4))
         case .link: style(75, 26, .underline, few: .underline)
-        case .success, .added: style(114, 22, few: .bold)
-        case .clientError, .warning, .changed: style(221, 94, few: .bold)
-        case .serverError, .failure, .removed: style(210, 124, .bold, few: .bold)
+        case .success, .added: style(114, 22, few: .bold, ansi: (2, nil))
+        case .clientError, .warning, .changed: style(221, 94, few: .bold, ansi: (3, 5))
+        case .serverError, .failure, .removed: style(210, 124, .bold, few: .bold, ansi: (9, 1))
         case .match: style(16, 16, on: (221, 220), few: .reverse)
         }
     }
@@ -102,19 +103,23 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
         return style(255, 16, on: (dark, light), few: .underline)
     }
 
-    /// Whether more than attributes and the terminal's own colours are used.
+    /// Whether there are backgrounds, and colours for more than results.
     var hasColours: Bool { self != .plain && depth == .palette256 }
 
-    /// A style in the dark and the light theme, and with attributes alone where there are few colours or none.
+    /// A style in the dark and the light theme; where there are few colours in one of them or with attributes alone.
     private func style(
         _ dark: UInt8,
         _ light: UInt8,
         on background: (dark: UInt8, light: UInt8)? = nil,
         _ attributes: Style.Attributes = [],
-        few: Style.Attributes = []
+        few: Style.Attributes = [],
+        ansi: (dark: UInt8?, light: UInt8?) = (nil, nil)
     ) -> Style {
-        guard hasColours else { return Style(.standard, on: .standard, few) }
         let isDark = self == .dark
+        if self != .plain, [.ansi8, .ansi16].contains(depth), let number = isDark ? ansi.dark : ansi.light {
+            return Style(.ansi(number), on: .standard, attributes)
+        }
+        guard hasColours else { return Style(.standard, on: .standard, few) }
         let behind = background.map { Color.palette(isDark ? $0.dark : $0.light) } ?? .standard
         return Style(.palette(isDark ? dark : light), on: behind, attributes)
     }

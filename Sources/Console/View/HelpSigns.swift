@@ -11,10 +11,9 @@ enum HelpSigns {
         }
     }
 
-    /// With few colours, or none, attributes stand in for them.
+    /// With few colours, or none, attributes stand in for backgrounds.
     private static func sections(_ look: Look) -> [(String, [Row])] {
         let hasColours = look.theme.hasColours
-        let answers = hasColours ? "up to 299 green, 3xx cyan" : "up to 299 bold, 3xx not"
         let underlined = hasColours ? "" : "; its row is underlined"
         return [
             (
@@ -30,8 +29,9 @@ enum HelpSigns {
             (
                 "STATUS",
                 [
-                    ("200 302", .success, "the server's answer: \(answers)"),
-                    ("404 500", .clientError, hasColours ? "an error: 4xx yellow, 5xx red" : "an error: bold"),
+                    ("200", .success, "the server's answer"), ("302", .redirect, "a redirect"),
+                    ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
+                    ("rpc14", .serverError, "the status of a gRPC call that failed"),
                     (
                         "200~", .changed,
                         "a rule changed the request or the response, or answered in place of the server"

@@ -39,6 +39,8 @@ struct ListColumns {
         [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
     /// What a host and a path need at least.
     private static let least: [Column: Int] = [.host: 9, .path: 12]
+    /// A host up to this length, with the sign for TLS, is whole before any path.
+    private static let wholeHost = 25
     /// More than this is no host given, however long it is.
     private static let widestHost = 48
 
@@ -97,11 +99,13 @@ struct ListColumns {
         return width - least
     }
 
-    /// How wide hosts are beside paths: two fifths of the room, and what the paths on the screen leave over.
+    /// How wide hosts are beside paths: two fifths of the room, more for usual hosts to be whole, and what the paths on the
+    /// screen leave over.
     private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
-        let share = min(32, rest * 2 / 5)
         let last = min(model.list.total, model.list.bottom + model.size.height)
         let shown = (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
+        let whole = shown.map { SequenceView.hostWidth($0, 0, model) }.filter { $0 <= wholeHost }.max() ?? 0
+        let share = max(min(32, rest * 2 / 5), min(whole, rest - (least[.path] ?? 0)))
         // With a wider column the scheme would come before the host, and take what was gained.
         let most = share < SequenceView.schemeFrom ? min(SequenceView.schemeFrom - 1, widestHost) : widestHost
         let needed = shown.map { SequenceView.hostWidth($0, share, model) }.max() ?? 0

@@ -160,8 +160,7 @@ enum SequenceView {
 
     /// How wide a column has to be for a host to be whole, where it is at least so wide.
     static func hostWidth(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> Int {
-        let isUsual = RequestURL.defaultPort(of: record.url.scheme) == record.url.port
-        let host = TextWidth.columns(HostForms.text(of: record.url.host)) + (isUsual ? 0 : ":\(record.url.port)".count)
+        let host = TextWidth.columns(HostForms.text(of: record.url.host)) + port(record).count
         guard showsTLS(model) else { return host }
         return host + (width >= schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
     }
@@ -174,17 +173,22 @@ enum SequenceView {
         return "\(client)>\(upstream)"
     }
 
+    /// The port, unless it is the usual one; a tunnel's is that of TLS.
+    private static func port(_ record: ExchangeRecord) -> String {
+        let usual = record.kind == .tunnel ? 443 : RequestURL.defaultPort(of: record.url.scheme)
+        return usual == record.url.port ? "" : ":\(record.url.port)"
+    }
+
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
-        let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
         // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
-        let port = isUsual ? "" : ":\(url.port)"
+        let port = port(record)
         let room = width - port.count
         let host = HostForms(url.host).map { forms in
             // Cut, the form in its letters would be left alone, which may pose as another host.
             TextWidth.columns(forms.text) <= room ? forms.text : forms.ascii
         }
-        guard !isUsual else { return TextWidth.cutMiddle(host ?? url.host, to: width) }
+        guard !port.isEmpty else { return TextWidth.cutMiddle(host ?? url.host, to: width) }
         return room < 6
             ? TextWidth.cut(host ?? url.host, to: width) : TextWidth.cutMiddle(host ?? url.host, to: room) + port
     }
@@ -214,6 +218,7 @@ enum SequenceView {
         case .interrupted: return ("cut", .failure, false)
         case .complete:
             guard record.status > 0 else { return ("-", .faint, false) }
+            if let grpc = record.grpc?.status, grpc > 0 { return ("rpc\(grpc)\(changed)", .serverError, false) }
             let role: Role =
                 switch record.status {
                 case ..<300: .success
@@ -284,7 +289,8 @@ enum SequenceView {
 
     /// The text's colour; on a background of its own the row's, as not all can be read there.
     private static func merged(_ style: Style, onto base: Style) -> Style {
-        let front = base.background == .standard ? style.foreground : base.foreground
+        let isPlain = base.background == .standard && !base.attributes.contains(.reverse)
+        let front = isPlain ? style.foreground : base.foreground
         return Style(front, on: base.background, style.attributes.union(base.attributes))
     }
 }

@@ -82,12 +82,8 @@ struct HelpTests {
         for theme in Theme.allCases {
             let text = HelpSigns.lines(Look(theme: theme, depth: depth)).map(\.plain).joined(separator: "\n")
             let hasColours = depth == .palette256 && theme != .plain
-            for word in ["green, 3xx cyan", "yellow, 5xx red", "has a colour"] {
-                #expect(text.contains(word) == hasColours, "\(theme.rawValue) \(depth): \(word)")
-            }
-            for word in ["up to 299 bold", "an error: bold", "its row is underlined"] {
-                #expect(text.contains(word) != hasColours, "\(theme.rawValue) \(depth): \(word)")
-            }
+            #expect(text.contains("has a colour") == hasColours, "\(theme.rawValue) \(depth)")
+            #expect(text.contains("its row is underlined") != hasColours, "\(theme.rawValue) \(depth)")
         }
     }
 

@@ -66,9 +66,35 @@ struct ListColumnsTests {
         #expect(row("/a").contains("…") && row("/a").contains(":21110"))
         let short = model(80, "http://localhost.example:21110/a")
         #expect(ConsoleView.draw(short).row(Layout(short).list.y + 1).contains("localhost.example:21110"))
-        let long = model(80, "http://localhost.example:21110/a/path/that/needs/all/of/its/room")
+        let long = model(80, "http://localhost.of.a.long.name:21110/a/path/that/needs/all/of/its/room")
         let cut = ConsoleView.draw(long).row(Layout(long).list.y + 1)
-        #expect(!cut.contains("localhost.example:21110") && cut.contains("…") && cut.contains(":21110"))
+        #expect(!cut.contains("localhost.of.a.long.name") && cut.contains("…") && cut.contains(":21110"))
+    }
+
+    @Test(arguments: [60, 80, 120])
+    func `a usual host is whole, however long paths and other hosts are`(_ width: Int) {
+        var records = [
+            ModelFixture.record(1, "GET", "https://shop.api.example.com/a/path/that/needs/all/of/its/room?and=more"),
+            ModelFixture.record(2, "GET", "https://a-very-long-host-name.of-a-region.of-a-provider.example.com/"),
+            ModelFixture.record(3, "CONNECT", "https://pinned.example.com/", status: 0) {
+                $0.kind = .tunnel
+                $0.url.scheme = "tunnel"
+            },
+        ]
+        records[0].extras.annotation.colour = "red"
+        let text = ConsoleView.draw(ModelFixture.listing(records, Size(width: width, height: 24))).text
+        #expect(text.contains("shop.api.example.com ") && text.contains("pinned.example.com "), "\(text)")
+    }
+
+    @Test func `a gRPC call that failed has its own status, in the colour of an error`() throws {
+        let record = ModelFixture.record(1, "POST") { $0.grpc = GRPCOutcome(status: 14) }
+        let model = ModelFixture.listing([record, ModelFixture.record(2)], Size(width: 80, height: 24))
+        let screen = ConsoleView.draw(model)
+        let y = Layout(model).list.y + 1
+        let row = screen.row(y)
+        let place = try #require(row.firstRange(of: " rpc14 "), "\(row)").lowerBound
+        let column = row.distance(from: row.startIndex, to: place) + 1
+        #expect(screen[column, y].style.foreground == model.look.theme.style(.serverError).foreground)
     }
 
     @Test(arguments: [40, 60, 80, 200])
