@@ -54,7 +54,7 @@ struct CommandArgument: Sendable {
     static let ids = CommandArgument(name: "[ID …]")
     static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
     static let sessionFile = CommandArgument(name: "FILE", prompt: "File for a copy of the session")
-    static let comment = CommandArgument(name: "[ID …] TEXT", prompt: "Comment; empty removes it") {
+    static let comment = CommandArgument(name: "[ID …] TEXT", prompt: "Comment") {
         $0.selectedRecord?.extras.annotation.comment ?? ""
     }
     static let colour = choice("[ID …] NAME", .text) { model, command in
@@ -120,11 +120,12 @@ struct CommandArgument: Sendable {
         command in
         PickerState(command: command, title: "Export", items: model.exportChoices)
     }
-    static let preset = choice("PRESET", .preset) { _, command in
+    static let preset = choice("PRESET", .preset) { model, command in
         let choice = ToolRegistry.standard.withPresets?.presets
+        let own = RuleEditing.ownPresets(in: model.rules.texts).map { PickerState.Item($0, $0, detail: "your own") }
         let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []
         let off = PickerState.Item("off", "off: no \(choice?.effect.lowercased() ?? "")")
-        return PickerState(command: command, title: choice?.title ?? "", items: [off] + presets)
+        return PickerState(command: command, title: choice?.title ?? "", items: [off] + own + presets)
     }
 
     /// The words that it takes; `nil` where it takes any text.
@@ -155,8 +156,10 @@ struct CommandArgument: Sendable {
 
     /// Whether ``mistake(_:)`` knows what it takes.
     var isChecked: Bool {
-        if case .text = form { return false }
-        return true
+        switch form {
+        case .text, .preset: false
+        default: true
+        }
     }
 
     /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
@@ -164,7 +167,7 @@ struct CommandArgument: Sendable {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""
         switch form {
-        case .text, .host: return nil
+        case .text, .host, .preset: return nil
         case .pattern:
             do {
                 _ = try SoughtText.reading(text)
@@ -176,10 +179,6 @@ struct CommandArgument: Sendable {
             let isNumber = first == "last" || Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
         case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
-        case .preset:
-            let presets = ToolRegistry.standard.withPresets?.presets
-            let isKnown = text == "off" || presets?.named(text) != nil
-            return isKnown ? nil : unknown("preset", text, ["off"] + (presets?.presets.map(\.name) ?? []))
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }

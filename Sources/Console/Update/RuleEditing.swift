@@ -24,6 +24,12 @@ enum RuleEditing {
         return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
     }
 
+    /// The presets that the profile defines, by name.
+    static func ownPresets(in texts: [ProfileSource]) -> [String] {
+        guard let tool = ToolRegistry.standard.withPresets else { return [] }
+        return texts.flatMap { profile($0).definedNames(for: tool) }
+    }
+
     /// Replaces a rule, or adds one after the last of its tool, in a new text where there is none.
     static func put(
         _ yaml: String,
@@ -64,7 +70,7 @@ enum RuleEditing {
         _ index: Int,
         _ body: (inout EditableProfile) throws -> Void
     ) throws -> [ProfileSource] {
-        var profile = profile(texts[index])
+        var profile = EditableProfile(text: texts[index].text, file: texts[index].file, among: texts)
         try body(&profile)
         var texts = texts
         texts[index].text = profile.text

@@ -111,7 +111,7 @@ extension ConsoleModel {
         switch entry.argument.form {
         case .word(_, let words), .words(_, let words), .beginning(_, let words): return words
         case .tool: return Tool.all.map(\.key)
-        case .preset: return ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? [])
+        case .preset: return (entry.argument.values ?? []) + RuleEditing.ownPresets(in: rules.texts)
         case .page: return detail.pages.map(\.rawValue)
         case .exchange, .pattern: return []
         case .host: return knownHosts

@@ -196,6 +196,11 @@ extension ConsoleModel {
             }
             return [.setTool(tool, isOn: false)]
         }
+        let own = RuleEditing.ownPresets(in: rules.texts)
+        guard tool.presets?.named(word) != nil || own.contains(word.lowercased()) else {
+            let known = ["off"] + own + (tool.presets?.presets.map(\.name) ?? [])
+            return refuse("There is no preset '\(word.prefix(40))'\(Suggestion.text(for: word, among: known)).")
+        }
         do {
             let texts = rules.editableTexts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1

@@ -1,4 +1,9 @@
 extension EditableProfile {
+    /// The names that the user has defined for a tool's rules, such as presets, sorted.
+    package func definedNames(for tool: Tool) -> [String] {
+        tool.definitions.flatMap { definitions[$0.key.name] }?.keys.sorted() ?? []
+    }
+
     /// The preset of the tool's rule that is for all traffic; `nil` where there is none in force.
     package func preset(of tool: Tool) -> String? {
         let entries = try? ProfileOutline(text, file: name)[.tool(tool)]?.entries

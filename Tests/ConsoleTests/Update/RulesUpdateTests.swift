@@ -52,6 +52,24 @@ struct RulesUpdateTests {
         effects.lazy.compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }.first
     }
 
+    @Test func `a preset of the profile is chosen, completed and put in force as those that are built in`() {
+        var model = console()
+        let text = "version: 1\npresets:\n  hotel-wifi: { down: 2000 }\n"
+        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: text)]))
+        _ = model.perform(.preset, nil)
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("no choice")
+            return
+        }
+        #expect(picker.items.prefix(2).map(\.value) == ["off", "hotel-wifi"])
+        #expect(model.completions(for: .preset).contains("hotel-wifi"))
+        model.press("esc")
+        let effects = model.perform(.preset, "hotel-wifi")
+        #expect(applied(effects)?.hasSuffix("preset: hotel-wifi\n") == true)
+        #expect(model.perform(.preset, "hotel-wfi").isEmpty)
+        #expect(model.told == "There is no preset 'hotel-wfi' (did you mean 'hotel-wifi'?).")
+    }
+
     @Test func `one's own change that is seen before it is answered can be taken back`() throws {
         var model = console()
         guard case .applyRules(let texts, _, _)? = model.perform(.preset, "3g").last else {
