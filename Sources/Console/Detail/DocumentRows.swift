@@ -197,6 +197,12 @@ extension ReadingState {
         let now = rows.folding(folds)
         cursor = ReadingPlace(line: now.visible.firstIndex(of: target) ?? 0, row: 0)
         reveal(in: now, height: height)
+        if !folds.contains(target), let end = now.document.lines[target].fold?.end {
+            // As much of what is unfolded as fits below its first line.
+            let last = now.showing(end - 1)
+            let place = ReadingPlace(line: last, row: now.count(last) - 1)
+            top = max(top, min(cursor, now.moved(place, by: 1 - max(1, height))))
+        }
         return target
     }
 

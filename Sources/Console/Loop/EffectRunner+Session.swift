@@ -12,10 +12,19 @@ extension EffectRunner {
             return report(ConsoleError("An archive is only read; \(way)"))
         }
         onReader(passes) { [self] reader in
-            let (edit, numbers) = try Self.edit(for: request, reader)
-            start { [self] in
+            let (changes, numbers) = try Self.edits(for: request, reader)
+            var undo: [SessionEdit] = []
+            if case .note(_, _, let note) = request { undo = try reader.undo(of: note, on: numbers) }
+            start { [self, undo] in
                 do {
-                    inbox.send(.sessionEdited(request, try await edits.edit(edit), numbers))
+                    var result = SessionEditResult()
+                    for change in changes {
+                        let part = try await edits.edit(change)
+                        result.changed += part.changed
+                        result.inFlight += part.inFlight
+                        result.mark = part.mark ?? result.mark
+                    }
+                    inbox.send(.sessionEdited(request, result, numbers, undo: undo))
                 } catch {
                     report(error)
                 }
@@ -23,19 +32,21 @@ extension EffectRunner {
         }
     }
 
-    private static func edit(for request: EditRequest, _ reader: SessionReader) throws -> (SessionEdit, ExchangeNumbers)
-    {
+    private static func edits(
+        for request: EditRequest,
+        _ reader: SessionReader
+    ) throws -> ([SessionEdit], ExchangeNumbers) {
         switch request {
         case .delete(let selection, let query):
             let numbers = try reader.edited(selection, query)
-            return (.delete(numbers), numbers)
+            return ([.delete(numbers)], numbers)
         case .clear(let query):
             let numbers = try reader.edited(query)
-            return (.delete(numbers), numbers)
-        case .restore(let deletion): return (.restore(mark: deletion.mark), ExchangeNumbers([]))
+            return ([.delete(numbers)], numbers)
+        case .restore(let change): return (change.undo, ExchangeNumbers([]))
         case .note(let selection, let query, let note):
             let numbers = try reader.edited(selection, query)
-            return (.annotate(numbers, note), numbers)
+            return ([.annotate(numbers, note)], numbers)
         }
     }
 
@@ -56,6 +67,27 @@ extension EffectRunner {
 }
 
 extension SessionReader {
+    /// What gives exchanges back the comments, or the colours, that they have now.
+    func undo(of note: ExchangeNote, on numbers: ExchangeNumbers) throws -> [SessionEdit] {
+        // Of more exchanges nothing is kept.
+        let mostKept = 10_000
+        guard numbers.ranges.allSatisfy({ $0.upperBound &- $0.lowerBound < mostKept }),
+            numbers.ranges.reduce(0, { $0 + $1.count }) <= mostKept
+        else { return [] }
+        var before: [ExchangeNote: [Int64]] = [:]
+        let rows = ExchangeRows.numbers(numbers.ranges.flatMap { Array($0) })
+        for record in try records(of: rows, matching: .everything) {
+            let annotation = record.extras.annotation
+            let old: ExchangeNote =
+                switch note {
+                case .comment: .comment(annotation.comment)
+                case .colour: .colour(annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) })
+                }
+            before[old, default: []].append(record.id.number)
+        }
+        return before.map { .annotate(ExchangeNumbers($0.value), $0.key) }
+    }
+
     fileprivate func edited(_ selection: Selection, _ query: ListQuery) throws -> ExchangeNumbers {
         switch selection {
         case .exchanges(let ids): ExchangeNumbers(ids.map(\.number))

@@ -123,7 +123,8 @@ final class EffectRunner: Sendable {
             queries?.find(kind, from: from, forward: forward, generation: generation)
         case .structure(let node, let generation): queries?.loadStructure(node, generation: generation)
         case .statistics(let scope, let generation): queries?.loadStatistics(scope, generation: generation)
-        case .statisticsReport(let filter, let numbers, let title): showStatistics(filter, numbers, title)
+        case .statisticsReport(let filter, let numbers, let title, let width):
+            showStatistics(filter, numbers, title, width: width)
         case .exchanges(let node, let generation): queries?.loadExchanges(at: node, generation: generation)
         case .numbers(let node, let most, let generation):
             queries?.loadNumbers(below: node, most: most, generation: generation)

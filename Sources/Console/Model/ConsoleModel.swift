@@ -65,8 +65,8 @@ package struct ConsoleModel: Sendable {
     /// All of it, to copy it again without its secrets.
     var lastCopy: CopyRequest?
     package var highlights: [Highlight] = []
-    /// Deletions that can be taken back, the newest last.
-    var deletions: [Deletion] = []
+    /// Changes of the session that can be taken back, the newest last.
+    var changes: [SessionChange] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error
     /// The time of the last tick, in microseconds since 1970.
@@ -194,7 +194,7 @@ package struct Notice: Sendable, Hashable {
     }
 
     package static let most = 500
-    /// How long one is in the status line, in microseconds.
+    /// How long one is in the status line if no key is pressed, in microseconds.
     package static let shown: Int64 = 6_000_000
     /// How long an answer is there at the least before news take its place.
     static let read: Int64 = 1_500_000
@@ -207,6 +207,8 @@ package struct Notice: Sendable, Hashable {
     package var at: Int64
     /// Whether it stays in the status line until a key is pressed, or for ``shownPinned``.
     var isPinned = false
+    /// Whether a key was pressed since, so that the status line has its room again.
+    var isRead = false
     /// Whether it came unasked, so that it lets an answer to a key be read first.
     var isNews = false
     /// The column of a typed text that is wrong, from 0.

@@ -6,8 +6,6 @@ import Terminal
 /// ``init(_:)`` and ``apply(to:)`` are the only places that know which part of the model it is.
 package struct ViewSettings: Codable, Sendable, Equatable {
     var columns: [String]?
-    var sort: String?
-    var isDescending: Bool?
     /// `nil` where the terminal's background decides.
     var theme: String?
     var layout: String?
@@ -26,9 +24,6 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     /// What of a model differs from how it begins.
     init(_ model: ConsoleModel) {
         columns = model.list.columns.isEmpty ? nil : model.list.columns.map(\.rawValue)
-        // An opened session is looked at in its own order.
-        sort = model.list.query.sort?.column.rawValue
-        isDescending = model.list.query.sort?.isDescending
         theme = model.isThemeChosen ? model.look.theme.rawValue : nil
         layout = model.layout == .split ? nil : model.layout.rawValue
         wraps = model.wraps ? nil : false
@@ -47,9 +42,6 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     /// Puts the settings into a model; what cannot be understood is left out.
     func apply(to model: inout ConsoleModel) {
         model.list.columns = (columns ?? []).compactMap { Column(rawValue: $0) }
-        model.list.query.sort = sort.flatMap { Column(rawValue: $0) }.flatMap { column in
-            Column.sortable.contains(column) ? SortOrder(column: column, isDescending: isDescending ?? false) : nil
-        }
         if let theme = theme.flatMap({ Theme(rawValue: $0) }), model.look.theme != .plain {
             (model.look.theme, model.isThemeChosen) = (theme, true)
         }
@@ -75,7 +67,6 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         var parts: [String] = []
         if let focusedHosts { parts.append("only \(focusedHosts.joined(separator: ", ")) is shown") }
         if let ignoredHosts { parts.append("\(ignoredHosts.joined(separator: ", ")) is hidden") }
-        if let sort { parts.append("sorted by \(sort)") }
         if let count = highlights?.count {
             parts.append("\(LinearSentence.count(count, "highlight"))")
         }
@@ -90,6 +81,7 @@ extension ConsoleModel {
         isThemeChosen = false
         let before = list.query
         ViewSettings().apply(to: &self)
+        list.query.sort = nil
         tell("Columns, order, theme, focus, highlights, filter history and the rest are as at the first start.")
         let query = list.query
         list.query = before

@@ -7,13 +7,14 @@ package enum EditRequest: Sendable, Hashable {
     case delete(Selection, ListQuery)
     /// Deletes all that the query leaves.
     case clear(ListQuery)
-    case restore(Deletion)
+    case restore(SessionChange)
     case note(Selection, ListQuery, ExchangeNote)
 }
 
-/// A deletion that can be taken back.
-package struct Deletion: Sendable, Hashable {
-    package var mark: Int64
+/// A change of the session that can be taken back.
+package struct SessionChange: Sendable, Hashable {
+    /// What takes it back: restores what was deleted, or gives exchanges the comments or colours that they had.
+    package var undo: [SessionEdit]
     /// How many changes of rules were made before it.
     package var rulesBefore: Int
 }

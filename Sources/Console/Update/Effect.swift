@@ -13,7 +13,7 @@ package enum Effect: Sendable {
     case structure(StructureNode, generation: Int)
     case statistics(StatisticsScope?, generation: Int)
     /// Statistics as a text; of exchanges by their numbers, `nil` for all that the filter leaves.
-    case statisticsReport(filter: Filter, numbers: [Int64]?, title: String)
+    case statisticsReport(filter: Filter, numbers: [Int64]?, title: String, width: Int)
     /// Reads the newest exchanges at a place of the structure.
     case exchanges(at: StructureNode, generation: Int)
     /// Reads what to mark: all of the list, or of it what is below a place.

@@ -46,7 +46,7 @@ package enum Message: Sendable {
     case answered(EditorState.Purpose, refusal: String?)
     case exportConflict(ExportRequest)
     /// Exchanges were deleted, brought back, commented or coloured; with their numbers.
-    case sessionEdited(EditRequest, SessionEditResult, ExchangeNumbers)
+    case sessionEdited(EditRequest, SessionEditResult, ExchangeNumbers, undo: [SessionEdit] = [])
     /// There is a file already where a copy of the session was to be written.
     case sessionExists(path: String)
     /// The path that the rule in an editor names and that is not there; `nil` where it is. With the rule's text.

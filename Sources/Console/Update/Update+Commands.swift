@@ -23,6 +23,8 @@ extension ConsoleModel {
             if isLinear, entry.argument.isOptional { return action(&self, "") }
             let line = LineEditor(entry.argument.known(self), isSuggestion: true)
             var prompt = PromptState(command: command, title: entry.argument.prompt, line: line)
+            // Marked exchanges may be anywhere.
+            if command == .comment { prompt.title += " on \(selectionWords); empty removes it" }
             prompt.hint = hint(for: entry)
             return ask(prompt)
         }

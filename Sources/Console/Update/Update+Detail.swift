@@ -131,6 +131,13 @@ extension ConsoleModel {
     private func opened(_ document: DetailDocument) -> ReadingState {
         var reading = ReadingState()
         reading.folds = document.initialFolds
+        if detail.options.isShort, [.request, .response].contains(document.page) {
+            // Headers make room for a body, unless all fits together.
+            let folds = reading.folds.filter { document.lines[$0].name == nil }
+            let rows = DocumentView.rows(document, folds, wraps: wraps, in: detailBody)
+            let height = max(1, detailBody.height)
+            if rows.distance(from: ReadingPlace(), to: rows.last, most: height) < height { reading.folds = folds }
+        }
         for (line, isFolded) in document.lines.enumerated().compactMap({ line, text in
             text.fold != nil ? text.name.flatMap { detail.chosenFolds[$0] }.map { (line, $0) } : nil
         }) {

@@ -20,19 +20,22 @@ extension ConsoleModel {
     }
 
     var noUndo: String? {
-        if lastDeletion != nil { return nil }
-        if case .recorded = source { return "Nothing was deleted that could be brought back." }
+        if lastChange != nil { return nil }
+        if case .recorded = source { return "Nothing was changed that could be taken back." }
         return noSteering
     }
 
-    /// The last deletion, where nothing else was changed since.
-    private var lastDeletion: Deletion? {
-        deletions.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil }
+    /// The last change of the session, if no rules were changed since.
+    private var lastChange: SessionChange? {
+        changes.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil }
     }
 
     /// What a command for several exchanges acts on, as a title says it.
     var selectionWords: String {
         switch selection {
+        case .exchanges(let ids) where !marks.isEmpty && ids == marks:
+            "\(LinearSentence.count(ids.count, "marked exchange"))"
+                + (list.hiddenMarks > 0 ? " (\(list.hiddenMarks) hidden)" : "")
         case .exchanges(let ids) where ids.count > 1: "\(ids.count) exchanges"
         case .exchanges(let ids): ids.first.map { "exchange \($0)" } ?? "nothing"
         case .branch(let node): node.url.map { "all below \($0)" } ?? "all"
@@ -52,10 +55,10 @@ extension ConsoleModel {
 
     /// Takes back what was changed last.
     mutating func undo() -> [Effect] {
-        guard let deletion = lastDeletion else {
+        guard let change = lastChange else {
             return rules.past.isEmpty ? refuse("There is no change to take back.") : undoRules()
         }
-        return [.edit(.restore(deletion))]
+        return [.edit(.restore(change))]
     }
 
     mutating func comment(_ text: String) -> [Effect] {
@@ -97,7 +100,12 @@ extension ConsoleModel {
     }
 
     /// Takes in what came of an edit, and has the list filled again.
-    mutating func take(_ result: SessionEditResult, of request: EditRequest, _ numbers: ExchangeNumbers) -> [Effect] {
+    mutating func take(
+        _ result: SessionEditResult,
+        of request: EditRequest,
+        _ numbers: ExchangeNumbers,
+        undo: [SessionEdit]
+    ) -> [Effect] {
         func count(_ number: Int) -> String { number == 1 ? "1 exchange" : "\(number) exchanges" }
         func are(_ number: Int) -> String { number == 1 ? "is" : "are" }
         switch request {
@@ -111,7 +119,7 @@ extension ConsoleModel {
                 tell(open.isEmpty ? "There is nothing to delete." : open)
                 return []
             }
-            deletions.append(Deletion(mark: mark, rulesBefore: rules.past.count))
+            changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
             tell(
                 "\(count(result.changed)) deleted; \(way(to: .undo)) brings \(result.changed == 1 ? "it" : "them") back.\(open)"
             )
@@ -119,8 +127,12 @@ extension ConsoleModel {
             selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
             if let id = detail.id, numbers.contains(id.number) { closeDetail() }
-        case .restore(let deletion):
-            deletions.removeAll { $0 == deletion }
+        case .restore(let change):
+            changes.removeAll { $0 == change }
+            guard case .restore? = change.undo.first else {
+                tell("\(count(result.changed)) \(are(result.changed)) as before.")
+                break
+            }
             // Else it would count as traffic.
             list.sessionTotal += result.changed
             proxy.counted += result.changed
@@ -135,6 +147,9 @@ extension ConsoleModel {
                 colour.map { "\(are(result.changed)) \($0.rawValue)" }
                 ?? "\(result.changed == 1 ? "has" : "have") no colour"
             tell("\(count(result.changed)) \(words).")
+        }
+        if case .note = request, result.changed > 0, !undo.isEmpty {
+            changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
         }
         return askAgain() + (detail.isOpen ? loadDetail() : [])
     }

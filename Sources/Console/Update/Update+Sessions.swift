@@ -8,7 +8,7 @@ struct HomeState: Sendable {
     var rules: RulesState
     var marks: [ExchangeID]
     var isGrowing: Bool
-    var deletions: [Deletion]
+    var changes: [SessionChange]
     /// How many held messages were told of.
     var toldHolds = 0
 }
@@ -30,18 +30,18 @@ extension ConsoleModel {
                 rules: rules,
                 marks: marks,
                 isGrowing: isGrowing,
-                deletions: deletions
+                changes: changes
             )
             home = home ?? own
             source = .recorded(name: name)
             (proxy, rules, marks, isGrowing) = (ProxyState(), RulesState(), [], false)
-            deletions = []
+            changes = []
             let back = "\(way(to: .backToLive)) goes back."
             tell("This is \(name). \(hidesLive ? "The proxy goes on and records behind it; " : "")\(back)")
         } else if let own = home {
             home = nil
             (source, proxy, rules) = (own.source, own.proxy, own.rules)
-            (marks, isGrowing, deletions) = (own.marks, own.isGrowing, own.deletions)
+            (marks, isGrowing, changes) = (own.marks, own.isGrowing, own.changes)
             tell("This is the console's own session again.")
         }
         overlays = []
@@ -59,11 +59,11 @@ extension ConsoleModel {
         guard isShown else {
             home?.proxy.session = path
             home?.marks = []
-            home?.deletions = []
+            home?.changes = []
             return []
         }
         proxy.session = path
-        (marks, deletions) = ([], [])
+        (marks, changes) = ([], [])
         let query = list.query
         forgetShown()
         return ask(query)

@@ -7,6 +7,8 @@ extension ConsoleModel {
     mutating func switchView(_ argument: String?) -> [Effect] {
         view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
         isDetailFocused = false
+        // An exchange that has the screen alone gives way to the view.
+        if Layout(self).list.isEmpty { detail.isOpen = false }
         switch view {
         case .sequence: return loadRows()
         case .structure: return loadStructure()

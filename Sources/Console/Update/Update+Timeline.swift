@@ -17,7 +17,8 @@ extension ConsoleModel {
     /// Counts again what is shown, at most twice a second and where something may have changed.
     mutating func refreshStatistics() -> [Effect] {
         guard view == .timeline, now - timeline.askedAt >= TimelineState.pause else { return [] }
-        let isStale = timeline.answer?.generation != list.generation && !timeline.isAsking
+        let isOutdated = timeline.answer?.generation != list.generation || timeline.answer?.scope != statisticsScope
+        let isStale = isOutdated && !timeline.isAsking
         let hasOpen = (list.rows.values.contains { $0.state == .inFlight }) && isLive
         guard isStale || timeline.askedTotal != list.sessionTotal || hasOpen else { return [] }
         return loadStatistics()
@@ -25,12 +26,11 @@ extension ConsoleModel {
 
     mutating func take(_ answer: StatisticsAnswer) -> [Effect] {
         guard answer.generation == list.generation else { return [] }
-        let isFirst = timeline.answer?.generation != answer.generation
         timeline.isAsking = answer.progress != nil
         timeline.take(answer)
         // Only now it is known which bucket is selected.
-        let scope = statisticsScope
-        guard isFirst, answer.progress == nil, answer.scope != scope, view == .timeline, !isLinear else { return [] }
+        let isUnknown = answer.scope == nil && statisticsScope != nil
+        guard isUnknown, answer.progress == nil, view == .timeline, !isLinear else { return [] }
         return loadStatistics()
     }
 
@@ -126,14 +126,17 @@ extension ConsoleModel {
             }
         }
         let more = expression.map { ", \($0)" } ?? ""
+        let width = isLinear ? StatisticsDocument.widest : reportWidth
         if expression == nil, !marks.isEmpty {
             let title = "Statistics of \(marks.count) marked"
-            return [.statisticsReport(filter: .everything, numbers: marks.map(\.number), title: title)]
+            return [.statisticsReport(filter: .everything, numbers: marks.map(\.number), title: title, width: width)]
         }
         if expression == nil, case .branch(let node)? = selection, let place = node.filter {
-            return [.statisticsReport(filter: filter.and(place), numbers: nil, title: "Statistics of \(node.words)")]
+            let title = "Statistics of \(node.words)"
+            return [.statisticsReport(filter: filter.and(place), numbers: nil, title: title, width: width)]
         }
-        return [.statisticsReport(filter: filter, numbers: nil, title: "Statistics of the list\(more)")]
+        let title = "Statistics of the list\(more)"
+        return [.statisticsReport(filter: filter, numbers: nil, title: title, width: width)]
     }
 
     /// The buckets as sentences, those without exchanges left out.

@@ -6,6 +6,14 @@ import Terminal
 extension ConsoleModel {
     /// Changes the model by what has happened; returns what is to be done outside of it.
     package mutating func update(_ message: Message) -> [Effect] {
+        let before = Layout(self).list
+        let effects = carryOut(message)
+        // A held message or a further line of keys takes rows from the list.
+        if Layout(self).list != before { revealAll() }
+        return effects
+    }
+
+    private mutating func carryOut(_ message: Message) -> [Effect] {
         switch message {
         case .input(let event): return take(event)
         case .command(let command, let argument): return perform(command, argument)
@@ -53,7 +61,8 @@ extension ConsoleModel {
         case .rotated(let path, let old, let isShown): return takeRotated(to: path, from: old, isShown: isShown)
         case .viewBody(let path, let isText): return [.viewFile(path, isText: isText)]
         case .exportConflict(let request): return askToOverwrite(request)
-        case .sessionEdited(let request, let result, let numbers): return take(result, of: request, numbers)
+        case .sessionEdited(let request, let result, let numbers, let undo):
+            return take(result, of: request, numbers, undo: undo)
         case .sessionExists(let path): return askToReplace(path)
         case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
@@ -167,7 +176,7 @@ extension ConsoleModel {
     }
 
     mutating func take(_ key: Key) -> [Effect] {
-        for index in notices.indices { notices[index].isPinned = false }
+        for index in notices.indices { (notices[index].isPinned, notices[index].isRead) = (false, true) }
         let prefix = pendingKey
         pendingKey = nil
         if prefix == nil, key.modifiers.isEmpty, case .character(let sign) = key.code,

@@ -115,7 +115,7 @@ enum FooterView {
         case .report(let report):
             let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
             let guide = report.isHelp ? [help(model)].compactMap(\.self) : []
-            return [("↑ ↓", "move")] + pages + [("f", "find"), ("esc", "close"), ("c", "copy")] + guide
+            return [("↑ ↓", "move")] + pages + [("/", "find"), ("esc", "close"), ("c", "copy")] + guide
         case nil: break
         }
         if model.filter.isEditing {

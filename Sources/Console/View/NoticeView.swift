@@ -7,7 +7,7 @@ extension ConsoleModel {
     var shownNotice: Notice? {
         if let pinned = notices.last(where: \.isPinned) { return pinned }
         let answer = notices.last { !$0.isNews }.flatMap { now - $0.at < Notice.read ? $0 : nil }
-        guard let notice = answer ?? notices.last else { return nil }
+        guard let notice = answer ?? notices.last, !notice.isRead else { return nil }
         let running = jobs.last { now - $0.startedAt > 300_000 }
         let isOld = running.map { notice.at <= $0.startedAt } ?? false
         return now - notice.at < Notice.shown && !isOld ? notice : nil

@@ -13,12 +13,14 @@ enum StatusView {
         /// How much it matters, 0 the most.
         var rank: Int
         var isRight = false
+        /// Whether something is wrong, so that it has a colour.
+        var isAlarming = false
 
         /// What is on, by its name, has this rank at the most; counts and rates have the other one at least.
         static let (named, numbers) = (3, 9)
 
-        init(_ rank: Int, _ forms: String..., isRight: Bool = false) {
-            (self.forms, self.rank, self.isRight) = (forms, rank, isRight)
+        init(_ rank: Int, _ forms: String..., isRight: Bool = false, isAlarming: Bool = false) {
+            (self.forms, self.rank, self.isRight, self.isAlarming) = (forms, rank, isRight, isAlarming)
         }
     }
 
@@ -56,13 +58,36 @@ enum StatusView {
             return
         }
         let fitting = fitting(items(model), width: rect.width)
-        let right = text(fitting.filter(\.isRight)) + " "
-        screen.write(" \(text(fitting.filter { !$0.isRight }))", right: right, in: rect, style: theme.bar)
+        let right = fitting.filter(\.isRight)
+        let start = max(rect.x, rect.maxX - TextWidth.columns(text(right)) - 1)
+        draw(fitting.filter { !$0.isRight }, from: rect.x + 1, to: start, y: rect.y, theme, on: &screen)
+        draw(right, from: start, to: rect.maxX, y: rect.y, theme, on: &screen)
     }
 
+    private static func draw(
+        _ items: [Item],
+        from x: Int,
+        to end: Int,
+        y: Int,
+        _ theme: Theme,
+        on screen: inout CellBuffer
+    ) {
+        var x = x
+        for (index, item) in items.enumerated() {
+            if index > 0 { x += screen.write(separator, x: x, y: y, style: theme.bar, limit: max(0, end - x)) }
+            let style = item.isAlarming ? alarm(theme) : theme.bar
+            x += screen.write(item.forms.first ?? "", x: x, y: y, style: style, limit: max(0, end - x))
+        }
+    }
+
+    private static let separator = " · "
+
     static func style(_ notice: Notice, _ theme: Theme) -> Style {
-        guard notice.kind == .error else { return theme.bar.with(.bold) }
-        return theme.hasColours ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
+        notice.kind == .error ? alarm(theme) : theme.bar.with(.bold)
+    }
+
+    private static func alarm(_ theme: Theme) -> Style {
+        theme.hasColours ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
     }
 
     private static func running(_ model: ConsoleModel) -> Job? {
@@ -72,7 +97,7 @@ enum StatusView {
     /// The left part, with all its words.
     static func left(_ model: ConsoleModel) -> String { text(items(model).filter { !$0.isRight }) }
 
-    private static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: " · ") }
+    private static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: separator) }
 
     /// The items that fit, in their order: first the least important become shorter, then they are left out.
     static func fitting(_ items: [Item], width: Int) -> [Item] {
@@ -102,7 +127,7 @@ enum StatusView {
     }
 
     private static func recordingItems(_ model: ConsoleModel) -> [Item] {
-        if let problem = model.proxy.problem { return [Item(0, problem)] }
+        if let problem = model.proxy.problem { return [Item(0, problem, isAlarming: true)] }
         guard !model.proxy.address.isEmpty else {
             if model.home != nil {
                 let back = model.way(to: .backToLive)
@@ -121,11 +146,13 @@ enum StatusView {
             ? Item(8, places(model.proxy), model.proxy.address + more, port + more)
             : Item(8, model.proxy.address + mode, model.proxy.address, port)
         if let problem = model.proxy.recordingProblem {
-            return [address, Item(1, "NOT RECORDING"), Item(11, problem)]
+            return [address, Item(1, "NOT RECORDING", isAlarming: true), Item(11, problem)]
         }
         guard model.proxy.session != nil else { return [address, Item(9, "not recording")] }
         if let recording = model.proxy.recording, !recording.isOn {
-            return [address, Item(1, "NOT RECORDING"), Item(7, "\(recording.passed) passed")]
+            return [
+                address, Item(1, "NOT RECORDING", isAlarming: true), Item(7, "\(recording.passed) passed"),
+            ]
         }
         return [address, Item(10, "recording", "rec")]
     }
@@ -185,7 +212,7 @@ enum StatusView {
             let hidden = model.list.hiddenMarks > 0 ? " (\(model.list.hiddenMarks) hidden)" : ""
             add(Item(4, "marked \(model.marks.count)\(hidden)", "marked \(model.marks.count)", isRight: true))
         }
-        if model.proxy.errors > 0 { add(Item(6, "errors \(model.proxy.errors)", isRight: true)) }
+        if model.proxy.errors > 0 { add(Item(6, "errors \(model.proxy.errors)", isRight: true, isAlarming: true)) }
         let total = model.list.sessionTotal
         add(Item(9, LinearSentence.count(total, "exchange"), "\(total)", isRight: true))
         if model.isLive, let rate = model.proxy.rates.last {

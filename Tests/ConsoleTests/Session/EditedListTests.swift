@@ -1,7 +1,8 @@
-import Console
 import HTTPModel
 import Recording
 import Testing
+
+@testable import Console
 
 @Suite("A list of a session that is edited")
 struct EditedListTests {
@@ -23,6 +24,24 @@ struct EditedListTests {
         #expect(try fixture.numbers() == [1, 4, 5, 9])
         _ = try await fixture.recorder.edit(.restore(mark: nil))
         #expect(try fixture.ask().total == 7)
+    }
+
+    @Test("gives comments and colours back as they were")
+    func undoneNotes() async throws {
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
+        _ = try await fixture.recorder.edit(.annotate(ExchangeNumbers([2]), .comment("old")))
+        let reader = try SessionReader(path: fixture.path)
+        func comments() throws -> [String?] {
+            try reader.records(of: .all, matching: .everything).map(\.extras.annotation.comment)
+        }
+        let all = ExchangeNumbers([1, 2, 3])
+        let undo = try reader.undo(of: .comment("new"), on: all)
+        _ = try await fixture.recorder.edit(.annotate(all, .comment("new")))
+        #expect(try comments() == ["new", "new", "new"])
+        for edit in undo { _ = try await fixture.recorder.edit(edit) }
+        #expect(try comments() == [nil, "old", nil])
+        let colours = try reader.undo(of: .colour(.red), on: all)
+        #expect(colours == [.annotate(all, .colour(nil))])
     }
 
     @Test("is sorted again after exchanges came and ended, though nothing comes after them")

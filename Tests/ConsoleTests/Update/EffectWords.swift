@@ -1,4 +1,5 @@
 import HTTPModel
+import Recording
 import Rules
 import Runner
 
@@ -33,7 +34,7 @@ extension Effect {
         case .edit(.delete(.exchanges(let ids), _)): "delete \(ids.map(\.description).joined(separator: " "))"
         case .edit(.delete(.branch(let node), _)): "delete below \(node.site ?? "root")"
         case .edit(.clear(let query)): "clear \(query.filter.description)"
-        case .edit(.restore(let deletion)): "restore \(deletion.mark)"
+        case .edit(.restore(let change)): "restore \(change.undo.map(\.words).joined(separator: " "))"
         case .edit(.note(let selection, _, let note)): "note \(selection) \(note)"
         case .setRecording(let isOn): "record \(isOn ? "on" : "off")"
         case .saveSession(let path, let isForced): "save session \(path)\(isForced ? " over" : "")"
@@ -48,7 +49,7 @@ extension Effect {
         case .editDraft(_, let words): "edit draft \(words)"
         case .structure(let node, _): "structure \(node.site ?? "root")"
         case .statistics: "statistics"
-        case .statisticsReport(let filter, let numbers, _):
+        case .statisticsReport(let filter, let numbers, _, _):
             "statistics of \(numbers.map { "\($0)" } ?? filter.description)"
         case .exchanges(let node, _): "exchanges \(node.url.map { "\($0)" } ?? "root")"
         case .numbers(let node, let most, _): "numbers \(node?.url.map { "\($0)" } ?? "all") \(most)"
@@ -106,4 +107,14 @@ extension Effect {
 extension [Effect] {
     /// Each effect in a few words.
     var words: [String] { map(\.words) }
+}
+
+extension SessionEdit {
+    fileprivate var words: String {
+        switch self {
+        case .delete(let numbers): "delete \(numbers)"
+        case .restore(let mark): mark.map(String.init) ?? "last"
+        case .annotate(let numbers, let note): "\(numbers) \(note)"
+        }
+    }
 }

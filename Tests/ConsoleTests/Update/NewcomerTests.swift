@@ -99,6 +99,16 @@ struct NewcomerTests {
         #expect(mapping.told.hasPrefix("Map remote has no rules yet"))
     }
 
+    @Test func `a comment's prompt says how many exchanges are marked`() {
+        var model = list()
+        model.press("up", "up", "space", "space", ";")
+        guard case .prompt(let prompt)? = model.overlays.last else {
+            Issue.record("no prompt")
+            return
+        }
+        #expect(prompt.title == "Comment on 2 marked exchanges; empty removes it")
+    }
+
     @Test func `the palette knows the tools by their names`() {
         var model = list()
         model.press(":")

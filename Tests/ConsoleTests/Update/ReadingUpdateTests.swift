@@ -62,6 +62,70 @@ struct ReadingUpdateTests {
 
     private func screen(_ model: ConsoleModel) -> String { ConsoleView.draw(model).text }
 
+    // MARK: - What has room
+
+    @Test func `headers are folded only if the page has no room for all`() {
+        for (lines, folds) in [(3, Set<Int>()), (40, [1])] {
+            var model = list()
+            model.press("enter", "3")
+            #expect(model.detail.options.isShort)
+            answer(&model, Self.response(0..<lines))
+            #expect(model.detail.reading.folds == folds)
+        }
+        // What the user folded stays folded.
+        var model = list()
+        model.press("enter", "3")
+        answer(&model, Self.response(0..<3))
+        model.press("down", "z", "space")
+        answer(&model, Self.response(0..<3))
+        #expect(model.detail.reading.folds == [1])
+    }
+
+    @Test func `a message that is unfolded at the lower edge is seen`() {
+        var model = list()
+        model.press("enter", "4")
+        answer(&model, Self.messages(0..<30, isUnfinished: false))
+        model.press("G", "z")
+        #expect(screen(model).contains("content of 30") && screen(model).contains("message 30 here"))
+    }
+
+    @Test(arguments: [ConsoleModel.ListView.structure, .timeline])
+    func `another view takes the screen from an exchange that has it alone`(_ view: ConsoleModel.ListView) {
+        var model = list()
+        _ = model.perform(.layout, "detail")
+        answer(&model, Self.response(0..<3))
+        #expect(Layout(model).list.isEmpty)
+        _ = model.perform(.switchView, view.rawValue)
+        #expect(model.context == .list && !Layout(model).list.isEmpty && !screen(model).contains("line 0"))
+        #expect(model.layout == .detail)
+    }
+
+    @Test func `the selected row stays on the screen when held messages or further keys take rows`() {
+        var model = list(40, Size(width: 80, height: 24))
+        for _ in 0..<Layout(model).listRows - 1 { model.press("up") }
+        let row = "\(ModelFixture.plain(40)[40 - Layout(model).listRows].url.path) "
+        #expect(screen(model).contains(row))
+        model.press("a")
+        #expect(Layout(model).footer.height > 1 && screen(model).contains(row))
+        model.press("esc")
+        _ = model.update(.proxy(ModelFixture.status(), [ModelFixture.hold("7.1")].compactMap(\.self)))
+        #expect(Layout(model).holds.height > 0 && screen(model).contains(row))
+    }
+
+    @Test func `a slash searches the text that is open, and filters the list`() {
+        func command(_ keys: [String]) -> Command? {
+            var model = list()
+            for key in keys { model.press(key) }
+            if model.filter.isEditing { return .filter }
+            guard case .prompt(let prompt)? = model.overlays.last else { return nil }
+            return prompt.command
+        }
+        #expect(command(["/"]) == .filter)
+        #expect(command(["enter", "/"]) == .findInDetail)
+        #expect(command(["?", "/"]) == .findInDetail)
+        #expect(command(["enter", "f"]) == .findInDetail)
+    }
+
     // MARK: - The open exchange is the selected one
 
     @Test(arguments: 0..<80)

@@ -53,8 +53,9 @@ struct SessionUpdateTests {
         #expect(model.told == "1 exchange deleted; u brings it back. 2 that are in flight stay.")
         #expect(id == ExchangeID(9) && !model.detail.isOpen && model.marks.isEmpty && model.context == .list)
         #expect(model.press("u").words == ["restore 17"])
-        _ = model.update(.sessionEdited(.restore(Deletion(mark: 17, rulesBefore: 1)), result(1), ExchangeNumbers([])))
-        #expect(model.told == "1 exchange is back." && model.deletions.isEmpty)
+        let deletion = SessionChange(undo: [.restore(mark: 17)], rulesBefore: 1)
+        _ = model.update(.sessionEdited(.restore(deletion), result(1), ExchangeNumbers([])))
+        #expect(model.told == "1 exchange is back." && model.changes.isEmpty)
         #expect(model.press("u").words == ["apply rules"])
         // A change of rules after a deletion comes first.
         _ = model.update(.sessionEdited(request, result(1), ExchangeNumbers([9])))
@@ -63,10 +64,27 @@ struct SessionUpdateTests {
         #expect(model.press("u").words == ["restore 17"])
     }
 
+    @Test func `a comment and a colour are taken back, too`() {
+        var model = console()
+        let numbers = ExchangeNumbers([9])
+        for note in [ExchangeNote.comment("flaky"), .colour(.red)] {
+            let undo = SessionEdit.annotate(numbers, note)
+            let request = EditRequest.note(.exchanges([ExchangeID(9)]), model.list.query, note)
+            _ = model.update(.sessionEdited(request, result(1), numbers, undo: [undo]))
+            guard case .edit(.restore(let change))? = model.press("u").first else {
+                Issue.record("nothing is taken back")
+                return
+            }
+            #expect(change.undo == [undo])
+            _ = model.update(.sessionEdited(.restore(change), result(1), ExchangeNumbers([])))
+            #expect(model.told == "1 exchange is as before." && model.changes.isEmpty)
+        }
+    }
+
     @Test func `nothing is deleted where all is in flight`() {
         var model = console()
         _ = model.update(.sessionEdited(.clear(model.list.query), result(0, inFlight: 1), ExchangeNumbers([9])))
-        #expect(model.told == "1 that is in flight stays." && model.deletions.isEmpty)
+        #expect(model.told == "1 that is in flight stays." && model.changes.isEmpty)
     }
 
     @Test func `a comment is asked for with the present one, on lines it has the numbers first`() {
@@ -137,7 +155,7 @@ struct SessionUpdateTests {
         var model = console(.recorded(name: "old.sluice"))
         #expect(model.press("d").words == ["delete 9"])
         #expect(model.press("u").isEmpty)
-        #expect(model.told == "Nothing was deleted that could be brought back.")
+        #expect(model.told == "Nothing was changed that could be taken back.")
         model = console(.attached(canSteer: false))
         #expect(model.press("d").isEmpty && model.told == "Attached with --view: looking only.")
         model = console()

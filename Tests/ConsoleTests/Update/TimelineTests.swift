@@ -44,6 +44,60 @@ struct TimelineTests {
         _ = model.update(.query(.statistics(answer)))
     }
 
+    private static func answer(
+        _ model: inout ConsoleModel,
+        _ records: [ExchangeRecord],
+        progress: Double?,
+        scope: StatisticsScope? = nil
+    ) -> [Effect] {
+        var statistics = SessionStatistics()
+        for record in records { statistics.add(.init(record)) }
+        var answer = StatisticsAnswer(
+            generation: model.list.generation,
+            all: StatisticsRow("", statistics.all),
+            hosts: statistics.rows,
+            timeline: statistics.timeline
+        )
+        (answer.progress, answer.scope) = (progress, scope)
+        answer.part = scope.map { _ in StatisticsRow("", statistics.all) }
+        return model.update(.query(.statistics(answer)))
+    }
+
+    @Test func `the selected time is counted once all is counted, however many half counts came before`() {
+        var model = model()
+        #expect(model.perform(.filter, "a.example").words.contains("statistics"))
+        #expect(Self.answer(&model, Array(Self.records.prefix(9)), progress: 0.5).isEmpty)
+        #expect(Self.answer(&model, Self.records, progress: nil).words == ["statistics"])
+        let scope = model.statisticsScope
+        #expect(scope != nil && Self.answer(&model, Self.records, progress: nil, scope: scope).isEmpty)
+        #expect(!ConsoleView.draw(model).text.contains("counting"))
+        // More traffic moves the selected time; it is counted again at the next tick, not at each answer.
+        var more = Self.records
+        more.append(ModelFixture.record(61) { $0.startedAt = Self.start + 600_000_000 })
+        #expect(Self.answer(&model, more, progress: nil, scope: scope).isEmpty)
+        #expect(model.update(.tick(model.now + TimelineState.pause)).words.contains("statistics"))
+    }
+
+    @Test(arguments: [60, 80, 84, 120])
+    func `the table of :stats has a row for each host, with whole numbers`(_ width: Int) {
+        var model = model(Size(width: width, height: 24))
+        var statistics = SessionStatistics()
+        for record in Self.records { statistics.add(.init(record)) }
+        for number in Int64(1)...3 {
+            let url = "https://a-very-long-host-name.of-a-region.of-a-provider.example.com/"
+            statistics.add(.init(ModelFixture.record(100_000 + number, "GET", url)))
+        }
+        guard case .statisticsReport(_, _, _, let room)? = model.perform(.stats, nil).first else {
+            Issue.record("no report is asked for")
+            return
+        }
+        let document = StatisticsDocument.make(statistics, width: room)
+        let rows = document.lines.dropLast().map(\.plain)
+        #expect(rows.count == 5)
+        for row in rows.dropFirst() { #expect(row.hasSuffix(" ms"), "\(row)") }
+        for row in rows { #expect(width < 80 || row.count <= model.reportWidth, "\(row)") }
+    }
+
     @Test(arguments: [true, false])
     func `each class has a sign of its own, with and without colours`(_ isUnicode: Bool) {
         let text = ConsoleView.draw(model(look: Look(theme: .plain, isUnicode: isUnicode))).text

@@ -41,6 +41,25 @@ struct StatusTests {
         #expect(long.contains("█"))
     }
 
+    @Test func `what is wrong has a colour, and a notice gives way at the next key`() throws {
+        var model = model(120)
+        let line = line(model)
+        let place = try #require(line.firstRange(of: "errors 7"), "\(line)").lowerBound
+        let column = line.distance(from: line.startIndex, to: place)
+        let screen = ConsoleView.draw(model)
+        let y = Layout(model).status.y
+        #expect(screen[column, y].style.foreground == model.look.theme.style(.serverError).foreground)
+        #expect(screen[column - 3, y].style == model.look.theme.bar)
+        model.proxy.recording = RecordingState(isOn: false, passed: 3)
+        #expect(StatusView.items(model).filter(\.isAlarming).map(\.forms) == [["NOT RECORDING"], ["errors 7"]])
+        _ = model.update(.said("Copied.", .info))
+        #expect(self.line(model).contains("Copied."))
+        model.press("down")
+        #expect(!self.line(model).contains("Copied.") && model.told == "Copied.")
+        model.press("f6")
+        #expect(self.line(model).contains("f6 means nothing"))
+    }
+
     @Test func `a preset is said only while its tool is on, on the screen and on lines`() {
         func words(isOn: Bool) -> [String] {
             var model = model(200)

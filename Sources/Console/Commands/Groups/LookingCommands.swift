@@ -3,7 +3,7 @@ extension CommandTable {
         Row(.list, "The last exchanges of the list, each by its number", [], .count, do: .with { $0.listRows($1) })
             .onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
-            .short("filter", at: [.list]).says(.counts),
+            .at([.list]).short("filter").says(.counts),
         Row(.stats, "Count, errors, bytes and times by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
             .unless(\.noList),
         Row(
@@ -15,8 +15,8 @@ extension CommandTable {
         .says(.counts),
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
             .says(.counts),
-        Row(.findInDetail, "Find text in what is open", ["f"], .shownText, do: .asking { $0.find($1) })
-            .at(texts).short("find", at: [.detail]).says(.matches).unless(\.noText),
+        Row(.findInDetail, "Find text in what is open", ["f", "/"], .shownText, do: .asking { $0.find($1) })
+            .at(texts).only(["/"], at: [.detail, .report]).short("find", at: [.detail]).says(.matches).unless(\.noText),
         Row(.findNext, "To the next match", ["n"], do: .plain { $0.findAgain() })
             .at(texts).says(.matches).unless(\.noText),
         Row(.findPrevious, "To the match before", ["N"], do: .plain { $0.findAgain(forward: false) })

@@ -4,7 +4,7 @@ extension CommandTable {
             .says(.counts).unless(\.noEditing),
         Row(.clear, "Clear the list: delete all that it shows", ["Z"], do: .plain { $0.clearList() })
             .says(.counts).unless(\.noClearing),
-        Row(.undo, "Undo the last change: of rules, or a deletion", ["u"], do: .plain { $0.undo() })
+        Row(.undo, "Undo the last change of rules, a deletion, a comment or a colour", ["u"], do: .plain { $0.undo() })
             .at([.list, .detail, .panel]).unless(\.noUndo),
         Row(.comment, "Comment the exchange, or the marked", [";"], .comment, do: .asking { $0.comment($1) })
             .unless(\.noEditing),
