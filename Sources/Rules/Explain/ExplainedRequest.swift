@@ -36,7 +36,7 @@ extension DryRunRequest {
     ) -> ExplainedRequest {
         let off = off ?? profile.off
         var dryRun = DryRun(profile, without: off)
-        let exchange = dryRun.play(self, response)
+        let (exchange, missed) = MissedEdits.gather { dryRun.play(self, response) }
         let isUndecrypted = exchange.isTunnel && url.scheme != "tunnel"
         let record = exchange.record
         let opening = ExchangeOpening(
@@ -45,7 +45,14 @@ extension DryRunRequest {
             head: isUndecrypted ? RequestHead(method: "CONNECT", target: record.url.authority) : head,
             clientAddress: ""
         )
-        let explanation = Explanation(exchange.trace, of: opening, by: profile, without: off)
+        let explanation = Explanation(
+            exchange.trace,
+            of: opening,
+            by: profile,
+            without: off,
+            missed: missed,
+            isRefused: exchange.isBlocked
+        )
         return ExplainedRequest(
             exchange: exchange,
             explanation: explanation,

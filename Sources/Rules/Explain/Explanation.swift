@@ -1,4 +1,5 @@
 package import ExchangeCore
+import Foundation
 package import HTTPModel
 import Text
 
@@ -10,6 +11,8 @@ package struct Explanation: Sendable {
         package let verdict: RuleVerdict
         /// Of several locations the first that matches.
         package let location: Location?
+        /// Its edits that changed nothing, each with its number and why.
+        package var missedEdits: [String] = []
     }
 
     package struct ToolLines: Sendable {
@@ -25,12 +28,18 @@ package struct Explanation: Sendable {
     package let tools: [ToolLines]
 
     /// Explains an exchange by its trace and by the profile that was in force, where some tools were switched off.
+    ///
+    /// `missed` are edits that changed nothing. An exchange that a list refused (`isRefused`) did not reach later tools.
     package init(
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
         by profile: RuleProfile,
-        without off: Set<StageID>
+        without off: Set<StageID>,
+        missed: [MissedEdit] = [],
+        isRefused: Bool = false
     ) {
+        func tool(of entry: TraceEntry) -> Tool? { profile.tools.first { $0.tool.key == entry.stage }?.tool }
+        let refusing = isRefused ? trace.reversed().lazy.compactMap(tool).first : nil
         tools = profile.tools.map { tool in
             let isOff = off.contains(tool.tool.id)
             let entries = trace.filter { $0.stage == tool.tool.key }
@@ -40,11 +49,14 @@ package struct Explanation: Sendable {
                 fired[RuleHeading.name(of: rule, among: tool.rules), default: []].append(entry.text)
             }
             let remarks = entries.filter { $0.rule == nil }.map(\.text)
+            let changed = Set(entries.compactMap(\.rule))
             var lines = tool.rules.map { heading in
                 var verdict = RuleVerdict(heading, opening, isOff: isOff, fired: fired[heading.name] ?? [])
                 if verdict.isIdle {
-                    if heading.isConditional {
-                        verdict = .missed("it left this request alone")
+                    if let refusing, tool.tool > refusing {
+                        verdict = .notAsked("\(refusing.key) answered before it")
+                    } else if heading.isConditional {
+                        verdict = .declined(heading.action)
                     } else if let effect = tool.tool.silentEffect {
                         verdict = .fired([effect])
                     } else if !tool.tool.isWholeScope(heading) {
@@ -53,7 +65,16 @@ package struct Explanation: Sendable {
                 }
                 let locations = heading.scope.locations ?? []
                 let location = locations.count > 1 ? locations.first { $0.matches(opening.url) } : nil
-                return Line(rule: heading, verdict: verdict, location: location)
+                let edits = missed.filter { edit in
+                    !changed.contains(edit.rule) && RuleHeading.name(of: edit.rule, among: tool.rules) == heading.name
+                }
+                let isAsked = verdict.isIdle || verdict.isFired
+                return Line(
+                    rule: heading,
+                    verdict: verdict,
+                    location: location,
+                    missedEdits: isAsked ? edits.map { "edit \($0.number): \($0.reason)" } : []
+                )
             }
             if tool.tool.selection == .first { Explanation.shadow(&lines) }
             return ToolLines(tool: tool, isOff: isOff, remarks: remarks, lines: lines)
@@ -76,8 +97,12 @@ package struct Explanation: Sendable {
 package enum RuleVerdict: Sendable {
     /// It did these things.
     case fired([String])
-    /// It is for this request, but found nothing to do.
+    /// It is for this request, but changed nothing.
     case idle
+    /// It is for this request, but left it to later rules, as it does with some; this is what it does otherwise.
+    case declined(String)
+    /// It is for this request, which did not reach it, for this reason.
+    case notAsked(String)
     /// It is not for this request, for this reason.
     case missed(String)
     /// An earlier rule decided.
@@ -107,7 +132,9 @@ package enum RuleVerdict: Sendable {
     package var word: String {
         switch self {
         case .fired: "fired"
-        case .idle: "idle"
+        case .idle: "matched"
+        case .declined: "matched"
+        case .notAsked: "not asked"
         case .missed: "not matched"
         case .shadowed: "shadowed"
         case .disabled: "disabled"
@@ -119,7 +146,9 @@ package enum RuleVerdict: Sendable {
     package var texts: [String] {
         switch self {
         case .fired(let texts): texts
-        case .idle: ["it is for this request, but found nothing to do"]
+        case .idle: ["it changed nothing"]
+        case .declined(let action): ["it left this request to later rules: \(action)"]
+        case .notAsked(let reason): [reason]
         case .missed(let reason): [reason]
         case .shadowed(let by): ["'\(by.name)' at \(by.place) decided before it"]
         case .disabled: ["the rule has 'enabled: false'"]
@@ -183,9 +212,17 @@ extension Explanation.ToolLines {
             for detail in line.verdict.texts {
                 text += "       \(line.verdict.isFired ? "" : "\(line.verdict.word): ")\(VisibleText.of(detail))\n"
             }
+            for edit in line.missedEdits { text += "       \(VisibleText.of(edit))\n" }
             if line.verdict.isFired, let location = line.location { text += "       by its location \(location)\n" }
         }
         if others > 0 { text += "  … and \(others) rules for other places; --all tells each\n" }
         return text
+    }
+}
+
+extension MissedEdit {
+    /// The edit's number within its rule.
+    fileprivate var number: String {
+        rule.range(of: " #", options: .backwards).map { String(rule[$0.upperBound...]) } ?? ""
     }
 }

@@ -25,6 +25,18 @@ extension String {
         self == "localhost" || hasSuffix(".localhost") || self == "::1" || (hasPrefix("127.") && isAddress)
     }
 
+    /// The URL that was probably meant by one whose `://` is mistyped, as `http//localhost`; `nil` for another text.
+    package var misspeltURL: String? {
+        for scheme in ["https", "http", "wss", "ws"] where hasPrefix(scheme) {
+            let rest = dropFirst(scheme.count)
+            // What follows the colon of a host is a port.
+            let isPort = rest.first == ":" && rest.dropFirst().first?.isNumber == true
+            guard rest.hasPrefix("//") || rest.hasPrefix(":"), !rest.hasPrefix("://"), !isPort else { continue }
+            return "\(scheme)://\(rest.drop { ":/".contains($0) })"
+        }
+        return nil
+    }
+
     /// Whether it can be the value of a field: without line breaks and other control characters (RFC 9110 §5.5).
     package var isFieldValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 

@@ -9,12 +9,14 @@ package struct TextPattern: Sendable {
     private let expression: RegularExpression
     /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
     package let groupCount: Int?
+    let isCaseSensitive: Bool
+    let isWhole: Bool
 
     /// Reads a pattern, which must match the whole of a text or only a part of it.
     ///
     /// - Throws: ``RegularExpression/SyntaxError`` with the offset in `text`.
     package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(RegularExpression.SyntaxError) {
-        self.text = text
+        (self.text, self.isCaseSensitive, self.isWhole) = (text, isCaseSensitive, isWhole)
         guard let inner = TextPattern.expression(in: text) else {
             let plain = TextPattern.plain(text)
             expression = try RegularExpression(
@@ -40,7 +42,7 @@ package struct TextPattern: Sendable {
         isCaseSensitive: Bool,
         isWhole: Bool = false
     ) throws(RegularExpression.SyntaxError) {
-        text = "/\(pattern)/"
+        (text, self.isCaseSensitive, self.isWhole) = ("/\(pattern)/", isCaseSensitive, isWhole)
         expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         groupCount = expression.groupCount
     }

@@ -67,6 +67,7 @@ extension ProfileReader {
 
     private mutating func locationByText(_ node: Node) -> Location? {
         guard let text = text(node, "a location") else { return nil }
+        if let meant = text.misspeltURL { lint("did you mean \(meant)?", at: node) }
         do {
             return try Location(text)
         } catch {

@@ -48,8 +48,15 @@ package enum RecordedWhy {
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
             let profile = try RuleProfile(sources: rules.sources)
-            let trace = exchange.messages.trace
-            text += Explanation(trace, of: opening(exchange), by: profile, without: off).text(isWhole: isWhole)
+            let explanation = Explanation(
+                exchange.messages.trace,
+                of: opening(exchange),
+                by: profile,
+                without: off,
+                missed: missed(exchange, reader, by: profile, without: off),
+                isRefused: record.state == .blocked
+            )
+            text += explanation.text(isWhole: isWhole)
         } catch {
             let reason = "The rules of the time cannot be read by this Sluice: \(error.issues.first?.description ?? "")"
             return text + unknown(exchange, reason)
@@ -95,12 +102,41 @@ package enum RecordedWhy {
         return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
     }
 
+    /// The edits that changed nothing, found by playing the exchange once more. Tools of which one rule decides are left out:
+    /// they may answer by chance, and what they did is recorded.
+    private static func missed(
+        _ exchange: RecordedExchange,
+        _ reader: SessionReader,
+        by profile: RuleProfile,
+        without off: Set<StageID>
+    ) -> [MissedEdit] {
+        let deciding = ToolRegistry.standard.tools.filter { $0.selection == .first }.map(\.id)
+        guard let (request, response) = try? messages(exchange, reader) else { return [] }
+        var dryRun = DryRun(profile, without: off.union(deciding))
+        let edits = MissedEdits.gather { dryRun.play(request, response ?? .init()) }.1
+        return edits.map { edit in
+            guard response == nil, edit.direction == .response else { return edit }
+            var edit = edit
+            edit.reason = "not asked, since no response came"
+            return edit
+        }
+    }
+
     private static func dryRun(
         _ exchange: RecordedExchange,
         _ reader: SessionReader,
         by profile: RuleProfile,
         _ isWhole: Bool
     ) throws -> String {
+        let (request, response) = try messages(exchange, reader)
+        return request.explained(by: profile, answered: response ?? .init()).text(isWhole: isWhole)
+    }
+
+    /// The recorded request, and the response if one came, for a dry run.
+    private static func messages(
+        _ exchange: RecordedExchange,
+        _ reader: SessionReader
+    ) throws -> (DryRunRequest, DryRunResponse?) {
         let (record, head) = (exchange.record, head(exchange))
         func recordedBody(_ side: BodySide) throws -> ByteBuffer? {
             let body = try reader.body(of: record.id, side: side, limit: bodyLimit)
@@ -116,11 +152,11 @@ package enum RecordedWhy {
             fields: fields(head.fields),
             body: try recordedBody(.requestReceived)
         )
-        var response = DryRunResponse()
+        var response: DryRunResponse?
         if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
             let body = try recordedBody(.responseReceived)
             response = DryRunResponse(status: stored.status, fields: fields(stored.fields), body: body)
         }
-        return request.explained(by: profile, answered: response).text(isWhole: isWhole)
+        return (request, response)
     }
 }

@@ -105,6 +105,7 @@ extension MapRemote {
     private static func target(_ node: Node, _ reader: inout ProfileReader) -> RemoteTarget? {
         guard node.mapping != nil else {
             guard let text = reader.text(node, "to") else { return nil }
+            if let meant = text.misspeltURL { reader.lint("did you mean \(meant)?", at: node) }
             return target(isEmpty: text.isEmpty, node, [:], &reader) { () throws(RemoteParts.TargetError) in
                 try RemoteTarget(text)
             }

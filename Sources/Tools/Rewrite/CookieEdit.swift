@@ -50,6 +50,15 @@ struct CookieEdit: Sendable {
         }
     }
 
+    /// Why the fields of a name have no cookie to remove; their names are told, since values are often secrets.
+    func absence(in fields: FieldSection, _ field: FieldName) -> String {
+        let values = fields.filter { FieldName($0.name) == field }.map(\.value)
+        let cookies = field == .cookie ? values.flatMap { $0.split(separator: ";") } : values.map { $0[...] }
+        let names = cookies.compactMap { $0.split(separator: "=").first.map { String($0.trimmed) } }
+        guard !names.isEmpty else { return "there is no \(field)" }
+        return "\(field): no cookie of that name or value; there are \(names.joined(separator: ", ").clipped())"
+    }
+
     /// Edits the fields of a name in which `rest` finds cookies to remove: to what it returns, or by removing them.
     private func edit(
         _ name: FieldName,

@@ -78,6 +78,16 @@ struct PairEdit: Sendable {
         }
     }
 
+    /// Why pairs, of which one is called `noun`, have nothing to edit.
+    func absence(in pairs: some NamedValues, _ noun: String) -> String {
+        let pattern: PairPattern? =
+            switch action {
+            case .add(_, _, let condition): condition
+            case .modify(let pattern, _, _, _), .remove(let pattern): pattern
+            }
+        return pattern?.absence(in: pairs, noun) ?? "\(noun): it is that already"
+    }
+
     /// The value to add; `nil` where the condition is not met.
     private func bytes(of value: Replacement, _ condition: PairPattern?, in pairs: some NamedValues) throws -> [UInt8]?
     {
@@ -154,6 +164,19 @@ struct PairPattern: Sendable {
             return position
         }
         return nil
+    }
+
+    /// Why no pair matches; `nil` where one does.
+    fileprivate func absence(in pairs: some NamedValues, _ noun: String) -> String? {
+        guard let named = try? PairPattern(name: name, value: nil).position(in: pairs, from: 0) else {
+            return switch name {
+            case .any: "there is no \(noun)"
+            case .exact(let name): "there is no \(noun) '\(name)'"
+            case .expression(let expression): "no \(noun) has a name like \(expression.description)"
+            }
+        }
+        guard let value, (try? position(in: pairs, from: 0)) == nil else { return nil }
+        return "\(noun) \(pairs.name(at: named)): \(value.absence(in: pairs.value(at: named)))"
     }
 
     fileprivate func renamed(_ name: String, _ new: Replacement) throws(RegularExpression.MatchLimitError) -> String {

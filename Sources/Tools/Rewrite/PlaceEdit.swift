@@ -51,6 +51,18 @@ struct PlaceEdit: Sendable {
         }
     }
 
+    /// Why a URL has nothing to edit.
+    func absence(in url: RequestURL) -> String {
+        let text =
+            switch part {
+            case .host: url.host
+            case .path: url.path
+            case .url: url.description
+            }
+        guard let match, (try? match.matches(text)) == false else { return "\(part.rawValue): it is that already" }
+        return "\(part.rawValue): \(match.absence(in: text))"
+    }
+
     private func edited(_ text: String) throws(RegularExpression.MatchLimitError) -> String? {
         guard let match else { return replacement.plain }
         return try match.replacing(in: text, with: replacement, onlyFirst: onlyFirst)

@@ -53,7 +53,7 @@ private final class RewritingHandler: StageHandler {
                 exchange.note("\(rule.name): credentials were not added, since \(word)")
                 continue
             }
-            apply(rule, &exchange) { exchange in
+            apply(rule, .request, &exchange) { exchange in
                 switch rule.edit {
                 case .header(let edit): return try edit.apply(to: &head.fields).map { "request header: \($0)" }
                 case .query(let edit):
@@ -68,47 +68,81 @@ private final class RewritingHandler: StageHandler {
                 case .place(let edit): return try edited(&place, &head, &exchange) { try edit.apply(to: &$0) }
                 case .status, .body: return nil
                 }
+            } absence: { exchange in
+                switch rule.edit {
+                case .header(let edit): edit.absence(in: head.fields, "request header")
+                case .query(let edit):
+                    edit.absence(in: QueryParameters((place?.url ?? exchange.url).query), "parameter")
+                case .cookie(let edit): edit.absence(in: head.fields, .cookie)
+                case .place(let edit): edit.absence(in: place?.url ?? exchange.url)
+                case .status, .body: ""
+                }
             }
         }
         if sets.contains(where: { !$0.requestBody.isEmpty }) {
-            requestDemand = demand(head.fields, .request, &exchange)
+            requestDemand = demand(head.fields, .request, sets.lazy.flatMap(\.requestBody), &exchange)
         }
         return .forward
     }
 
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
         for rule in sets.lazy.flatMap(\.responseHead) {
-            apply(rule, &exchange) { _ in
+            apply(rule, .response, &exchange) { _ in
                 switch rule.edit {
                 case .header(let edit): try edit.apply(to: &head.fields).map { "response header: \($0)" }
                 case .cookie(let edit): try edit.apply(toResponse: &head.fields).map { "response cookie: \($0)" }
                 case .status(let edit): try edit.apply(to: &head)
                 case .query, .place, .body: nil
                 }
+            } absence: { _ in
+                switch rule.edit {
+                case .header(let edit): edit.absence(in: head.fields, "response header")
+                case .cookie(let edit): edit.absence(in: head.fields, .setCookie)
+                case .status: "the status is \(head.status)"
+                case .query, .place, .body: ""
+                }
             }
         }
         guard sets.contains(where: { !$0.responseBody.isEmpty }) else { return .forward }
+        let rules = sets.lazy.flatMap(\.responseBody)
         switch head.status {
-        case 101: exchange.note("what follows a change of protocol is a stream; rules for bodies are not applied to it")
-        case 206: exchange.note("a part of a body (206) passes unmodified, since it must fit the other parts")
-        case _ where method == "HEAD", 204, 304: break
-        default: responseDemand = demand(head.fields, .response, &exchange)
+        case 101:
+            exchange.note("what follows a change of protocol is a stream; rules for bodies are not applied to it")
+            miss(rules, .response) { "the protocol changes, and a stream follows" }
+        case 206:
+            exchange.note("a part of a body (206) passes unmodified, since it must fit the other parts")
+            miss(rules, .response) { "a part of a body (206) passes unmodified" }
+        case _ where method == "HEAD", 204, 304: miss(rules, .response) { "there is none" }
+        default: responseDemand = demand(head.fields, .response, rules, &exchange)
         }
         return .forward
     }
 
-    /// Makes one edit and traces it.
+    /// Makes one edit and traces it; `absence` says why it changed nothing.
     private func apply(
         _ rule: RewriteRule,
+        _ direction: FlowDirection,
         _ exchange: inout StageExchange,
-        _ edit: (inout StageExchange) throws -> String?
+        _ edit: (inout StageExchange) throws -> String?,
+        absence: (StageExchange) -> String
     ) {
         do {
             let change = try MatchingAllowance.$current.withValue(allowance) { try edit(&exchange) }
-            if let change { exchange.fired(rule: rule.name, change) }
+            if let change {
+                exchange.fired(rule: rule.name, change)
+            } else {
+                MissedEdits.current?.add(rule.name, direction, absence(exchange))
+            }
         } catch {
+            MissedEdits.current?.add(rule.name, direction, RewritingHandler.reason(error))
             exchange.note("\(rule.name): \(RewritingHandler.reason(error)); nothing was changed")
         }
+    }
+
+    /// Says why rules for bodies change nothing, to who asks.
+    private func miss(_ rules: some Sequence<RewriteRule>, _ direction: FlowDirection, _ reason: () -> String) {
+        guard let missed = MissedEdits.current else { return }
+        for rule in rules { missed.add(rule.name, direction, "\(direction) body: \(reason())") }
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -136,15 +170,19 @@ private final class RewritingHandler: StageHandler {
     private func demand(
         _ fields: FieldSection,
         _ direction: FlowDirection,
+        _ rules: some Sequence<RewriteRule>,
         _ exchange: inout StageExchange
     ) -> BodyDemand {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         if let kind = LiveStream.kind(fields, direction) {
             exchange.note("a stream (\(kind)) passes unmodified; rules for bodies are not applied to it")
+            miss(rules, direction) { "a stream (\(kind)) is not edited" }
         } else if fields.contains("content-range") {
             exchange.note("a part of a body (Content-Range) passes unmodified, since it must fit the other parts")
+            miss(rules, direction) { "a part of a body (Content-Range) passes unmodified" }
         } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
             exchange.note("the \(direction) body passes unmodified: \(type.essence) is no text")
+            miss(rules, direction) { "\(type.essence) is no text" }
         } else {
             return .whole(limit: BodyLimits.edited, decoded: true)
         }
@@ -158,6 +196,8 @@ private final class RewritingHandler: StageHandler {
         // A request without a body stays without one.
         if body.readableBytes > 0 || head.fields.contains(.contentLength) {
             rewrite(&head.fields, &body, .request, sets.flatMap(\.requestBody), &exchange)
+        } else {
+            miss(sets.lazy.flatMap(\.requestBody), .request) { "there is none" }
         }
         return .forward
     }
@@ -186,9 +226,14 @@ private final class RewritingHandler: StageHandler {
                 guard case .body(let edit) = rule.edit else { continue }
                 do {
                     let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
-                    if let change { changes.append((rule.name, change)) }
+                    if let change {
+                        changes.append((rule.name, change))
+                    } else {
+                        miss(CollectionOfOne(rule), direction) { edit.absence(in: text) }
+                    }
                 } catch {
                     let reason = RewritingHandler.reason(error)
+                    miss(CollectionOfOne(rule), direction) { reason }
                     exchange.note("\(rule.name): \(direction) body: \(reason); nothing was changed")
                 }
             }
@@ -202,6 +247,7 @@ private final class RewritingHandler: StageHandler {
             RewritingHandler.removeDigests(&fields, &exchange)
         } catch {
             exchange.note("the \(direction) body passes unmodified: \(error.reason)")
+            miss(rules, direction) { error.reason }
         }
     }
 

@@ -175,6 +175,10 @@ struct RewriteRuleReader {
         if let count = match?.groupCount, replacement.highestGroup > count {
             reader.error("there is no group $\(replacement.highestGroup) in the match; it has \(count)", at: node)
         }
+        if let match, match.isLikeExpression, Replacement(text, hasGroups: true).hasGroups {
+            let hint = "a regular expression is written /\(match.text.clipped(to: 40))/"
+            reader.lint("'match' is plain text, so $1 is no group; \(hint)", at: node)
+        }
         return replacement
     }
 

@@ -23,6 +23,9 @@ struct BodyEdit: Sendable {
         let matches = "\(count.grouped) match\(count == 1 ? "" : "es") of \(match.description)"
         return count == 0 ? nil : matches + (replacement.isEmpty ? " deleted" : " replaced")
     }
+
+    /// Why a text has nothing to edit.
+    func absence(in text: TextBody) -> String { match?.absence(in: text.content) ?? "it is that already" }
 }
 
 /// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again.
@@ -119,6 +122,9 @@ struct TextBody {
         isEdited = true
         return true
     }
+
+    /// The text as edited so far.
+    var content: String { text.withBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// The body with the edited text, in its character encoding.
     ///

@@ -93,14 +93,100 @@ struct ExplanationTests {
         )
     }
 
-    @Test("A rule that matches but finds nothing to do is idle")
+    @Test("A rule that matches and finds nothing to do says so")
     func idle() throws {
         #expect(
             try explain(
                 "rewrite: { at: \"*\", rules: [{ remove: header, on: request, name: X-None }] }",
                 "GET http://b.example/x"
-            ) == ["rule 1 idle: it is for this request, but found nothing to do"]
+            ) == ["rule 1 matched: it changed nothing"]
         )
+    }
+
+    @Test("A rule that was not asked is told from one that left the request to later rules")
+    func notAsked() throws {
+        let rewrite = "rewrite: { at: \"*\", rules: [{ remove: header, on: request, name: X-None }] }"
+        #expect(
+            try explain("block: { at: b.example, action: 503 }\n\(rewrite)", "GET http://b.example/x").last
+                == "rule 1 not asked: block answered before it"
+        )
+        #expect(
+            try explain("block: { name: few, at: b.example, share: 0.5, seed: 1 }", "GET http://b.example/x").last
+                == "few matched: it left this request to later rules: answer 403 to 0.5 % of them"
+        )
+    }
+
+    @Test(
+        "Each edit that changed nothing is named, with what it looked for, in how many bytes, and the nearest reason",
+        arguments: [
+            (
+                "{ modify: body, on: response, match: '\"plan\": \"free\"', to: x }",
+                "response body: text '\"plan\": \"free\"' not found in 22 bytes; "
+                    + "it is there with other white space: '\"plan\":\"free\"'"
+            ),
+            (
+                "{ modify: body, on: response, match: 'pla(\\w+)', to: x }",
+                "response body: text 'pla(\\w+)' not found in 22 bytes; /…/ would be a regular expression"
+            ),
+            (
+                "{ modify: body, on: response, match: PLAN, case: true, to: x }",
+                "response body: text 'PLAN' not found in 22 bytes; "
+                    + "'case: true' tells capital letters apart, and it is there in others"
+            ),
+            (
+                "{ modify: body, on: response, match: plan, whole: true, to: x }",
+                "response body: text 'plan' not found in 22 bytes; 'whole: true' asks for all of it, and it is a part"
+            ),
+            ("{ modify: body, on: response, match: /x+y/, to: x }", "response body: /x+y/ not found in 22 bytes"),
+            ("{ modify: body, on: request, match: a, to: x }", "request body: there is none"),
+            ("{ modify: status, match: '404', to: '200' }", "the status is 200"),
+            ("{ modify: query, name: page, to: '2' }", "there is no parameter 'page'"),
+            ("{ modify: query, name: q, match: zebra, to: '2' }", "parameter q: text 'zebra' not found in 1 byte"),
+            ("{ modify: query, name: q, to: '1' }", "parameter: it is that already"),
+            ("{ remove: header, on: request, name: ^Y-, name-regex: true }", "no request header has a name like /^Y-/"),
+            ("{ remove: cookie, on: request, name: sid }", "cookie: no cookie of that name or value; there are a, b"),
+            ("{ remove: cookie, on: response, name: sid }", "there is no set-cookie"),
+            ("{ modify: host, match: c.example, to: d.example }", "host: text 'c.example' not found in 9 bytes"),
+            ("{ modify: path, to: /x }", "path: it is that already"),
+            (
+                "{ add: header, on: response, name: X, to: y, if: { name: Server, match: nginx } }",
+                "there is no response header 'server'"
+            ),
+        ]
+    )
+    func missedEdits(edit: String, reason: String) throws {
+        let text = """
+            version: 1
+            rewrite:
+              name: set
+              at: "*"
+              rules:
+                - { add: header, on: request, name: X-Added, to: y }
+                - \(edit)
+            """
+        let profile = try RuleProfile(text, file: "p.yaml")
+        var request = try #require(DryRunRequest("GET http://b.example/x?q=1"))
+        request.fields = [("Cookie", "a=1; b=2")]
+        let response = DryRunResponse(
+            fields: [("Content-Type", "application/json")],
+            body: ByteBuffer(string: #"{"id":1,"plan":"free"}"#)
+        )
+        let explanation = request.explained(by: profile, answered: response).explanation
+        #expect(explanation.tools.flatMap(\.lines).flatMap(\.missedEdits) == ["edit 2: \(reason)"])
+        let lines = "✓ 1. set  (p.yaml:3:3)\n       request header: added X-Added: y\n       edit 2: "
+        #expect(explanation.text().contains(lines))
+    }
+
+    @Test("A stream says of each edit of its body that it is not made")
+    func stream() throws {
+        let profile = try RuleProfile(
+            "version: 1\nrewrite: { at: \"*\", rules: [{ modify: body, on: response, match: a, to: b }] }",
+            file: "p.yaml"
+        )
+        let response = DryRunResponse(fields: [("Content-Type", "text/event-stream")])
+        let explained = try #require(DryRunRequest("http://b.example/")).explained(by: profile, answered: response)
+        let text = explained.explanation.text()
+        #expect(text.contains("edit 1: response body: a stream"), "\(text)")
     }
 
     @Test("What a list does to what no rule matches is told of the tool")

@@ -81,6 +81,10 @@ struct ProfileLintTests {
                 "6:46 lint /old/ is a regular expression; the text is written \\/old/"
             ),
             (
+                "modify: body, on: response, match: 'a=(x+)', to: '$1'",
+                "6:60 lint 'match' is plain text, so $1 is no group; a regular expression is written /a=(x+)/"
+            ),
+            (
                 "modify: status, match: 200, to: '205 Done'",
                 "6:43 lint a response with status 205 has no body (RFC 9110 §15.3.6); a client may take one for the "
                     + "next response"

@@ -1,0 +1,29 @@
+package import ExchangeCore
+import Synchronization
+
+/// An edit of a rule that changed nothing, and why.
+package struct MissedEdit: Sendable {
+    /// As traces name it: the rule and the edit's number, `small pages #2`.
+    package let rule: String
+    package let direction: FlowDirection
+    package var reason: String
+}
+
+/// Gathers why edits changed nothing, for who asks why; exchanges of clients have none.
+package final class MissedEdits: Sendable {
+    /// That of the dry run under way.
+    @TaskLocal package static var current: MissedEdits?
+
+    private let edits = Mutex<[MissedEdit]>([])
+
+    package func add(_ rule: String, _ direction: FlowDirection, _ reason: String) {
+        edits.withLock { $0.append(MissedEdit(rule: rule, direction: direction, reason: reason)) }
+    }
+
+    /// The edits that changed nothing while `body` ran.
+    package static func gather<Result>(_ body: () throws -> Result) rethrows -> (Result, [MissedEdit]) {
+        let gathered = MissedEdits()
+        let result = try $current.withValue(gathered, operation: body)
+        return (result, gathered.edits.withLock { $0 })
+    }
+}

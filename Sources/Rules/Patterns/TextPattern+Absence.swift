@@ -1,0 +1,65 @@
+import Expressions
+import Text
+
+extension TextPattern {
+    /// A longer text is not looked for with other white space.
+    private static let longestSpaced = 200
+
+    /// Why the pattern is not found in a text: what was looked for, in how many bytes, and the nearest reason.
+    package func absence(in text: String) -> String {
+        let what = groupCount == nil ? "text \(description)" : description
+        let count = text.utf8.count
+        let place = "not found in \(count.grouped) byte\(count == 1 ? "" : "s")"
+        return "\(what) \(place)" + (nearest(in: text).map { "; \($0)" } ?? "")
+    }
+
+    private func nearest(in text: String) -> String? {
+        if isWhole, finds(isWhole: false, in: text) { return "'whole: true' asks for all of it, and it is a part" }
+        if isCaseSensitive, finds(isCaseSensitive: false, in: text) {
+            return "'case: true' tells capital letters apart, and it is there in others"
+        }
+        guard groupCount == nil else { return nil }
+        if let found = spaced(in: text) { return "it is there with other white space: '\(found.clipped(to: 60))'" }
+        return isLikeExpression ? "/…/ would be a regular expression" : nil
+    }
+
+    private func finds(isCaseSensitive: Bool? = nil, isWhole: Bool? = nil, in text: String) -> Bool {
+        let other = try? TextPattern(
+            self.text,
+            isCaseSensitive: isCaseSensitive ?? self.isCaseSensitive,
+            isWhole: isWhole ?? self.isWhole
+        )
+        return (try? other?.matches(text)) ?? false
+    }
+
+    /// What would match if white space did not count.
+    private func spaced(in text: String) -> String? {
+        let plain = TextPattern.plain(self.text)
+        guard plain.utf8.count <= TextPattern.longestSpaced else { return nil }
+        let pieces = plain.unicodeScalars.filter { !$0.properties.isWhitespace }.map { scalar in
+            scalar.isASCII && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
+                ? "\\\(scalar)" : String(scalar)
+        }
+        guard !pieces.isEmpty,
+            let expression = try? RegularExpression(
+                pieces.joined(separator: "\\s*"),
+                isCaseSensitive: isCaseSensitive,
+                isWhole: isWhole
+            )
+        else { return nil }
+        var found: String?
+        try? expression.forEachMatch(in: text) { match, subject in
+            found = String(decoding: UnsafeRawBufferPointer(rebasing: subject[match.whole]), as: UTF8.self)
+            return false
+        }
+        return found
+    }
+
+    /// Whether a plain text was probably meant as a regular expression: it has groups, or signs that only those have.
+    package var isLikeExpression: Bool {
+        guard groupCount == nil, let expression = try? RegularExpression(text, isCaseSensitive: true) else {
+            return false
+        }
+        return expression.groupCount > 0 || [".*", ".+", "\\d", "\\w", "\\s", "\\."].contains { text.contains($0) }
+    }
+}
