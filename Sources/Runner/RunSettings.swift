@@ -27,6 +27,10 @@ package struct RunSettings: Sendable {
     package var recorder = RecorderConfiguration.Mode.lossless
     /// The files of the rule profile, in the order of their rules.
     package var profiles: [String] = []
+    /// Whether the session is the one that `last` names from then on.
+    package var becomesLast = false
+    /// The file that gets the lines of exchanges; `nil` for standard output.
+    package var log: String?
     package var output = ExchangeLog.Form.lines
     /// Whether lines of JSON keep secrets.
     package var keepsSecrets = false

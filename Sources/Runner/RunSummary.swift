@@ -41,6 +41,12 @@ package enum RunSummary {
         return text
     }
 
+    /// What to say of a run without a command that had no exchange; `nil` for another.
+    package static func unused(_ summary: RecorderSummary) -> String? {
+        guard summary.isUnused else { return nil }
+        return "sluice: nothing used the proxy; 'sluice guide first-steps' says how clients find it\n"
+    }
+
     /// How much was masked in lines of JSON; `nil` for nothing.
     package static func masked(places: Int, exchanges: Int) -> String? {
         guard places > 0 else { return nil }
@@ -71,4 +77,9 @@ extension RecorderRemark {
             "\(path) has reached \(Measures.size(largest)): the bodies of its oldest exchanges are dropped from now on"
         }
     }
+}
+
+extension RecorderSummary {
+    /// Whether no exchange passed, recorded or not.
+    package var isUnused: Bool { exchanges + passed + leftOut == 0 }
 }

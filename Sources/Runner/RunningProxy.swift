@@ -35,6 +35,7 @@ package final class RunningProxy: Sendable {
     private let server: ProxyServer
     private let recorder: Recorder
     private let log: ExchangeLog
+    private let logFile: LogFile?
     let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
@@ -67,7 +68,8 @@ package final class RunningProxy: Sendable {
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let mask = settings.keepsSecrets ? nil : files.profile?.mask ?? MaskRules()
-        let log = ExchangeLog(form: settings.output, mask: mask, write: print)
+        let logFile = try settings.log.map { try LogFile(path: $0, report: report) }
+        let log = ExchangeLog(form: settings.output, mask: mask, write: logFile?.append ?? print)
         let problem = RecordingProblem()
         var recording = RecorderConfiguration(
             path: session,
@@ -89,6 +91,7 @@ package final class RunningProxy: Sendable {
                 report("sluice: recording stopped: \(error)\n")
             },
             onRemark: { remark in
+                if case .rotated(_, let new) = remark, settings.becomesLast { StandardPaths.rememberSession(new) }
                 if case .rotated = remark, !settings.reportsRotations { return }
                 report("sluice: \(remark.text)\n")
             }
@@ -99,10 +102,12 @@ package final class RunningProxy: Sendable {
                 files,
                 recorder,
                 log,
+                logFile,
                 problem,
                 report,
                 reportsRefusals ? .notice : .warning
             )
+            if settings.becomesLast, let path = running.session { StandardPaths.rememberSession(path) }
             await running.beginControl()
             await running.watchProfile()
             return running
@@ -120,11 +125,12 @@ package final class RunningProxy: Sendable {
         _ files: StartFiles,
         _ recorder: Recorder,
         _ log: ExchangeLog,
+        _ logFile: LogFile?,
         _ recordingProblem: RecordingProblem,
         _ report: @escaping @Sendable (String) -> Void,
         _ logLevel: Logger.Level
     ) async throws {
-        (self.settings, self.recorder, self.log) = (settings, recorder, log)
+        (self.settings, self.recorder, self.log, self.logFile) = (settings, recorder, log, logFile)
         (self.recordingProblem, self.report) = (recordingProblem, report)
         let profile = files.profile
         authority = files.authority
@@ -154,6 +160,9 @@ package final class RunningProxy: Sendable {
 
     /// How much was masked in what was printed of exchanges; `nil` for nothing.
     package var maskedSummary: String? { log.summary }
+
+    /// Whether every line for the file that `--log` names was written.
+    package var isLogWhole: Bool { logFile?.isWhole ?? true }
 
     /// The proxy that `--upstream-proxy` names, in words; `nil` without the option.
     package var upstreamSummary: String? { settings.upstreamProxy?.text }

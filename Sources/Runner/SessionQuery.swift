@@ -9,6 +9,8 @@ package struct SessionQuery {
     package let path: String
     private let filter: Filter
     private let unfinished = UnfinishedSearches()
+    /// How many exchanges were left out of joined sessions, since they were in flight; `nil` for a single session.
+    private let inFlight: Int?
 
     /// Whether it chooses all exchanges.
     package var isWhole: Bool { filter.matchesEverything }
@@ -25,8 +27,14 @@ package struct SessionQuery {
         throw StartError.nothingFits(path)
     }
 
-    /// What to say of exchanges in which the filter's expression was given up so far; `nil` for nothing.
-    package var remark: String? { unfinished.remark }
+    /// What to say of exchanges that were left out, or in which the filter's expression was given up so far; `nil` for
+    /// nothing.
+    package var remark: String? {
+        let count = inFlight ?? 0
+        let left = count == 0 ? nil : "\(count) exchange\(count == 1 ? "" : "s") in flight left out"
+        let remarks = [left, unfinished.remark].compactMap(\.self)
+        return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+    }
 
     /// Opens a session as ``open(_:work:)`` does, and reads the words of a filter; none choose everything.
     ///
@@ -37,9 +45,45 @@ package struct SessionQuery {
 
     /// Opens a session as ``open(_:work:)`` does.
     package init(session: String, filter: Filter, work: LongWork? = nil) throws {
-        self.filter = filter
-        path = try SessionQuery.path(session)
-        reader = try SessionQuery.open(path, work: work)
+        let path = try SessionQuery.path(session)
+        self.init(filter, path, try SessionQuery.open(path, work: work))
+    }
+
+    /// Splits the words after a session: those that end in `.sluice` are further sessions, the others are the filter.
+    package static func split(_ session: String, _ words: [String]) -> (sessions: [String], filter: [String]) {
+        func isSession(_ word: String) -> Bool { word.hasSuffix(".sluice") && !word.contains(":") }
+        return ([session] + words.filter(isSession), words.filter { !isSession($0) })
+    }
+
+    /// Opens sessions as one, in which their exchanges have new numbers if there are several.
+    ///
+    /// Throws as ``init(session:filter:work:)`` does.
+    package init(sessions: [String], filter: [String], work: LongWork? = nil) throws {
+        let filter = try SessionQuery.filter(filter.joined(separator: " "))
+        let paths = try sessions.map { try SessionQuery.path($0) }
+        guard paths.count > 1 else {
+            self.init(filter, paths.first ?? "", try SessionQuery.open(paths.first ?? "", work: work))
+            return
+        }
+        let joined = try ImportedArchive(joining: paths, work: work)
+        // The reader has it open.
+        defer { joined.remove() }
+        self.init(filter, paths[0], try joined.reader(), joined: joined.inFlight)
+    }
+
+    private init(_ filter: Filter, _ path: String, _ reader: SessionReader, joined: Int? = nil) {
+        (self.filter, self.path, self.reader, inFlight) = (filter, path, reader, joined)
+    }
+
+    /// Throws ``StartError`` where the joined sessions were recorded with different rules for masking.
+    package func requireOneMask() throws {
+        guard inFlight != nil else { return }
+        let rules = try Set(reader.rules().filter { !$0.sources.isEmpty }.map { try SessionMask.rules(in: $0.sources) })
+        guard rules.count > 1 else { return }
+        throw StartError(
+            "'mask:' differs between the profiles of these sessions.",
+            hint: "Give the rules to use with --profile FILE, or take one session at a time."
+        )
     }
 
     /// Opens a session: what ``path(_:)`` finds, or an archive.
@@ -67,8 +111,8 @@ package struct SessionQuery {
         }
     }
 
-    /// The file that a command names: a path, `last` for the newest session that was given no name, or the name alone of
-    /// one of these.
+    /// The file that a command names: a path, `last` for the session of the last run, or the name alone of one that was
+    /// given none.
     package static func path(_ session: String) throws -> String {
         if FileManager.default.fileExists(atPath: session) { return session }
         guard session == "last" else {
@@ -76,7 +120,7 @@ package struct SessionQuery {
             let isNamed = !session.isEmpty && !session.contains("/") && FileManager.default.fileExists(atPath: named)
             return isNamed ? named : session
         }
-        guard let newest = StandardPaths.newestSession else {
+        guard let newest = StandardPaths.lastSession else {
             throw StartError(
                 "There is no session in \(StandardPaths.sessions).",
                 hint: "sluice run and sluice demo record one."

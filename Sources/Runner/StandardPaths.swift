@@ -14,7 +14,9 @@ package enum StandardPaths {
     }
 
     /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
-    package static var sessions: String { directory("XDG_STATE_HOME", ".local/state") + "/sessions" }
+    package static var sessions: String { state + "/sessions" }
+
+    private static var state: String { directory("XDG_STATE_HOME", ".local/state") }
 
     /// The pattern of the names of sessions that were given none.
     package static func sessionPattern() throws -> SessionPattern {
@@ -36,12 +38,36 @@ package enum StandardPaths {
         return path
     }
 
-    /// The newest session that was given no name; `nil` where there is none.
-    package static var newestSession: String? { sessionNames.first.map { sessions + "/" + $0 } }
+    /// The session of the last run; `nil` where there is none.
+    package static var lastSession: String? { lastSession(in: state) }
+
+    static func lastSession(in state: String) -> String? {
+        let named = try? String(contentsOfFile: state + lastNamed, encoding: .utf8)
+        if let named, FileManager.default.fileExists(atPath: named) { return named }
+        return sessionNames(in: state).first.map { "\(state)/sessions/\($0)" }
+    }
+
+    /// The file with the path of the last run's session, if that was given a name.
+    private static let lastNamed = "/last"
+
+    /// Makes a session the last one.
+    static func rememberSession(_ path: String, in state: String = StandardPaths.state) {
+        let path = URL(fileURLWithPath: path).path
+        // The others are found by their names.
+        guard !path.hasPrefix(URL(fileURLWithPath: state + "/sessions").path + "/") else {
+            unlink(state + lastNamed)
+            return
+        }
+        // A convenience: a state directory that cannot be written to stops no run.
+        try? makeDirectory(state)
+        try? Data(path.utf8).write(to: URL(fileURLWithPath: state + lastNamed), options: .atomic)
+    }
 
     /// The names of the sessions that were given none, the newest first.
-    package static var sessionNames: [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
+    package static var sessionNames: [String] { sessionNames(in: state) }
+
+    private static func sessionNames(in state: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: state + "/sessions")) ?? []
         let pattern = try? sessionPattern()
         // Of those that began in one second the number says which is the newest.
         let numbered = names.filter { $0.hasSuffix(".sluice") }.map { name in

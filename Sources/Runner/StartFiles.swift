@@ -17,6 +17,17 @@ package struct StartFiles: Sendable {
     let access: ServerAccess
     let secrets: ServerAccess.Secrets
 
+    /// Throws ``StartError`` where the profile has assertions that nothing could be checked against.
+    package func checkAssertions(_ settings: RunSettings) throws {
+        guard settings.recordsNothing, let assertion = profile?.assertions.first else { return }
+        throw StartError(
+            "\(assertion.place): the assertions need a session, and --no-session records none.",
+            hint: "Leave out --no-session, or 'assert' in the profile.",
+            isUsage: true,
+            isPositioned: true
+        )
+    }
+
     /// What the profile says of replays.
     package var replay: ReplayRules { profile?.replay ?? ReplayRules() }
 

@@ -53,6 +53,9 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether no number of exchanges passes.
+    var isImpossible: Bool { relation == .fewer && number == 0 }
+
     package var description: String { relation.rawValue + String(number) }
 }
 
@@ -96,7 +99,10 @@ extension Assertion {
 
     private static func count(_ node: Node, _ reader: inout ProfileReader) -> CountTest? {
         guard let text = reader.text(node, "count") else { return nil }
-        if let test = CountTest(text) { return test }
+        if let test = CountTest(text) {
+            if test.isImpossible { reader.error("count: no count is \(test)", at: node) }
+            return test
+        }
         let message = "count must be a number, or one with >=, <=, > or < before it, not '\(text.prefix(40))'"
         reader.error(message, at: node)
         return nil

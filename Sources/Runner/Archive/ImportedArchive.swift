@@ -13,6 +13,8 @@ package struct ImportedArchive: Sendable {
     package let session: String
     /// How many exchanges the archive had.
     package let count: Int
+    /// How many were left out, since they were in flight.
+    private(set) var inFlight = 0
     /// The archive's own file.
     private let path: String
     private let directory: TemporaryDirectory
@@ -36,6 +38,49 @@ package struct ImportedArchive: Sendable {
             directory.remove()
             throw (error as? SessionError)?.naming(path, for: session) ?? error
         }
+    }
+
+    /// Joins sessions and archives into one session, with the rules that were in force in each; exchanges get new numbers.
+    init(joining paths: [String], work: LongWork?) throws {
+        path = paths.first ?? ""
+        directory = try TemporaryDirectory("archive")
+        session = directory.path + "/archive.sluice"
+        do {
+            (count, inFlight) = try ImportedArchive.join(paths, into: session, work)
+        } catch {
+            directory.remove()
+            throw error
+        }
+    }
+
+    private static func join(_ paths: [String], into session: String, _ work: LongWork?) throws -> (Int, Int) {
+        var configuration = RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
+        configuration.isTraffic = false
+        let recorder = try Recorder(configuration)
+        defer { recorder.close() }
+        let exchanges = Atomic<Int64>(1)
+        let connections = Atomic<Int64>(1)
+        var (count, inFlight) = (0, 0)
+        for path in paths {
+            work?.begin("reading \((path as NSString).lastPathComponent)", .things("exchange"))
+            if try !ArchiveFile.isArchive(path) {
+                for rules in try SessionQuery.open(path).rules() {
+                    recorder.noteRules(sources: rules.sources, switchedOff: rules.switchedOff, at: rules.at)
+                }
+            }
+            let outcome = try SessionImport(
+                session: session,
+                recorder: recorder,
+                makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
+                makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
+                progress: { part in (try? work?.report(nil, part: part)) != nil || work == nil }
+            ).run(path)
+            if let interruption = work?.interruption { throw interruption }
+            if let problem = outcome.problem { throw StartError("\(path) could not be read whole: \(problem)") }
+            (count, inFlight) = (count + outcome.count, inFlight + outcome.unfinished)
+        }
+        if let error = recorder.close().error { throw error }
+        return (count, inFlight)
     }
 
     /// Reads it as a session; throws `SessionError`, which names the archive.

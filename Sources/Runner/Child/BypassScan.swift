@@ -3,33 +3,65 @@ import NIOCore
 
 /// Finds the connections of a command's processes that do not lead to the proxy (Linux).
 ///
-/// Needs no privileges. It misses a connection that is opened and closed between two ``sample()`` calls, and those of
-/// processes of another user or in another network namespace.
+/// Needs no privileges. It misses a connection that is opened and closed between two looks, and those of processes of
+/// another user or in another network namespace.
 struct BypassScan {
     private static let dns: UInt16 = 53
     /// More than a user reads, so that a program that scans ports does not fill our memory.
     private static let mostReported = 1_000
+    /// How often a new socket may be missing from the table before it is taken for one that is not of TCP.
+    private static let mostGlances = 5
 
-    private let proxy: SocketEndpoint?
+    /// Where Sluice listens.
+    private let listeners: [SocketEndpoint]
     private let table = SocketTable()
     private var tree: ProcessTree
+    /// The number of the newest process of the system when the tree was last refreshed.
+    private var newestProcess: Substring?
+    /// How often each open socket of the command was seen by ``hasNewSocket()``.
+    private var glances: [UInt64: Int] = [:]
+    /// The programs of the command's processes, as far as ``sample()`` saw them.
+    private(set) var programs: Set<String> = []
     /// Sockets whose owner was already searched for.
     private var examined: Set<UInt64> = []
     /// Ports on which some process listens or did: their connections came in, and were not made by the command.
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`.
-    init(variable: String, proxy: SocketAddress) {
-        self.proxy = SocketEndpoint(proxy)
+    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`. Connections to the
+    /// `listeners` are none past the proxy.
+    init(variable: String, listeners: [SocketAddress]) {
+        self.listeners = listeners.compactMap { SocketEndpoint($0) }
         tree = ProcessTree(variable: variable)
     }
 
     mutating func start(_ root: pid_t) { tree.start(root) }
 
+    /// Whether a process of the command has opened a socket, so that ``sample()`` may find a connection; takes much less
+    /// time than that for a few processes.
+    mutating func hasNewSocket() -> Bool {
+        let newest = ProcessFiles.newest
+        if newest == nil || newest != newestProcess {
+            newestProcess = newest
+            if tree.refresh() { examined = [] }
+        }
+        var hasNew = false
+        var open: [UInt64: Int] = [:]
+        for pid in tree.members {
+            ProcessFiles.forEachSocket(of: pid) { inode in
+                let count = min(Self.mostGlances, glances[inode] ?? 0) + 1
+                open[inode] = count
+                if count <= Self.mostGlances, !examined.contains(inode) { hasNew = true }
+            }
+        }
+        glances = open
+        return hasNew
+    }
+
     /// The new connections; each destination of each process once.
     mutating func sample() -> [BypassedConnection] {
         if tree.refresh() { examined = [] }
+        programs.formUnion(tree.members.map { ProcessFiles.program(of: $0) }.prefix(Self.mostReported))
         let candidates = candidates()
         examined.formIntersection(candidates.keys)
         // Reading the open files of every process is the expensive part, and needless where no socket is new.
@@ -66,11 +98,12 @@ struct BypassScan {
         return candidates.filter { !listening.contains($0.value.local.port) }
     }
 
-    /// Whether a connection leads neither to the proxy nor to a DNS server.
+    /// Whether a connection leads neither to Sluice nor to a DNS server.
     func passesProxy(_ row: SocketRow) -> Bool {
         if row.remote.port == Self.dns { return false }
-        guard let proxy, row.remote.port == proxy.port else { return true }
-        if row.remote.address == proxy.address { return false }
-        return !(proxy.isUnspecified && row.isLocal)
+        return !listeners.contains { listener in
+            row.remote.port == listener.port
+                && (row.remote.address == listener.address || listener.isUnspecified && row.isLocal)
+        }
     }
 }

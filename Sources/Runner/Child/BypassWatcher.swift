@@ -4,17 +4,22 @@ import Synchronization
 
 /// Watches a running command for connections past the proxy, on a thread of its own.
 ///
-/// It samples every 5 ms until it has used 100 ms of processor time, since the connections of short commands are short;
-/// then every 50 ms, or more rarely where a sample takes long, so that it needs at most 0.7 % of a core. Elsewhere than
-/// on Linux nothing is found.
+/// Every millisecond it looks whether the command has opened a socket, since the connections of short commands are short,
+/// and samples if so; else it samples every 50 ms. It needs at most a quarter of a second of processor time at once, and a
+/// fiftieth of a core over time; what comes faster is missed. Elsewhere than on Linux nothing is found.
 final class BypassWatcher: Sendable {
-    private static let allowance = 0.1
-    private static let shortestPause = 0.005
-    private static let usualPause = 0.05
-    /// The least pause, as a multiple of the time that a sample took.
-    private static let pauseRatio = 150.0
+    /// What was seen of a command.
+    struct Findings: Sendable {
+        var connections: [BypassedConnection] = []
+        /// The programs of the command's processes.
+        var programs: Set<String> = []
+    }
 
-    private let found = Mutex<[BypassedConnection]>([])
+    private static let shortestPause: UInt64 = 1_000_000
+    private static let usualPause: UInt64 = 50_000_000
+    private static let share: Int64 = 50
+
+    private let found = Mutex(Findings())
     private let stopping = DispatchSemaphore(value: 0)
     private let stopped = DispatchSemaphore(value: 0)
 
@@ -27,7 +32,7 @@ final class BypassWatcher: Sendable {
     }
 
     /// Takes a last sample and stops; returns all that was found.
-    func stop() async -> [BypassedConnection] {
+    func stop() async -> Findings {
         stopping.signal()
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -40,28 +45,24 @@ final class BypassWatcher: Sendable {
 
     private func watch(_ scan: BypassScan, _ onFound: (BypassedConnection) -> Void) {
         var scan = scan
+        var allowance = ScanAllowance(share: Self.share)
         var isLast = false
-        let start = Self.processorSeconds
-        var used = 0.0
+        var nextSample: UInt64 = 0
         while true {
-            for connection in scan.sample() {
-                found.withLock { $0.append(connection) }
-                onFound(connection)
+            let begin = ScanAllowance.processorTime
+            let now = DispatchTime.now().uptimeNanoseconds
+            if isLast || now >= nextSample || scan.hasNewSocket() {
+                let connections = scan.sample()
+                found.withLock { $0.connections += connections }
+                connections.forEach(onFound)
+                nextSample = now + Self.usualPause
             }
             if isLast { break }
-            let before = used
-            used = Self.processorSeconds - start
-            let longPause = max(Self.usualPause, (used - before) * Self.pauseRatio)
-            let pause = used < Self.allowance ? Self.shortestPause : longPause
+            let wait = allowance.pause(after: ScanAllowance.processorTime &- begin, now: now)
+            let pause = DispatchTimeInterval.nanoseconds(Int(clamping: max(Self.shortestPause, wait)))
             isLast = stopping.wait(timeout: .now() + pause) == .success
         }
+        found.withLock { $0.programs = scan.programs }
         stopped.signal()
-    }
-
-    /// The processor time that this thread has used so far.
-    private static var processorSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

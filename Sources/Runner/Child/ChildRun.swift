@@ -9,10 +9,12 @@ package enum ChildRun {
     /// It gets our standard streams and terminal, and variables for the proxy and the authority
     /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
     /// meanwhile: they are passed on, unless the terminal sent them to the whole group. `note` gets each line that the
-    /// user should read before the command starts. `credentials` are what the proxy asks for.
+    /// user should read before the command starts. `credentials` are what the proxy asks for. Connections to the `listeners`
+    /// are none past the proxy; `nil` where connections that lead elsewhere may reach it all the same.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,
+        listeners: [SocketAddress]? = [],
         authority: CertificateAuthority,
         credentials: BasicCredentials? = nil,
         inherited: [String: String],
@@ -24,15 +26,21 @@ package enum ChildRun {
         environment.credentials = credentials
         for text in environment.notes + trust.notes { note(text) }
         let variables = environment.variables
-        var scan = BypassScan(variable: "SLUICE_CA=\(trust.authority)", proxy: proxy)
+        var scan = listeners.map { BypassScan(variable: "SLUICE_CA=\(trust.authority)", listeners: [proxy] + $0) }
         let child = try SignalRelay.add { () throws(ChildError) in
             try ChildProcess.start(command, environment: variables)
         }
-        scan.start(child.pid)
-        let watcher = BypassWatcher(scan)
+        scan?.start(child.pid)
+        let watcher = scan.map { BypassWatcher($0) }
         let exitCode = await child.exitCode()
         SignalRelay.remove(child)
-        return ChildOutcome(exitCode: exitCode, bypassed: await watcher.stop())
+        let findings = await watcher?.stop() ?? .init()
+        let program = String(command.executable.split(separator: "/").last ?? "")
+        return ChildOutcome(
+            exitCode: exitCode,
+            bypassed: findings.connections,
+            programs: findings.programs.union([program])
+        )
     }
 }
 
@@ -41,9 +49,27 @@ package struct ChildOutcome: Sendable {
     package let exitCode: Int32
     /// Connections past the proxy that were seen while it ran, in the order in which they were found.
     package let bypassed: [BypassedConnection]
+    /// The programs of its processes, as far as they were seen.
+    package var programs: Set<String> = []
 
-    /// The lines that report the bypassed connections; processes of one program with the same destination share a line.
-    package var notes: [String] {
+    /// The lines that report bypassed connections, or that nothing used the proxy, and why clients ignore it. Processes of one
+    /// program with the same destination share a line.
+    package func notes(isUnused: Bool) -> [String] {
+        guard isUnused || !bypassed.isEmpty else { return [] }
+        var notes = isUnused ? ["nothing used the proxy"] : []
+        notes += connectionLines
+        let suspects = isUnused ? programs : Set(bypassed.map(\.process))
+        let reasons = ProxyIgnorance.reasons(for: suspects)
+        if !reasons.isEmpty {
+            notes.append("clients that ignore the proxy:")
+            notes += reasons.map { "  \($0)" }
+        } else if isUnused {
+            notes.append("  \(ProxyIgnorance.general)")
+        }
+        return notes + ["'sluice guide headless' says what helps"]
+    }
+
+    private var connectionLines: [String] {
         let limit = 20
         func key(_ connection: BypassedConnection) -> [String] {
             [connection.address, "\(connection.port)", connection.process]
@@ -51,12 +77,13 @@ package struct ChildOutcome: Sendable {
         let groups = Dictionary(grouping: bypassed, by: key)
         let firsts = bypassed.filter { groups[key($0)]?.first == $0 }
         guard !firsts.isEmpty else { return [] }
-        var notes = ["\(firsts.count == 1 ? "a connection was" : "connections were") made past the proxy:"]
+        let what = firsts.count == 1 ? "a connection was" : "connections were"
+        var lines = ["\(what) made past the proxy (very short ones may be missing):"]
         for first in firsts.prefix(limit) {
             let count = groups[key(first)]?.count ?? 1
-            notes.append("  \(first)\(count > 1 ? " and \(count - 1) more like it" : "")")
+            lines.append("  \(first)\(count > 1 ? " and \(count - 1) more like it" : "")")
         }
-        if firsts.count > limit { notes.append("  and \(firsts.count - limit) more") }
-        return notes
+        if firsts.count > limit { lines.append("  and \(firsts.count - limit) more") }
+        return lines
     }
 }

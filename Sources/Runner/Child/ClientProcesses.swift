@@ -95,12 +95,14 @@ final class ClientProcesses: ClientProcessSource {
 
 /// How much processor time scans may take; all in nanoseconds.
 struct ScanAllowance {
-    /// A twentieth of the time that passes.
-    private static let share: Int64 = 20
     private static let most: Int64 = 250_000_000
 
+    /// The part of the time that passes: 20 for a twentieth.
+    private let share: Int64
     private var left = ScanAllowance.most
     private var last: UInt64?
+
+    init(share: Int64 = 20) { self.share = share }
 
     /// The time that this thread has had on a processor.
     static var processorTime: UInt64 {
@@ -113,8 +115,8 @@ struct ScanAllowance {
     mutating func pause(after took: UInt64, now: UInt64) -> UInt64 {
         let passed = last.map { now > $0 ? now - $0 : 0 } ?? 0
         last = now
-        left = min(Self.most, left + Int64(clamping: passed) / Self.share) - Int64(clamping: took)
-        return left >= 0 ? 0 : UInt64(-left) * UInt64(Self.share)
+        left = min(Self.most, left + Int64(clamping: passed) / share) - Int64(clamping: took)
+        return left >= 0 ? 0 : UInt64(-left) * UInt64(share)
     }
 }
 

@@ -36,6 +36,12 @@ enum ProcessFiles {
         return processes
     }
 
+    /// The number of the process or thread that was made last; `nil` where the system does not say.
+    static var newest: Substring? {
+        // Of `/proc/loadavg` the last field.
+        content("/proc/loadavg").flatMap { String(decoding: $0, as: UTF8.self).split(separator: " ").last }
+    }
+
     static func parent(of pid: pid_t) -> pid_t? {
         // The program's name, in parentheses, may have parentheses and spaces itself.
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")")) else {

@@ -15,6 +15,7 @@ package enum Demo {
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
+        settings.becomesLast = true
         try await run(settings)
     }
 

@@ -127,7 +127,8 @@ struct BrowserCommand: AsyncParsableCommand {
 
     private func runWithConsole(_ browser: InstalledBrowser, _ settings: RunSettings) async throws {
         var settings = settings
-        (settings.output, settings.reportsRotations) = (.quiet, false)
+        if settings.log == nil { settings.output = .quiet }
+        settings.reportsRotations = false
         let (chosen, files) = (settings, try StartFiles(settings))
         try await Screen.run(.live, LinearOptions.parse([])) { stopping in
             var (running, services) = try await LiveServices.run(chosen, files, stopping)

@@ -41,6 +41,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         var settings = try proxy.settings(port: 8080)
         settings.session = session
         try bounds.apply(to: &settings)
+        settings.becomesLast = true
         settings.reportsRotations = false
         settings.profiles = profile
         settings.output = .quiet

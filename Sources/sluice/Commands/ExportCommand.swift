@@ -37,7 +37,8 @@ struct Export: ParsableCommand {
 
     @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
     var session: String
-    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
+    @Argument(help: .value("filter", "Which exchanges; further files .sluice are exported, too."), completion: .filter)
+    var filter: [String] = []
     @Option(help: "What is written: commands, programs, data, a table, a page, or a zip with all.")
     var format: ExportFormat
     @Option(
@@ -83,7 +84,9 @@ struct Export: ParsableCommand {
                 isUsage: true
             )
         }
-        try OutputPlace.check(output, reading: SessionQuery.path(session))
+        for session in SessionQuery.split(session, filter).sessions {
+            try OutputPlace.check(output, reading: SessionQuery.path(session))
+        }
         if isDirectory, let output, !force, OutputDirectory.isThere(output) {
             throw StartError("\(output) is there already, and not empty.", hint: "--force writes into it.")
         }
@@ -100,7 +103,9 @@ struct Export: ParsableCommand {
         // What cannot be written is told before anything is read. Recorded traffic may hold secrets.
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         let directory = try isDirectory ? output.map { try OutputDirectory($0, isForced: force) } : nil
-        let query = try SessionQuery(session: session, filter: filter, work: work)
+        let (sessions, filter) = SessionQuery.split(session, filter)
+        let query = try SessionQuery(sessions: sessions, filter: filter, work: work)
+        if !secrets, profile.isEmpty { try query.requireOneMask() }
         try query.requireMatch()
         var title = "finding secrets"
         let pipeline = try ExportPipeline(query, work) { title }

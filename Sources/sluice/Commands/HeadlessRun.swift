@@ -33,12 +33,25 @@ struct RecordingOptions: ParsableArguments {
     var profile: [String] = []
 
     @Flag(help: "Print no line for each exchange.") var quiet = false
-    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
-    @Flag(help: "With --json: keep secrets as they were.") var secrets = false
+    @Flag(help: "Print one JSON object for each exchange, with its secrets masked; with a command needs --log.")
+    var json = false
+    @Option(
+        help: .value(
+            "file",
+            "Write the line of each exchange to a file, also beside a command; JSON with --json or a name that ends in .jsonl."
+        ),
+        completion: .file()
+    )
+    var log: String?
+    @Flag(help: "With JSON: keep secrets as they were.") var secrets = false
+
+    /// Whether each exchange is a JSON object.
+    private var hasJSON: Bool { json || log?.lowercased().hasSuffix(".jsonl") == true }
 
     func validate() throws {
         if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
-        if secrets, !json { throw ValidationError("--secrets goes with --json.") }
+        if quiet, log != nil { throw ValidationError("--quiet and --log exclude each other.") }
+        if secrets, !hasJSON { throw ValidationError("--secrets goes with --json or --log FILE.jsonl.") }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
         if noSession, bounds.isGiven {
@@ -55,8 +68,14 @@ struct RecordingOptions: ParsableArguments {
         settings.recorder = recorder
         settings.profiles = profile
         settings.keepsSecrets = secrets
+        settings.becomesLast = true
+        settings.log = log
         // The command has the standard output to itself.
-        settings.output = json ? .json : quiet || hasCommand ? .quiet : .lines
+        let hasLines = log != nil || !quiet && !hasCommand
+        if hasCommand, json, !hasLines {
+            throw ValidationError("--json with a command needs --log FILE: standard output is the command's.")
+        }
+        settings.output = hasJSON ? .json : hasLines ? .lines : .quiet
     }
 }
 
@@ -92,15 +111,22 @@ struct HeadlessRun {
     func run(_ child: ChildCommand?, _ settings: RunSettings, _ files: StartFiles) async throws {
         // A command gets the signals, so they must be as they were when it is started.
         if child == nil { StopSignals.prepare() }
-        let running = try await RunningProxy.start(settings, files: files)
-        announce(running)
+        let running = try await start(settings, files)
         guard let child else {
             await StopSignals.wait()
             StandardStreams.error("sluice: stopping; once more ends it at once\n")
             if !(await finish(running)) { throw ExitCode(1) }
             return
         }
-        try await end(running, with: await run(child, running))
+        let (code, outcome) = await run(child, running)
+        try await end(running, with: code, outcome)
+    }
+
+    private func start(_ settings: RunSettings, _ files: StartFiles) async throws -> RunningProxy {
+        try files.checkAssertions(settings)
+        let running = try await RunningProxy.start(settings, files: files)
+        announce(running)
+        return running
     }
 
     /// Runs the proxy until `body` ends, whose result is the exit code.
@@ -109,8 +135,7 @@ struct HeadlessRun {
         _ files: StartFiles,
         until body: (RunningProxy) async throws -> Int32
     ) async throws {
-        let running = try await RunningProxy.start(settings, files: files)
-        announce(running)
+        let running = try await start(settings, files)
         var code: Int32 = 1
         do {
             code = try await body(running)
@@ -120,43 +145,50 @@ struct HeadlessRun {
         try await end(running, with: code)
     }
 
-    private func end(_ running: RunningProxy, with code: Int32) async throws {
+    private func end(_ running: RunningProxy, with code: Int32, _ outcome: ChildOutcome? = nil) async throws {
         StopSignals.prepare()
-        let isFine = await finish(running)
+        let isFine = await finish(running, outcome)
         if code != 0 { throw ExitCode(code) }
         if !isFine { throw ExitCode(1) }
     }
 
-    /// Runs the command to its end; returns its exit code.
-    private func run(_ child: ChildCommand, _ running: RunningProxy) async -> Int32 {
+    /// Runs the command to its end; returns the exit code, and its outcome if it could be started.
+    private func run(_ child: ChildCommand, _ running: RunningProxy) async -> (Int32, ChildOutcome?) {
+        // The system redirects connections to a transparent listener, which look as if they led elsewhere.
+        let isTransparent = running.listening.contains { $0.mode == .transparent }
         do {
             let outcome = try await ChildRun.run(
                 child,
                 proxy: running.address,
+                listeners: isTransparent ? nil : running.listening.map(\.address),
                 authority: running.authority,
                 credentials: running.ownCredentials,
                 inherited: environment,
                 note: { StandardStreams.error("sluice: \($0)\n") }
             )
-            for note in outcome.notes { StandardStreams.error("sluice: \(note)\n") }
-            return outcome.exitCode
+            return (outcome.exitCode, outcome)
         } catch {
             StandardStreams.error("sluice: \(error)\n")
-            return (error as? ChildError)?.exitCode ?? 1
+            return ((error as? ChildError)?.exitCode ?? 1, nil)
         }
     }
 
     /// Stops the proxy, prints the summary, and checks the profile's assertions; returns whether everything was
     /// recorded and every assertion holds.
-    private func finish(_ running: RunningProxy) async -> Bool {
+    private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
+        if let outcome {
+            for note in outcome.notes(isUnused: summary.isUnused) { StandardStreams.error("sluice: \(note)\n") }
+        } else if let unused = RunSummary.unused(summary) {
+            StandardStreams.error(unused)
+        }
         let end = ending()
         StandardStreams.error(end.text)
         do {
             let results = try await running.checkAssertions()
             for result in results { StandardStreams.error(result.text) }
-            return end.isFine && summary.error == nil && results.allSatisfy(\.passes)
+            return end.isFine && summary.error == nil && running.isLogWhole && results.allSatisfy(\.passes)
         } catch {
             StandardStreams.error("sluice: \(error)\n")
             return false

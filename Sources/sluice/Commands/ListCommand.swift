@@ -15,7 +15,11 @@ struct List: ParsableCommand {
 
     @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
     var session: String
-    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
+    @Argument(
+        help: .value("filter", "Which exchanges; further files .sluice are listed one after the other."),
+        completion: .filter
+    )
+    var filter: [String] = []
     @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
 
@@ -24,18 +28,26 @@ struct List: ParsableCommand {
     }
 
     func run() throws {
-        guard json, !secrets else { return try list() }
+        let (sessions, filter) = SessionQuery.split(session, filter)
+        for session in sessions {
+            if sessions.count > 1, !json { StandardStreams.out("\(session):\n") }
+            try list(session, filter)
+        }
+    }
+
+    private func list(_ session: String, _ filter: [String]) throws {
+        guard json, !secrets else { return try list(session, filter, nil) }
         let isShown = isatty(STDOUT_FILENO) == 0
         try LongWork.run(
             "finding secrets",
             .things("exchange"),
             consequence: "The list is not whole.",
             isShown: isShown
-        ) { work in try list(work) }
+        ) { work in try list(session, filter, work) }
     }
 
     /// Lists the exchanges; with work to report on, without their secrets.
-    private func list(_ work: LongWork? = nil) throws {
+    private func list(_ session: String, _ filter: [String], _ work: LongWork?) throws {
         let query = try SessionQuery(session: session, filter: filter, work: work)
         let output = try OutputFile(nil)
         let mask = try work.map { work in

@@ -20,7 +20,8 @@ struct Stats: ParsableCommand {
     )
 
     @Argument(help: "The session file, 'last' for the newest one, or a HAR.", completion: .session) var session: String
-    @Argument(help: .value("filter", "Which exchanges."), completion: .filter) var filter: [String] = []
+    @Argument(help: .value("filter", "Which exchanges; further files .sluice count, too."), completion: .filter)
+    var filter: [String] = []
     @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?
     @Flag(help: "Print one JSON object, with secrets in paths masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
@@ -32,7 +33,8 @@ struct Stats: ParsableCommand {
     func run() throws {
         let consequence = "There is no count."
         let (query, statistics) = try LongWork.run("counting", .things("exchange"), consequence: consequence) { work in
-            let query = try SessionQuery(session: session, filter: filter, work: work)
+            let (sessions, filter) = SessionQuery.split(session, filter)
+            let query = try SessionQuery(sessions: sessions, filter: filter, work: work)
             work.begin("counting", .things("exchange"))
             return (query, try query.statistics(countsEndpoints: by != .host, work: work))
         }
@@ -40,6 +42,7 @@ struct Stats: ParsableCommand {
         let output = try OutputFile(nil)
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
         guard !json else {
+            if !secrets { try query.requireOneMask() }
             let mask = try secrets ? nil : ReportMask([query.reader], SessionMask.rules(of: query.reader))
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             return try output.write(try report.json(mask?.record))

@@ -240,6 +240,7 @@ struct AssertionTests {
     @Test(
         "Mistakes are pointed at",
         arguments: [
+            ("{ filter: a, count: \"<0\" }", "2:29 count: no count is <0"),
             ("{ count: 1 }", "2:9 an assertion needs 'filter'"),
             ("{ filter: \"host:a hots:b\" }", "2:27"),
             ("{ filter: \"*\", count: some }", "2:31 count must be a number"),

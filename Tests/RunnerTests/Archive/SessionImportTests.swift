@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
 import Recording
 import Support
@@ -88,6 +89,26 @@ struct SessionImportTests {
         _ = try await edits.edit(.delete(ExchangeNumbers([3])))
         await #expect(throws: ControlError.self) { try await edits.importExchanges(of: path) { _ in true } }
         try await edits.close()
+    }
+
+    @Test func `several sessions are joined for a query, with the rules of each`() throws {
+        let (first, recorder) = try session("a.sluice")
+        recorder.noteRules(sources: [ProfileSource(file: "p.yaml", text: "mask: { also: [x] }")], switchedOff: [])
+        recorder.close()
+        let (second, open) = try session("b.sluice", requests: 3, isOpen: true)
+        defer { open.close() }
+        let (sessions, filter) = SessionQuery.split(first, [second, "path:/1", "path:/x.sluice"])
+        #expect(sessions == [first, second] && filter == ["path:/1", "path:/x.sluice"])
+        let query = try SessionQuery(sessions: sessions, filter: ["path:/1"])
+        var found: [Int64] = []
+        try query.forEachMatch { found.append($0.id.number) }
+        #expect(found == [1, 3])
+        #expect(query.remark == "1 exchange in flight left out")
+        #expect(try SessionMask.rules(of: query.reader).also == ["x"])
+        #expect(throws: Never.self) { try query.requireOneMask() }
+        open.noteRules(sources: [ProfileSource(file: "q.yaml", text: "mask: { also: [y] }")], switchedOff: [])
+        open.flush()
+        #expect(throws: StartError.self) { try SessionQuery(sessions: sessions, filter: []).requireOneMask() }
     }
 
     @Test func `another session comes in whole: bodies, arrivals, heads, notes and addresses`() async throws {

@@ -17,7 +17,7 @@ extension RealProcessTests {
             proxy: Listener
         ) throws -> (child: ChildProcess, scan: BypassScan) {
             let mark = "SLUICE_CA=/tmp/\(UUID().uuidString)"
-            var scan = BypassScan(variable: mark, proxy: try proxy.address)
+            var scan = BypassScan(variable: mark, listeners: [try proxy.address])
             var variables = Self.variables
             variables["SLUICE_CA"] = String(mark.dropFirst("SLUICE_CA=".count))
             let child = try ChildProcess.start(ChildCommand(words, environment: variables), environment: variables)
@@ -91,21 +91,42 @@ extension RealProcessTests {
             for descriptor in [ours, accepted, later] { close(descriptor) }
         }
 
+        @Test("A socket that the command has opened is seen at a glance, until it was sampled")
+        func glance() async throws {
+            let (proxy, server) = (try Listener(), try Listener())
+            var (child, scan) = try start(["python3", "-c", Self.client, "\(server.port)"], proxy: proxy)
+            let past = await onOwnThread { server.accept() }
+            #expect(scan.hasNewSocket())
+            #expect(scan.sample().map(\.port).contains(server.port))
+            #expect(!scan.hasNewSocket())
+            close(past)
+            #expect(await child.exitCode() == 0)
+        }
+
         @Test("A connection for names, or to a proxy on all addresses, is none past the proxy")
         func rows() throws {
             func endpoint(_ text: String, _ port: Int) throws -> SocketEndpoint {
                 try #require(SocketEndpoint(SocketAddress(ipAddress: text, port: port)))
             }
-            func passes(_ remote: String, _ port: Int, from local: String = "127.0.0.1", proxy: String) throws -> Bool {
+            func passes(
+                _ remote: String,
+                _ port: Int,
+                from local: String = "127.0.0.1",
+                proxy: String,
+                others: [SocketAddress] = []
+            ) throws -> Bool {
                 let row = SocketRow(
                     local: try endpoint(local, 40_000),
                     remote: try endpoint(remote, port),
                     state: SocketRow.State.established,
                     inode: 1
                 )
-                return BypassScan(variable: "A=b", proxy: try SocketAddress(ipAddress: proxy, port: 8_080))
-                    .passesProxy(row)
+                let proxy = try SocketAddress(ipAddress: proxy, port: 8_080)
+                return BypassScan(variable: "A=b", listeners: [proxy] + others).passesProxy(row)
             }
+            let reverse = try SocketAddress(ipAddress: "127.0.0.1", port: 9_090)
+            #expect(try !passes("127.0.0.1", 9_090, proxy: "127.0.0.1", others: [reverse]))
+            #expect(try !passes("127.0.0.1", 8_080, proxy: "127.0.0.1", others: [reverse]))
             #expect(try !passes("192.0.2.53", 53, proxy: "127.0.0.1"))
             #expect(try !passes("127.0.0.1", 8_080, proxy: "127.0.0.1"))
             #expect(try !passes("::ffff:127.0.0.1", 8_080, proxy: "127.0.0.1"))
@@ -134,7 +155,9 @@ extension RealProcessTests {
             #expect(await ports.next() == server.port)
             close(first)
             let last = await onOwnThread { second.accept() }
-            #expect(await watcher.stop().map(\.port) == [server.port, second.port])
+            let findings = await watcher.stop()
+            #expect(findings.connections.map(\.port) == [server.port, second.port])
+            #expect(findings.programs.contains { $0.hasPrefix("python3") }, "\(findings.programs)")
             close(last)
             #expect(await child.exitCode() == 0)
         }

@@ -81,9 +81,10 @@ extension RealProcessTests {
             // Sockets that other tests are just making may be inherited, so only our own counts.
             let ours = outcome.bypassed.filter { $0.port == server.port }
             #expect(ours.count == 1)
-            #expect(outcome.notes.first?.hasSuffix("made past the proxy:") == true)
+            let notes = outcome.notes(isUnused: false)
+            #expect(notes.first?.contains("made past the proxy (very short ones may be missing):") == true)
             let pid = try #require(ours.first).pid
-            let note = outcome.notes.first { $0.hasPrefix("  127.0.0.1:\(server.port) (python3") }
+            let note = notes.first { $0.hasPrefix("  127.0.0.1:\(server.port) (python3") }
             #expect(note?.hasSuffix(", pid \(pid), on this machine)") == true)
         }
 
@@ -107,7 +108,8 @@ extension RealProcessTests {
             var notes: [String] = []
             let outcome = try await run(["true"]) { notes.append($0) }
             #expect(outcome.exitCode == 0)
-            #expect(outcome.notes == [])
+            #expect(outcome.notes(isUnused: false) == [])
+            #expect(outcome.programs.contains("true"))
             #expect(notes == ["the authorities that SSL_CERT_FILE names cannot be used: no such file (/nowhere)"])
         }
     }
@@ -129,11 +131,13 @@ extension RealProcessTests {
             ]
         )
         #expect(
-            outcome.notes == [
-                "connections were made past the proxy:",
+            outcome.notes(isUnused: false) == [
+                "connections were made past the proxy (very short ones may be missing):",
                 "  192.0.2.1:443 (node, pid 7) and 2 more like it",
                 "  [::1]:5432 (node, pid 7, on this machine)",
-                "  192.0.2.1:443 (curl, pid 11)",
+                "  192.0.2.1:443 (curl, pid 11)", "clients that ignore the proxy:",
+                "  Node before 22.21 ignores proxy variables, as do clients with an agent of their own",
+                "'sluice guide headless' says what helps",
             ]
         )
     }
@@ -141,7 +145,24 @@ extension RealProcessTests {
     @Test("A long list is cut, and says so")
     func long() {
         let outcome = ChildOutcome(exitCode: 0, bypassed: (1...25).map { connection("192.0.2.1", $0, "scan", 7) })
-        #expect(outcome.notes.count == 22)
-        #expect(outcome.notes.last == "  and 5 more")
+        let notes = outcome.notes(isUnused: false)
+        #expect(notes.count == 23)
+        #expect(notes.dropLast().last == "  and 5 more")
+    }
+
+    @Test(
+        "A run through which nothing came says so, and why by the runtimes that it had",
+        arguments: [
+            (["sh", "node"], "Node before 22.21"), (["python3.11"], "trust_env=True"), (["go"], "for localhost"),
+            (["cart.test"], "for localhost"), (["ruby3.1"], "for localhost"), (["java"], "Apache HttpClient"),
+            (["php8.2"], "file_get_contents"), (["true", "nodemon-x", "golem"], "Go and Ruby with localhost"),
+        ]
+    )
+    func unused(programs: [String], words: String) {
+        let notes = ChildOutcome(exitCode: 0, bypassed: [], programs: Set(programs)).notes(isUnused: true)
+        #expect(notes.first == "nothing used the proxy")
+        #expect(notes.contains { $0.contains(words) }, "\(notes)")
+        #expect(notes.count { $0.hasPrefix("  ") } == 1)
+        #expect(notes.last == "'sluice guide headless' says what helps")
     }
 }
