@@ -101,6 +101,7 @@ struct Sluice: AsyncParsableCommand {
             Export.self, ProfileCommand.self,
             ToolCommand.self, PresetsCommand.self,
             HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
+            StatusCommand.self, StopCommand.self, CommentCommand.self,
             KeysCommand.self, GuideCommand.self, Import.self, CA.self, DoctorCommand.self,
             ProxyAuthCommand.self, TransparentCommand.self,
         ],

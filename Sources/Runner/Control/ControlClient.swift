@@ -127,6 +127,8 @@ package struct ControlClient: Sendable {
 extension ControlClient: ControlTarget {
     package func status() async throws -> ControlStatus { try await ask(.init(command: .status), \.status) }
 
+    package func stop() async throws -> String { try await ask(.init(command: .stop), \.message) }
+
     package func tools() async throws -> [ToolState] { try await ask(.init(command: .toolList), \.tools) }
 
     package func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {

@@ -27,6 +27,7 @@ final class ControlDispatcher: Sendable {
         let isForced = request.force ?? false
         switch request.command {
         case .status: return ControlReply(status: try await target.status())
+        case .stop: return ControlReply(message: try await target.stop())
         case .toolList: return ControlReply(tools: try await target.tools())
         case .toolSet:
             let names = (request.tools ?? []) + (request.tool.map { [$0] } ?? [])

@@ -44,6 +44,33 @@ package enum ControlListing {
         return "\(what) in \(clock(max(0, hold.remaining ?? 0)))"
     }
 
+    // MARK: - Status
+
+    /// Where a Sluice listens, what it records, and what is in force, a line each.
+    package static func text(_ status: ControlStatus) -> String {
+        let listeners = status.listeners ?? [ListenerState(mode: ListenerState.forward, address: status.address)]
+        var rows = [["Sluice", "\(status.version), process \(status.pid)"]]
+        rows += listeners.map { ["listening", "\($0.address)\($0.isForward ? "" : " as \($0.mode)")"] }
+        rows.append(["session", status.session ?? "none"])
+        if let problem = status.recordingProblem {
+            rows.append(["recording", "stopped: \(problem)"])
+        } else if status.session != nil, let recording = status.recording {
+            rows.append(["recording", recording.isOn ? "on" : "off"])
+        }
+        rows.append(["profile", status.profiles.isEmpty ? "none" : status.profiles.joined(separator: ", ")])
+        let tools = status.tools.filter { $0.isOn && $0.enabled > 0 }.map(\.name)
+        rows.append(["tools", tools.isEmpty ? "none" : tools.joined(separator: ", ")])
+        rows.append(["held", "\(status.holds) message\(status.holds == 1 ? "" : "s")"])
+        return columns(rows, rightAligned: [])
+    }
+
+    /// The same as a line of JSON, without the proxy's password.
+    package static func json(_ status: ControlStatus) throws -> String {
+        var status = status
+        status.proxyAuthorization = nil
+        return String(decoding: try ControlLine.encode(status), as: UTF8.self)
+    }
+
     // MARK: - Tools
 
     /// The tools, one a line, under a header.

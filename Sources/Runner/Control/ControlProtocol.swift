@@ -8,6 +8,7 @@ import Text
 ///
 /// ```
 /// {"command":"status"}
+/// {"command":"stop"}                                             as SIGTERM does
 /// {"command":"tool.list"}
 /// {"command":"tool.set","tool":"rewrite","on":false}             also "tools":[…], and "all"
 /// {"command":"hold.list"}
@@ -41,7 +42,7 @@ package enum ControlProtocol {
 /// What a client asks: a command, and the members that it takes.
 struct ControlRequest: Codable, Sendable, Hashable {
     enum Command: String, Codable, CaseIterable, Sendable {
-        case status
+        case status, stop
         case toolList = "tool.list"
         case toolSet = "tool.set"
         case holdList = "hold.list"

@@ -7,6 +7,8 @@ package import HTTPModel
 /// Called on any thread, by several callers at once. A refusal is a ``ControlError``.
 package protocol ControlTarget: SessionEdits {
     func status() async throws -> ControlStatus
+    /// Stops Sluice as SIGTERM does; returns a sentence that says so.
+    func stop() async throws -> String
     /// The tools in their fixed order.
     func tools() async throws -> [ToolState]
     /// Switches tools, or `all`, on or off for exchanges that begin from now on, and returns all tools.

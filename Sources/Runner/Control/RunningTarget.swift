@@ -47,6 +47,11 @@ struct RunningTarget: LocalHolds {
         )
     }
 
+    func stop() -> String {
+        kill(getpid(), SIGTERM)
+        return "Sluice is stopping."
+    }
+
     func tools() async -> [ToolState] { await rules.tools }
 
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {

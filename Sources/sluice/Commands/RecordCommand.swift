@@ -55,30 +55,9 @@ struct DeleteCommand: AsyncParsableCommand {
         var numbers: [Int64] = []
         try query.forEachMatch { numbers.append($0.id.number) }
         guard !numbers.isEmpty else { throw StartError("No exchange of \(query.path) fits, so nothing was deleted.") }
-        let edit = SessionEdit.delete(ExchangeNumbers(numbers))
-        let result: SessionEditResult
-        if let target = try await recorder(of: query.path) {
-            result = try await target.edit(edit)
-        } else {
-            let edits = RecordedSessionEdits(path: query.path)
-            do {
-                result = try await edits.edit(edit)
-            } catch {
-                try? await edits.close()
-                throw error
-            }
-            try await edits.close()
-        }
+        let result = try await options.edit(.delete(ExchangeNumbers(numbers)), of: query.path)
         var text = "\(result.changed) exchange\(result.changed == 1 ? " is" : "s are") deleted.\n"
         if result.inFlight > 0 { text += "\(result.inFlight) in flight stay.\n" }
         StandardStreams.out(text)
-    }
-
-    /// The running Sluice that records the session; `nil` where none does.
-    private func recorder(of path: String) async throws -> (any ControlTarget)? {
-        if options.control != nil { return try options.target() }
-        guard let target = try? options.target(), let recorded = try await target.status().session else { return nil }
-        func file(_ path: String) -> URL { URL(fileURLWithPath: path).resolvingSymlinksInPath() }
-        return file(recorded) == file(path) ? target : nil
     }
 }

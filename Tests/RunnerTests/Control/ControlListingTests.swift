@@ -52,6 +52,36 @@ struct ControlListingTests {
         )
     }
 
+    @Test("A status says what is in force; its JSON does not have the proxy's password")
+    func status() throws {
+        var status = ControlStatus(version: "1.2.3", address: "127.0.0.1:8080", pid: 7)
+        status.listeners = [
+            ListenerState(mode: "regular", address: "127.0.0.1:8080"),
+            ListenerState(mode: "socks5", address: "127.0.0.1:1080"),
+        ]
+        status.proxyAuthorization = "Basic c2VjcmV0"
+        status.session = "/tmp/s.sluice"
+        status.recording = RecordingState(isOn: false)
+        status.tools = [
+            ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
+            ToolState(name: "rewrite", isOn: false, rules: 2, enabled: 2),
+        ]
+        #expect(
+            ControlListing.text(status) == """
+                Sluice     1.2.3, process 7
+                listening  127.0.0.1:8080
+                listening  127.0.0.1:1080 as socks5
+                session    /tmp/s.sluice
+                recording  off
+                profile    none
+                tools      block
+                held       0 messages
+
+                """
+        )
+        #expect(try !ControlListing.json(status).contains("c2VjcmV0"))
+    }
+
     @Test("Hidden characters are named in lists and escaped in JSON")
     func hidden() throws {
         let hold = WaitingHold(12, try Held.request("PUT", "https://a.example/\u{202E}\u{9B}31m", body: nil))

@@ -55,6 +55,17 @@ struct ControlServerTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
+    @Test("stops Sluice when it is asked to")
+    func stop() async throws {
+        let target = FakeTarget()
+        try await run(target) { server async throws in
+            let client = try ControlClient(server.path, timeout: .seconds(120))
+            #expect(try await client.stop() == "stopping")
+            let isStopped = target.state.withLock { $0.isStopped }
+            #expect(isStopped)
+        }
+    }
+
     @Test("is made again where its file or its directory goes, or another file takes its place")
     func restored() async throws {
         let restored = Mutex<[String]>([])

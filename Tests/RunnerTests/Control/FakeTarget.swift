@@ -18,6 +18,7 @@ final class FakeTarget: LocalHolds {
         var holds: [WaitingHold] = []
         var profiles: [ProfileSource] = []
         var edits: [SessionEdit] = []
+        var isStopped = false
         var decisions: [(id: String, resolution: HoldResolution)] = []
     }
 
@@ -44,6 +45,11 @@ final class FakeTarget: LocalHolds {
             tools: tools,
             holds: holds
         )
+    }
+
+    func stop() async -> String {
+        state.withLock { $0.isStopped = true }
+        return "stopping"
     }
 
     func tools() async -> [ToolState] { state.withLock { $0.tools } }

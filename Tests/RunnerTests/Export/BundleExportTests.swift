@@ -145,6 +145,20 @@ struct BundleExportTests {
         }
         #expect(text(10).components(separatedBy: "status 500").count == 11 && !text(10).contains("more"))
         #expect(text(12).components(separatedBy: "status 500").count == 11 && text(12).contains("\n  and 2 more\n"))
+        func origin(_ flags: ExchangeRecord.Flags, _ entry: TraceEntry) -> String {
+            var story = BundleStory(session: "s.sluice")
+            var (record, messages) = (record(1, 1_700_000_000_000_000, .complete), ExchangeMessages())
+            record.flags = flags
+            messages.trace = [entry]
+            story.add(RecordedExchange(record: record, messages: messages))
+            return story.text(nil)
+        }
+        let local = TraceEntry(stage: "block", rule: "flaky", outcome: .fired, text: "answered 500")
+        let words = "status 500, answered by Sluice and not by the server: block, rule 'flaky'\n"
+        #expect(origin([.answeredLocally], local).contains(words))
+        let edit = TraceEntry(stage: "rewrite", rule: "r #1", outcome: .fired, text: "changed status: 200 OK to 500")
+        let change = "status 500, changed by rewrite, rule 'r #1': changed status: 200 OK to 500\n"
+        #expect(origin([], edit).contains(change))
         let many = text(23)
         #expect(many.contains("\nErrors:     23\n") && many.contains("\n            and 3 more\n"))
         #expect(many.components(separatedBy: ".example (1)").count == 21)

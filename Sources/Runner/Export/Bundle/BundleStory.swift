@@ -36,16 +36,29 @@ struct BundleStory {
         errorCount += 1
         guard errors.count < BundleStory.mostErrors else { return }
         errors.append(
-            "\(record.id)  \(BundleStory.cut("\(record.method) \(record.url)"))\n      \(BundleStory.reason(of: record))"
+            "\(record.id)  \(BundleStory.cut("\(record.method) \(record.url)"))\n      \(BundleStory.reason(of: exchange))"
         )
     }
 
-    private static func reason(of record: ExchangeRecord) -> String {
+    private static func reason(of exchange: RecordedExchange) -> String {
+        let record = exchange.record
         if let failure = record.failure { return cut("\(failure.code.rawValue): \(failure.message)") }
         if let grpc = record.grpc, grpc.status > 0 {
             return cut("gRPC \(grpc.name ?? String(grpc.status)) \(grpc.message)")
         }
-        return "status \(record.status)"
+        return cut("status \(record.status)\(origin(of: exchange))")
+    }
+
+    /// The rule that gave a status in place of the server; empty where the server did.
+    private static func origin(of exchange: RecordedExchange) -> String {
+        let trace = exchange.messages.trace
+        func named(_ entry: TraceEntry) -> String { entry.rule.map { "\(entry.stage), rule '\($0)'" } ?? entry.stage }
+        if let edit = trace.last(where: { $0.outcome == .fired && $0.text.hasPrefix("changed status") }) {
+            return ", changed by \(named(edit)): \(edit.text)"
+        }
+        guard exchange.record.flags.contains(.answeredLocally) else { return "" }
+        let rule = trace.last { $0.outcome == .fired }.map { ": \(named($0))" } ?? ""
+        return ", answered by Sluice and not by the server\(rule)"
     }
 
     /// A text of a peer on one line, without what a terminal could take for a command.

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import HTTPModel
+import Recording
+import Runner
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say where a running Sluice listens, what it records, and which tools act."
+    )
+
+    @OptionGroup var options: ControlOptions
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func run() async throws {
+        let status = try await options.target().status()
+        StandardStreams.out(try json ? ControlListing.json(status) : ControlListing.text(status))
+    }
+}
+
+struct StopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop",
+        abstract: "Stop a running Sluice, and wait until it has ended.",
+        discussion: """
+            As Ctrl-C does: exchanges get a moment to finish, and everything is written. A command that it runs gets the \
+            signal, too.
+            """
+    )
+
+    /// How often it is asked whether it still runs, and for how long.
+    private static let (pause, longest) = (Duration.milliseconds(20), Duration.seconds(60))
+
+    @OptionGroup var options: ControlOptions
+
+    func run() async throws {
+        let target = try options.target()
+        _ = try await target.stop()
+        let end = ContinuousClock.now + Self.longest
+        while ContinuousClock.now < end {
+            do {
+                _ = try await target.status()
+            } catch let error as StartError where error.isGone {
+                return StandardStreams.out("Sluice has stopped.\n")
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+        throw StartError("Sluice was asked to stop, and still runs after a minute.")
+    }
+}
+
+struct CommentCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "comment",
+        abstract: "Comment on exchanges of a session, also of one that a running Sluice records.",
+        discussion: "The comment is in the console, in list, show and exports; it replaces the one before."
+    )
+
+    @OptionGroup var options: ControlOptions
+    @Argument(help: "The session file, or 'last' for the last run's.", completion: .ownSession) var session: String
+    @Argument(help: .value("numbers", "The exchanges: numbers and ranges, such as 3 or 1-5,9.")) var numbers: String
+    @Argument(help: "The comment; an empty one removes it.") var text: String
+
+    func validate() throws {
+        if ExchangeNumbers(numbers) == nil {
+            throw ValidationError("'\(numbers)' is not a list of exchanges; write numbers and ranges, such as 1-5,9.")
+        }
+    }
+
+    func run() async throws {
+        guard let numbers = ExchangeNumbers(numbers) else { return }
+        let path = try SessionQuery.path(session)
+        let result = try await options.edit(.annotate(numbers, ExchangeNote(comment: text)), of: path)
+        guard result.changed > 0 else { throw StartError("\(path) has no exchange of these numbers.") }
+        StandardStreams.out("\(result.changed) exchange\(result.changed == 1 ? " has" : "s have") the comment.\n")
+    }
+}
+
+extension ControlOptions {
+    /// Edits a session: over the running Sluice that records it, else in its file.
+    func edit(_ edit: SessionEdit, of path: String) async throws -> SessionEditResult {
+        guard try !ArchiveFile.isArchive(path) else {
+            throw StartError("\(path) is an archive, which is only read.", isUsage: true)
+        }
+        if let target = try await recorder(of: path) { return try await target.edit(edit) }
+        let edits = RecordedSessionEdits(path: path)
+        do {
+            let result = try await edits.edit(edit)
+            try await edits.close()
+            return result
+        } catch {
+            try? await edits.close()
+            throw error
+        }
+    }
+
+    /// The running Sluice that records the session; `nil` where none does.
+    private func recorder(of path: String) async throws -> (any ControlTarget)? {
+        if control != nil { return try target() }
+        guard let target = try? target(), let recorded = try await target.status().session else { return nil }
+        func file(_ path: String) -> URL { URL(fileURLWithPath: path).resolvingSymlinksInPath() }
+        return file(recorded) == file(path) ? target : nil
+    }
+}
