@@ -248,6 +248,31 @@ struct RewriteBodyTests {
         #expect(dialogue.trace.first?.contains("larger than the 16777216 bytes") == true)
     }
 
+    @Test("A strict set refuses what it cannot edit: too large a body, or one for which there is no room")
+    func strict() throws {
+        func outcome(_ length: Int, on direction: String, budget: Int = 64 << 20) throws -> [String] {
+            let set = "at: \"*\", strict: true, rules: [ { modify: body, on: \(direction), match: a, to: b } ]"
+            let profile = try RuleProfile("version: 1\nrewrite: [ { \(set) } ]", file: "p.yaml")
+            let dialogue = Dialogue(chain: profile.chain, bodyBudget: ByteBudget(limit: budget))
+            if direction == "request" {
+                dialogue.requestHead(.length(Int64(length)), [("Content-Type", "text/plain")])
+                dialogue.tell { $0.requestPartReceived(ByteBuffer(string: "a"), now: $1) }
+            } else {
+                dialogue.request()
+                dialogue.ready()
+                dialogue.responseHead(200, .length(Int64(length)), [("Content-Type", "text/plain")])
+                dialogue.responsePart("a")
+            }
+            let effects = dialogue.takePending()
+            abandon(dialogue)
+            return effects.filter { $0.hasPrefix("< ") && !$0.hasPrefix("< part") && $0.count > 5 }
+        }
+        #expect(try outcome(17 << 20, on: "request").first?.hasPrefix("< 413") == true)
+        #expect(try outcome(17 << 20, on: "response").first?.hasPrefix("< 502") == true)
+        #expect(try outcome(1 << 10, on: "request", budget: 0).first?.hasPrefix("< 503") == true)
+        #expect(try outcome(1 << 10, on: "response", budget: 0).first?.hasPrefix("< 503") == true)
+    }
+
     @Test("Messages that have no body are given none")
     func withoutBody() throws {
         let rule = rewriting("{ modify: body, on: [request, response], to: new }")

@@ -19,7 +19,9 @@ extension Rewrite {
                 "rules",
                 .list(.mapping(RewriteRuleReader.keys)),
                 example: "[ { remove: header, on: request, name: X-Debug } ]"
-            ).means("The edits, in order; each has one of 'add', 'modify' and 'remove'.")
+            ).means("The edits, in order; each has one of 'add', 'modify' and 'remove'."),
+            GrammarKey("strict", .flag, example: "true", fallback: "false")
+                .means("Refuse a message whose body is too large to be edited, or for which there is no room."),
         ],
         example: """
             rewrite:
@@ -49,7 +51,7 @@ extension Rewrite {
         let rules = node.members.enumerated().compactMap { position, node in
             RewriteRuleReader.rule("\(heading.name) #\(position + 1)", node, &reader)
         }
-        let set = RewriteSet(rules)
+        let set = RewriteSet(rules, isStrict: reader.flag(fields, "strict") ?? false)
         var heading = heading
         heading.action = set.action
         return Rule(heading: heading, set: set)

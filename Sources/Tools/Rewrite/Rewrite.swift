@@ -211,6 +211,29 @@ private final class RewritingHandler: StageHandler {
         return .forward
     }
 
+    func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        overflow(.request, tooLarge: 413, sets.contains { $0.isStrict && !$0.requestBody.isEmpty }, &exchange)
+    }
+
+    func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        overflow(.response, tooLarge: 502, sets.contains { $0.isStrict && !$0.responseBody.isEmpty }, &exchange)
+    }
+
+    /// Refuses a message whose body cannot be gathered, if a set for it is strict.
+    private func overflow(
+        _ direction: FlowDirection,
+        tooLarge: Int,
+        _ isStrict: Bool,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        guard isStrict else { return .forward }
+        let reason = exchange.lacksRoom ? "there is no room for it now" : "it is larger than 16 MiB"
+        let text = "A strict rewrite set has to edit the \(direction) body, but \(reason)."
+        exchange.note(text)
+        let status = exchange.lacksRoom ? 503 : tooLarge
+        return .refuse(.explanation(status: status, title: "A body could not be edited", text: text))
+    }
+
     private func rewrite(
         _ fields: inout FieldSection,
         _ body: inout ByteBuffer,

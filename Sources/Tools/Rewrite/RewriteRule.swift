@@ -38,10 +38,13 @@ final class RewriteSet: Sendable {
     let responseBody: [RewriteRule]
     /// Whether a rule may give a request credentials that the client did not send.
     let addsCredentials: Bool
+    /// Whether a message whose body cannot be gathered is refused and not passed unmodified.
+    let isStrict: Bool
     /// What the first rules do.
     let action: String
 
-    init(_ rules: [RewriteRule]) {
+    init(_ rules: [RewriteRule], isStrict: Bool) {
+        self.isStrict = isStrict
         func pick(_ direction: FlowDirection, bodies: Bool) -> [RewriteRule] {
             rules.filter { rule in
                 let isBody = if case .body = rule.edit { true } else { false }
