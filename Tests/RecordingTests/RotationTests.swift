@@ -389,4 +389,19 @@ struct RotationTests {
         #expect(series.prune(current: 0) == [scratch.path("t-0003.sluice")])
         #expect(try sessions() == ["t-0002.sluice"])
     }
+
+    @Test("A clock that is set forward while a recording runs makes no file old")
+    func setForward() throws {
+        let day = Int64(86_400_000_000)
+        let feed = try Feed(try rotation())
+        feed.submit(Samples.exchange(1))
+        feed.recorder.close()
+        // The recording began eight days ago by the clock, and only a moment ago in truth.
+        let written = Date(timeIntervalSinceNow: -8 * 86_400)
+        try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: scratch.path("t-0001.sluice"))
+        let rotation = try #require(try rotation(keep: .age(7 * day)).rotation)
+        let clock = SteadyClock(startedAt: WallClock.now() - 8 * day)
+        #expect(SessionSeries(rotation: rotation, clock: clock).prune(current: 0) == [])
+        #expect(SessionSeries(rotation: rotation).prune(current: 0) == [scratch.path("t-0001.sluice")])
+    }
 }

@@ -412,13 +412,14 @@ final class UpstreamConnector {
         if isSecure {
             var protocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
             if case .secureTunnel(let offered) = purpose { protocols = offered }
+            let asked = "\(destination.authority) \(destination.verifiedName)"
             let session = try loop.clientTLS.makeSession(
                 host: destination.verifiedName,
                 applicationProtocols: protocols,
                 verification: skipsVerification ? .recordOnly : .full,
                 isLegacy: isLegacy,
                 identity: identity,
-                resumptionKey: "\(destination.authority) \(protocols.joined(separator: ","))"
+                resumptionKey: "\(asked) \(protocols.joined(separator: ","))"
             )
             try pipeline.addHandler(TLSChannelHandler(session: session))
         }

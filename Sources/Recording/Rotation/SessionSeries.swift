@@ -13,8 +13,12 @@ struct SessionSeries: Sendable {
 
     let rotation: SessionRotation
     private let order = SeriesOrder()
+    private let clock: SteadyClock
 
-    init(rotation: SessionRotation) { self.rotation = rotation }
+    init(rotation: SessionRotation, clock: SteadyClock = SteadyClock()) {
+        self.rotation = rotation
+        self.clock = clock
+    }
 
     /// The label's value: the name's pattern, wherever the folder is.
     var name: String { (rotation.pattern.text as NSString).lastPathComponent }
@@ -116,8 +120,9 @@ struct SessionSeries: Sendable {
     /// somebody has open, stays.
     ///
     /// - Parameter current: how many files of the series are being recorded by this process.
-    func prune(current: Int, now: Int64 = WallClock.now()) -> [String] {
+    func prune(current: Int, now: Int64? = nil) -> [String] {
         guard let keep = rotation.keep else { return [] }
+        let now = now ?? clock.now()
         let newest = order.newest
         let names = names()
         var finished = names.compactMap { old($0.name, $0.number, keep, now) }
@@ -166,6 +171,30 @@ struct SessionSeries: Sendable {
             unlink(companion)
         }
         return true
+    }
+}
+
+/// The time since 1970 by a clock that nobody can set forward: files would be old at once if it were.
+struct SteadyClock: Sendable {
+    private let startedAt: Int64
+    private let uptime: Int64
+
+    /// - Parameter startedAt: the time at present, in microseconds since 1970.
+    init(startedAt: Int64 = WallClock.now()) { (self.startedAt, uptime) = (startedAt, Self.uptime()) }
+
+    /// The start and the time that has passed since then, but not more than the machine's time.
+    func now() -> Int64 { min(WallClock.now(), startedAt + Self.uptime() - uptime) }
+
+    /// In microseconds; the time of a suspended machine counts.
+    private static func uptime() -> Int64 {
+        #if os(Linux)
+        let clock = CLOCK_BOOTTIME
+        #else
+        let clock = CLOCK_MONOTONIC
+        #endif
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 }
 
