@@ -320,7 +320,7 @@ struct MapRemoteTests {
                 "2:21 lint '/charles/' is taken for a regular expression; for the path write \"*/charles/\""
             ),
             ("{ from: a, to: http//localhost:1 }", "2:28 lint did you mean http://localhost:1?"),
-            ("{ from: 'https:/a/b', to: 'http:8080/x' }", "2:21 lint did you mean https://a/b?"),
+            ("{ from: 'https//a/b', to: 'http:8080/x' }", "2:21 lint did you mean https://a/b?"),
             (
                 "{ from: 'a/*', to: b, keep-prefix: true }",
                 "2:48 lint 'keep-prefix' means nothing where 'to' has no path: the path stays as it is"

@@ -254,23 +254,28 @@ struct RewriteBodyTests {
             let set = "at: \"*\", strict: true, rules: [ { modify: body, on: \(direction), match: a, to: b } ]"
             let profile = try RuleProfile("version: 1\nrewrite: [ { \(set) } ]", file: "p.yaml")
             let dialogue = Dialogue(chain: profile.chain, bodyBudget: ByteBudget(limit: budget))
+            var effects: [String] = []
             if direction == "request" {
                 dialogue.requestHead(.length(Int64(length)), [("Content-Type", "text/plain")])
-                dialogue.tell { $0.requestPartReceived(ByteBuffer(string: "a"), now: $1) }
+                effects += dialogue.takePending()
+                if effects.isEmpty { dialogue.tell { $0.requestPartReceived(ByteBuffer(string: "a"), now: $1) } }
             } else {
                 dialogue.request()
+                _ = dialogue.takePending()
                 dialogue.ready()
+                _ = dialogue.takePending()
                 dialogue.responseHead(200, .length(Int64(length)), [("Content-Type", "text/plain")])
-                dialogue.responsePart("a")
+                effects += dialogue.takePending()
+                if effects.isEmpty { dialogue.responsePart("a") }
             }
-            let effects = dialogue.takePending()
+            effects += dialogue.takePending()
             abandon(dialogue)
-            return effects.filter { $0.hasPrefix("< ") && !$0.hasPrefix("< part") && $0.count > 5 }
+            return effects
         }
-        #expect(try outcome(17 << 20, on: "request").first?.hasPrefix("< 413") == true)
-        #expect(try outcome(17 << 20, on: "response").first?.hasPrefix("< 502") == true)
-        #expect(try outcome(1 << 10, on: "request", budget: 0).first?.hasPrefix("< 503") == true)
-        #expect(try outcome(1 << 10, on: "response", budget: 0).first?.hasPrefix("< 503") == true)
+        #expect(try outcome(17 << 20, on: "request").contains { $0.hasPrefix("< 413") })
+        #expect(try outcome(17 << 20, on: "response").contains { $0.hasPrefix("< 502") })
+        #expect(try outcome(1 << 10, on: "request", budget: 0).contains { $0.hasPrefix("< 503") })
+        #expect(try outcome(1 << 10, on: "response", budget: 0).contains { $0.hasPrefix("< 503") })
     }
 
     @Test("Messages that have no body are given none")
