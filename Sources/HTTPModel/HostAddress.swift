@@ -12,26 +12,26 @@ package enum HostAddress {
     ///
     /// `127.1`, `0x7f.0.0.1`, `2130706433` and `::ffff:127.0.0.1` are all `127.0.0.1`: that is where resolvers lead
     /// (inet_aton(3), RFC 4291 §2.5.5.2). A zone counts for addresses of one link only (RFC 4007 §11).
-    package static func canonical(_ host: some StringProtocol) -> String? {
+    package static func canonical(_ host: Substring) -> String? {
         host.utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6(host) : canonicalIPv4(host)
     }
 
     /// Whether a host is an address in some spelling, or has the colon of one.
-    package static func isAddress(_ host: some StringProtocol) -> Bool {
-        host.utf8.contains(UInt8(ascii: ":")) || isDotted(host) || ipv4(host) != nil
+    package static func isAddress(_ host: Substring) -> Bool {
+        isDotted(host) || host.utf8.contains(UInt8(ascii: ":")) || ipv4(host) != nil
     }
 
     /// The bytes of an address, in any spelling; four of an IPv4 address mapped into IPv6, and `nil` for a name.
-    static func bytes(_ host: some StringProtocol) -> [UInt8]? {
+    static func bytes(_ host: Substring) -> [UInt8]? {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
     /// The text of an IPv4 address in any spelling; a name costs little more than its first bytes.
-    static func canonicalIPv4(_ host: some StringProtocol) -> String? {
+    static func canonicalIPv4(_ host: Substring) -> String? {
         isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
     }
 
-    static func canonicalIPv6(_ host: some StringProtocol) -> String? {
+    static func canonicalIPv6(_ host: Substring) -> String? {
         let address = host.prefix { $0 != "%" }
         guard let bytes = bytesOfIPv6(address) else { return nil }
         if bytes.count == 4 { return text(bytes) }
@@ -46,26 +46,28 @@ package enum HostAddress {
 
     /// Whether a host is the text of an IPv4 address: four numbers to 255 without zeros before them, as almost all clients
     /// write it.
-    private static func isDotted(_ host: some StringProtocol) -> Bool {
-        var (dots, digits, value) = (0, 0, 0)
-        for byte in host.utf8 {
-            if byte == UInt8(ascii: "."), digits > 0 {
-                (dots, digits, value) = (dots + 1, 0, 0)
-                continue
+    private static func isDotted(_ host: Substring) -> Bool {
+        host.utf8.withContiguousStorageIfAvailable { bytes in
+            var (dots, digits, value) = (0, 0, 0)
+            for byte in bytes {
+                if byte == UInt8(ascii: "."), digits > 0 {
+                    (dots, digits, value) = (dots + 1, 0, 0)
+                    continue
+                }
+                let digit = byte &- 0x30
+                guard digit < 10, digits == 0 || value > 0 else { return false }
+                (digits, value) = (digits + 1, value * 10 + Int(digit))
+                guard value < 256 else { return false }
             }
-            let digit = byte &- 0x30
-            guard digit < 10, digits == 0 || value > 0 else { return false }
-            (digits, value) = (digits + 1, value * 10 + Int(digit))
-            guard value < 256 else { return false }
-        }
-        return dots == 3 && digits > 0
+            return dots == 3 && digits > 0
+        } ?? false
     }
 
-    private static func bytesOfIPv4(_ host: some StringProtocol) -> [UInt8]? {
+    private static func bytesOfIPv4(_ host: Substring) -> [UInt8]? {
         ipv4(host).map { address in withUnsafeBytes(of: address.s_addr) { Array($0) } }
     }
 
-    private static func ipv4(_ host: some StringProtocol) -> in_addr? {
+    private static func ipv4(_ host: Substring) -> in_addr? {
         guard let first = host.utf8.first, first &- 0x30 < 10,
             host.utf8.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "x") })
         else { return nil }
@@ -73,7 +75,7 @@ package enum HostAddress {
         return inet_aton(String(host), &address) != 0 ? address : nil
     }
 
-    private static func bytesOfIPv6(_ host: some StringProtocol) -> [UInt8]? {
+    private static func bytesOfIPv6(_ host: Substring) -> [UInt8]? {
         guard host.utf8.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }) else {
             return nil
         }

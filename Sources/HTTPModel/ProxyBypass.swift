@@ -26,7 +26,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
             (hosts, port) = (.all, nil)
             return
         }
-        if let bytes = HostAddress.bytes(text) {
+        if let bytes = HostAddress.bytes(text[...]) {
             (hosts, port) = (.network(bytes, bits: bytes.count * 8), nil)
             return
         }
@@ -34,7 +34,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         if parts.count > 1 {
             // What is short here means something else: 10/8 is no 0.0.0.10.
             let isWhole = parts[0].contains(":") || HostAddress.canonical(parts[0]).map { $0 == parts[0] } == true
-            guard parts.count == 2, isWhole, let bytes = HostAddress.bytes(String(parts[0])),
+            guard parts.count == 2, isWhole, let bytes = HostAddress.bytes(parts[0]),
                 parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let bits = Int(parts[1]), bits <= bytes.count * 8
             else { return nil }
             (hosts, port) = (.network(bytes, bits: bits), nil)
@@ -45,7 +45,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         let name = text.dropFirst(isBelow ? 2 : isBoth ? 1 : 0)
         guard let (host, port) = RequestURL.splitAuthority(name), !host.contains("*") else { return nil }
         self.port = port
-        if !isBelow, !isBoth, let bytes = HostAddress.bytes(host) {
+        if !isBelow, !isBoth, let bytes = HostAddress.bytes(host[...]) {
             hosts = .network(bytes, bits: bytes.count * 8)
         } else if isBelow || isBoth || isSuffix {
             hosts = .under(host, itself: !isBelow)
@@ -65,7 +65,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         case .exact(let name): return host == name
         case .under(let name, let itself): return itself && host == name || host.hasSuffix("." + name)
         case .network(let prefix, let bits):
-            guard let bytes = HostAddress.bytes(host), bytes.count == prefix.count else { return false }
+            guard let bytes = HostAddress.bytes(host[...]), bytes.count == prefix.count else { return false }
             let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
             guard bytes.prefix(whole) == prefix.prefix(whole) else { return false }
             guard rest > 0, whole < bytes.count else { return true }

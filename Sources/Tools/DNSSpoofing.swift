@@ -88,7 +88,8 @@ extension DNSSpoofing {
             reader.error("'\(text.prefix(80))' is neither an address nor the name of a host\(hint)", at: addressNode)
             return nil
         }
-        if text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }), HostAddress.canonical(text) != text {
+        let isDotted = text.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }
+        if isDotted, HostAddress.canonical(text[...]) != text {
             reader.error("'\(text)' is no IPv4 address: that has four numbers from 0 to 255", at: addressNode)
             return nil
         }

@@ -44,10 +44,10 @@ enum RequestScope {
         var note: String?
 
         /// Whether the host is a name, of the client's CONNECT or TLS: then no other one that a request has takes its place.
-        private var isNamed: Bool { !HostAddress.isAddress(host) }
+        private var isNamed: Bool { !HostAddress.isAddress(host[...]) }
 
         /// The address that the client asked for, where its TLS then named the host.
-        var askedAddress: String? { address.flatMap { HostAddress.isAddress($0) ? $0 : nil } }
+        var askedAddress: String? { address.flatMap { HostAddress.isAddress($0[...]) ? $0 : nil } }
 
         /// The address that it leads to, where the client asked for one.
         var targetAddress: String? { askedAddress ?? (isNamed ? nil : host) }
@@ -134,7 +134,7 @@ struct RequestRouter {
                     host: host,
                     port: port,
                     address: rootedName,
-                    isUnnamed: HostAddress.isAddress(host),
+                    isUnnamed: HostAddress.isAddress(host[...]),
                     note: bracketed.map { "CONNECT asked for \(head.target), without brackets; that was read as \($0)" }
                 )
             )

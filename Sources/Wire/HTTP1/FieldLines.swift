@@ -69,7 +69,7 @@ struct FieldLines {
     @inline(__always)
     private mutating func endOfValue(_ bytes: Span<UInt8>, from start: Int, _ section: inout FieldSection) -> Int {
         var end = bytes.firstControl(from: start)
-        while isTolerant, bytes[end] != .carriageReturn, bytes[end] != .lineFeed, bytes[end] != 0 {
+        while bytes[end] != .carriageReturn, bytes[end] != .lineFeed, bytes[end] != 0, isTolerant {
             tolerances.insert(.controlInValue)
             section.noteOddities()
             end = bytes.firstControl(from: end + 1)

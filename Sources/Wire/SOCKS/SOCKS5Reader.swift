@@ -147,7 +147,7 @@ package struct SOCKS5Reader {
     private static func addressed(_ bytes: [UInt8]) -> Place {
         let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0)
         let text = address?.ipAddress ?? ""
-        return Place(host: HostAddress.canonical(text) ?? text, port: 0, isAddress: true)
+        return Place(host: HostAddress.canonical(text[...]) ?? text, port: 0, isAddress: true)
     }
 
     private static func named(_ bytes: [UInt8]) throws(Failure) -> Place {
@@ -155,7 +155,7 @@ package struct SOCKS5Reader {
         // No byte may be lost or end the name before its end.
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else { throw .name(bytes) }
         // Some clients send addresses as names.
-        if let address = HostAddress.canonical(text) { return Place(host: address, port: 0, isAddress: true) }
+        if let address = HostAddress.canonical(text[...]) { return Place(host: address, port: 0, isAddress: true) }
         guard !bytes.contains(UInt8(ascii: ":")), !bytes.contains(UInt8(ascii: "[")),
             let (host, _) = RequestURL.splitAuthority(text)
         else { throw .name(bytes) }
