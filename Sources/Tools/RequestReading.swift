@@ -4,7 +4,7 @@ import Rules
 
 /// Another way in which a request may be understood than as the client sent it, for lists that refuse requests.
 ///
-/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`; and what a client calls by a name, in a tunnel to an
+/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and what a client calls by a name, in a tunnel to an
 /// address, goes to the address.
 struct RequestReading {
     let opening: ExchangeOpening
@@ -16,11 +16,11 @@ struct RequestReading {
     /// All of them; none for most requests.
     static func others(of opening: ExchangeOpening) -> [RequestReading] {
         let sent = opening.url
-        let normalised = NormalisedPath.of(sent.path)
-        guard normalised != nil || opening.claim != nil else { return [] }
+        let normalised = NormalisedPath.all(of: sent.path)
+        guard !normalised.isEmpty || opening.claim != nil else { return [] }
         var readings: [RequestReading] = []
         for host in [sent.host, opening.claim?.address].compactMap(\.self) {
-            for path in [sent.path, normalised].compactMap(\.self) where host != sent.host || path != sent.path {
+            for path in [sent.path] + normalised where host != sent.host || path != sent.path {
                 readings.append(RequestReading(opening, host: host, path: path))
             }
         }

@@ -49,6 +49,7 @@ struct RequestRouterTests {
             ("GET", "http://a.example:81", "http a.example:81 | http://a.example:81/ | / | a.example:81"),
             ("GET", "HTTP://A.example/X", "http a.example:80 | http://a.example/X | /X | a.example"),
             ("GET", "http://a.example?q", "http a.example:80 | http://a.example/?q | /?q | a.example"),
+            ("GET", "http://a.example/x#/../y", "http a.example:80 | http://a.example/x#/../y | /x#/../y | a.example"),
             ("GET", "https://a.example/x", "https a.example:443 | https://a.example/x | /x | a.example"),
             ("GET", "http://[::1]:81/", "http [::1]:81 | http://[::1]:81/ | / | [::1]:81"),
             ("GET", "http://a.example:/x", "http a.example:80 | http://a.example/x | /x | a.example"),

@@ -69,7 +69,9 @@ struct ListTests {
 
     @Test(
         "A path that servers read as a blocked one is blocked, and one that they read as not allowed is not let pass",
-        arguments: ["/%73ecret/x", "//secret/x", "/./secret/x", "/a/../secret/x", "/a/%2e%2E/secret/x"]
+        arguments: [
+            "/%73ecret/x", "//secret/x", "/./secret/x", "/a/../secret/x", "/a/%2e%2E/secret/x", "/a/..\\secret/x",
+        ]
     )
     func normalisedPaths(path: String) throws {
         let block = try RuleProfile(

@@ -8,6 +8,12 @@ package enum NormalisedPath {
         return normalised == path ? nil : normalised
     }
 
+    /// The normalised paths of servers that know only slashes, and of those that read a backslash as a slash (WHATWG URL).
+    package static func all(of path: String) -> [String] {
+        let slashed = path.replacing("\\", with: "/").replacing("%5C", with: "/").replacing("%5c", with: "/")
+        return [of(path), slashed == path ? nil : of(slashed) ?? slashed].compactMap(\.self)
+    }
+
     /// The path of a pattern, so that it matches the normalised paths of what it was written for; dots stay, since a star may
     /// be any number of segments.
     static func ofPattern(_ pattern: String) -> String { decoded(pattern) }

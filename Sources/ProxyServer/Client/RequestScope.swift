@@ -168,9 +168,9 @@ struct RequestRouter {
             named = head.fields.value(of: .host).flatMap { RequestURL.splitAuthority($0)?.host }
             url.setPathAndQuery(head.target)
         } else {
-            guard let absolute = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
+            guard var absolute = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
             guard absolute.port == tunnel.port else { return .invalid(tunnel.refusal(of: absolute), status: 421) }
-            RequestRouter.makeOriginForm(&head, of: absolute)
+            RequestRouter.makeOriginForm(&head, of: &absolute)
             named = absolute.host
             url = absolute
         }
@@ -230,8 +230,8 @@ struct RequestRouter {
 
     /// The absolute form on the proxy's own port.
     private func absolute(_ head: inout RequestHead) -> RoutedRequest {
-        guard let url = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
-        let rootedName = RequestRouter.makeOriginForm(&head, of: url)
+        guard var url = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
+        let rootedName = RequestRouter.makeOriginForm(&head, of: &url)
         if isOwn(url) { return .own(url) }
         let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
         return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
@@ -243,8 +243,10 @@ struct RequestRouter {
 
     /// Makes the absolute form the origin form, and returns the name with the root's dot where the target has it.
     @discardableResult
-    private static func makeOriginForm(_ head: inout RequestHead, of url: RequestURL) -> String? {
+    private static func makeOriginForm(_ head: inout RequestHead, of url: inout RequestURL) -> String? {
         let authority = head.makeOriginForm()
+        // The server gets a fragment, too, and may take it for a part of the path: rules have to see it.
+        if head.targetBytes.contains(UInt8(ascii: "#")) { url.setPathAndQuery(head.target) }
         let rootedName = RequestURL.rootedName(of: authority)
         // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
         if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {

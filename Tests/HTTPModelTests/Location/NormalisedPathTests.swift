@@ -12,7 +12,7 @@ struct NormalisedPathTests {
             ("/a//../secret", "/secret"), ("/%2Fsecret", "/secret"), ("/a%2f..%2fsecret", "/secret"),
             ("/secret/.", "/secret/"), ("/secret/x/..", "/secret/"), ("/..", "/"), ("/a%20b", "/a b"),
             ("/caf%c3%a9", "/caf%C3%A9"), ("/a%2ab%25", "/a%2Ab%25"), ("/a%", "/a%"), ("/a%4", "/a%4"),
-            ("/a%zz", "/a%zz"),
+            ("/a%zz", "/a%zz"), ("/#/../secret", "/secret"),
         ]
     )
     func normalised(path: String, expected: String) {
@@ -25,6 +25,17 @@ struct NormalisedPathTests {
     )
     func normal(path: String) {
         #expect(NormalisedPath.of(path) == nil)
+    }
+
+    @Test(
+        "are two if a backslash may be a slash",
+        arguments: [
+            ("/a", []), ("/a/..\\b", ["/b"]),
+            ("/a%5c..%5Cb", ["/a%5C..%5Cb", "/b"]), ("/./a\\..\\b", ["/a\\..\\b", "/b"]),
+        ]
+    )
+    func backslashes(path: String, expected: [String]) {
+        #expect(NormalisedPath.all(of: path) == expected)
     }
 
     @Test(
