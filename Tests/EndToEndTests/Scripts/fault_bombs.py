@@ -9,7 +9,7 @@ from fault_proxy import *
 
 SIZE = 200 << 20
 # What each process may have at the most: much less than a body unpacked.
-MOST_KIB = 160 << 10
+MOST_KIB = 176 << 10
 
 # What a client of HTTP/2 takes that never opens its window.
 WINDOW = 16 << 10
