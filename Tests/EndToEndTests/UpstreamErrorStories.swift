@@ -275,11 +275,11 @@ extension EndToEnd {
         @Test("A request that leads back to the proxy is stopped")
         func loop() async throws {
             let sluice = try await SluiceProcess()
-            // A name of this machine that the proxy does not take for its own pages.
+            // An address of this machine that the proxy does not take for its own pages.
             let answer = try await blocking {
                 let socket = try sluice.connect()
                 try socket.send(
-                    "GET http://0x7f000001:\(sluice.port)/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                    "GET http://0.0.0.0:\(sluice.port)/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
                 )
                 return latin1(try socket.readToEnd())
             }
