@@ -84,7 +84,9 @@ struct LocationCompiler {
 
     /// An address is matched in its one text, as URLs have it, however it is spelt here.
     private mutating func unifyAddress() {
-        guard let address = HostAddress.canonical(pattern.host[...]), address != pattern.host.lowercased() else { return }
+        guard let address = HostAddress.canonical(pattern.host[...]), address != pattern.host.lowercased() else {
+            return
+        }
         lint(.host, "\(pattern.host) is the address \(address), which is matched in every spelling")
         pattern.host = address
     }

@@ -24,7 +24,9 @@ final class NameCheck {
         limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in end(false) }
         search.start { [self] outcome in
             guard case .success(let found) = outcome else { return end(false) }
-            let isFound = found.addresses.contains { $0.ipAddress.flatMap { HostAddress.canonical($0[...]) } == address }
+            let isFound = found.addresses.contains {
+                $0.ipAddress.flatMap { HostAddress.canonical($0[...]) } == address
+            }
             if isFound || found.isLast { end(isFound) }
         }
     }
