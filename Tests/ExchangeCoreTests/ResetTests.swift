@@ -106,6 +106,29 @@ struct ResetTests {
         #expect(dialogue.record.state == .complete)
     }
 
+    @Test("but a rest that is on its way already is recorded")
+    func stoppedShortly() {
+        let dialogue = Dialogue(method: "PUT", takesResets: true)
+        dialogue.requestHead(.length(70_000))
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready(version: .http2)
+        dialogue.expect("> PUT / (70000)", "read client")
+        dialogue.requestPart(String(repeating: "x", count: 5_000))
+        dialogue.expect("> part 5000 bytes")
+        dialogue.responseHead(200, .length(0))
+        dialogue.expect("< 200 (0)")
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        dialogue.upstreamClosed(resetCode: .noError)
+        dialogue.expect("abandon")
+        dialogue.requestPart(String(repeating: "x", count: 65_000))
+        dialogue.requestEnd()
+        dialogue.expect("finished")
+        dialogue.finish()
+        #expect(dialogue.record.state == .complete)
+        #expect(dialogue.record.sizes.requestBody == 70_000)
+    }
+
     @Test("what the server may have processed is not, where that is not safe")
     func notRepeated() {
         let dialogue = Dialogue(method: "POST", takesResets: true)

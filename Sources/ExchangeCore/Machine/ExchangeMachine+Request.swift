@@ -424,12 +424,14 @@ extension ExchangeMachine {
     package var outgoingHead: RequestHead? { outgoing?.head }
 
     /// The server is gone but its response is whole: what the client still sends goes nowhere. A server that reset its stream with
-    /// NO_ERROR asks the client to stop (RFC 9113 §8.1).
+    /// NO_ERROR asks the client to stop (RFC 9113 §8.1); a rest that a client sends unasked, as 65,535 bytes are in HTTP/2, is on
+    /// its way already, and is recorded.
     private mutating func discardRest(_ failure: ExchangeFailure) {
         note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
         abandonUpstream()
         discardRequest()
-        if failure.resetCode == .noError { requestState = .discarding(isWhole: true) }
+        let rest = request.announced.map { $0 - record.sizes.requestBody }
+        if failure.resetCode == .noError, rest ?? .max > 65_535 { requestState = .discarding(isWhole: true) }
         finishIfDone()
     }
 
