@@ -16,6 +16,8 @@ final class ConsoleScreen: Sendable {
             private(set) var screen: VirtualScreen
             var bytes: [UInt8] = []
             var isOver = false
+            /// Whether all is read that the program wrote before its end.
+            var isDrained = false
 
             init(_ size: Size) {
                 written = VirtualScreen(size)
@@ -74,17 +76,22 @@ final class ConsoleScreen: Sendable {
         let output = Output(size)
         self.terminal = terminal
         self.output = output
-        child = try ChildProgram(
+        let child = try ChildProgram(
             try program ?? SluiceProcess.executable(),
             arguments,
             environment: variables,
             directory: scratch.path,
             terminal: terminal.name
         )
+        self.child = child
         Thread.detachNewThread {
             while !output.state.withLock({ $0.isOver }) {
+                let hasEnded = child.status != nil
                 let bytes = terminal.read()
-                guard !bytes.isEmpty else { continue }
+                guard !bytes.isEmpty else {
+                    output.state.withLock { $0.isDrained = hasEnded }
+                    continue
+                }
                 output.state.withLock { $0.feed(bytes) }
             }
         }
@@ -242,14 +249,16 @@ final class ConsoleScreen: Sendable {
             && screen.modes.isDisjoint(with: [1049, 1002, 1006, 2004, 1004])
     }
 
-    /// Waits for the end.
+    /// Waits for the end, and for the last bytes on the screen.
     ///
     /// - Returns: the exit status, negative for a signal.
     /// - Throws: where it does not end in time.
     @discardableResult
     func exitStatus(within seconds: Double = ConsoleScreen.patience) async throws -> Int32 {
         do {
-            try await eventually("the program ends", within: seconds) { self.child.status != nil }
+            try await eventually("the program ends", within: seconds) {
+                self.child.status != nil && self.output.state.withLock { $0.isDrained }
+            }
         } catch {
             throw Program.ProgramError(description: "\(error)\n\(framed)")
         }
