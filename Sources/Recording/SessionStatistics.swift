@@ -86,7 +86,8 @@ extension SessionStatistics {
             id = record.id
             startedAt = record.startedAt
             host = record.url.host
-            result = ResultClass(status: Int64(record.status), hasFailed: record.hasFailed)
+            let hasFailed = record.hasFailed || (record.grpc?.status ?? 0) > 0
+            result = ResultClass(status: Int64(record.status), hasFailed: hasFailed)
             isError = record.isError
             requestBytes = record.sizes.requestBody
             responseBytes = record.sizes.responseBody
@@ -108,7 +109,8 @@ extension SessionStatistics {
 
         static func columns(hasEndpoint: Bool) -> String {
             """
-            e.id, e.started_at, e.host, e.status, \(SQLCondition.failed), \(SQLCondition.error), \
+            e.id, e.started_at, e.host, e.status, (\(SQLCondition.failed) OR coalesce(e.grpc_status, 0) > 0), \
+            \(SQLCondition.error), \
             e.request_body_size, e.response_body_size, e.total\(hasEndpoint ? ", e.method, e.path" : "")
             """
         }
@@ -273,7 +275,7 @@ package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
     /// A status below 300.
     case success
     case redirect, clientError, serverError
-    /// No answer came, or not all of it.
+    /// No answer came, or not all of it, or a gRPC status other than OK.
     case failed
     /// Nothing is known yet.
     case open

@@ -34,6 +34,7 @@ struct StatisticsTests {
             record.status = 502
             record.failure = ExchangeFailure(.connect, "no")
         }
+        if record.status == 200, number % 3 == 0 { record.grpc = GRPCOutcome(status: Int(number % 2) * 14) }
         record.sizes.requestBody = Int64(random.number(below: 1_000))
         record.sizes.responseBody = Int64(random.number(below: 100_000))
         record.timings.total = record.state == .inFlight ? nil : Int64(random.number(below: 2_000_000))
@@ -175,7 +176,7 @@ struct StatisticsTests {
             for bucket in buckets {
                 let members = records.filter { bucket.span.contains($0.startedAt) }
                 #expect(bucket.counts.total == members.count)
-                #expect(bucket.counts[.failed] == members.filter { $0.failure != nil }.count)
+                #expect(bucket.counts[.failed] == members.count { $0.failure != nil || $0.grpc?.status ?? 0 > 0 })
                 #expect(bucket.counts[.clientError] == members.filter { $0.status == 404 && $0.failure == nil }.count)
                 #expect(bucket.counts[.open] == members.filter { $0.state == .inFlight }.count)
             }

@@ -74,4 +74,21 @@ struct TextColumnsTests {
         // With the mark it is one character.
         #expect("<\u{338}script>".markupEscaped.utf8.elementsEqual("&lt;\u{338}script&gt;".utf8))
     }
+
+    @Test(
+        "An encoded path reads as browsers show it; what divides it, hides or is not UTF-8 stays encoded",
+        arguments: [
+            ("/caf%C3%A9/%e6%97%a5%E6%9C%AC?q=%F0%9F%A6%A5", "/café/日本?q=🦥"),
+            ("/my%20file%2Etxt", "/my file.txt"), ("/a%20%C3%A9", "/a é"), ("/end%20", "/end%20"),
+            ("/a%20/b%20?c", "/a%20/b%20?c"),
+            ("/a%2Fb%3Fc%23d%25e%26f%3Dg%2Bh", "/a%2Fb%3Fc%23d%25e%26f%3Dg%2Bh"),
+            ("/%00%1b%5B31m%7F%C2%9B", "/%00%1b[31m%7F%C2%9B"),
+            ("/%E2%80%AE%E2%80%8B%C2%A0%EE%80%80", "/%E2%80%AE%E2%80%8B%C2%A0%EE%80%80"),
+            ("/%C3%28%A9%C0%AF%ED%A0%80%F5", "/%C3(%A9%C0%AF%ED%A0%80%F5"), ("/%C3", "/%C3"), ("/100%", "/100%"),
+            ("/%zz%4", "/%zz%4"), ("/%25C3%25A9", "/%25C3%25A9"), ("/plain", "/plain"), ("", ""),
+        ]
+    )
+    func percent(encoded: String, shown: String) {
+        #expect(VisibleText.percentDecoded(encoded) == shown)
+    }
 }
