@@ -90,7 +90,7 @@ struct CommandArgument: Sendable {
     }
     static let plan = CommandArgument(
         name: "TIMES x PARALLEL, DELAY",
-        prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"
+        prompt: "Requests x parallel, delay: for example 100 x 10, 50ms"
     ) { _ in "10 x 2" }
     static let ignored = choice("HOST", .text) { model, command in
         let hosts = model.list.query.ignoredHosts.sorted().map { PickerState.Item($0, $0) }
@@ -100,7 +100,11 @@ struct CommandArgument: Sendable {
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
     static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
         let items = JumpChoice.allCases.map { PickerState.Item($0.rawValue, $0.rawValue, detail: $0.meaning) }
-        return PickerState(command: $1, title: "\($0.way(to: .next)) and \($0.way(to: .previous)) go to", items: items)
+        return PickerState(
+            command: $1,
+            title: "Jump with \($0.way(to: .next)) and \($0.way(to: .previous)) to",
+            items: items
+        )
     }
     static let order = choice("COLUMN [asc|desc]", .word("column", sortable)) {
         let columns = $0.isTimelineInUse ? words(TimelineState.Column.self) : Column.sortable.map(\.rawValue)

@@ -47,7 +47,7 @@ enum LinearHelp {
         }
         return groups + [
             "help and a group or a command says more, for example: help rules, help filter.",
-            "A word may be cut short as long as it is clear. # begins a remark.",
+            "Commands can be abbreviated. # begins a remark.",
             "Sluice ends with 0 where every line was done, else with 1.",
         ]
     }

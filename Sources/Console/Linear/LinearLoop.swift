@@ -96,7 +96,7 @@ final class LinearLoop {
         if case .confirm? = model.overlays.last, !hasEnded {
             refuse("The question was not answered: nothing was done.")
         }
-        if !hasEnded || isInterrupted, model.losesRules { say("Changed rules are in no file.") }
+        if !hasEnded || isInterrupted, model.losesRules { say("You have unsaved rule changes.") }
         return !hasEverFailed
     }
 

@@ -151,7 +151,7 @@ final class ConsoleLoop {
             case .suspend:
                 terminal.leave()
                 if model.canSteer, case .live = model.source {
-                    terminal.write(Array("sluice: the proxy stands still until fg.\r\n".utf8))
+                    terminal.write(Array("sluice: proxy paused until you run fg.\r\n".utf8))
                 }
                 terminal.suspend()
                 takeTerminal()

@@ -12,7 +12,7 @@ extension EffectRunner {
     func setTool(_ tool: Tool, _ isOn: Bool) {
         control { [self] control in
             _ = try await control.setTools([tool.key], isOn: isOn)
-            say("\(tool.title) is \(isOn ? "on" : "off").")
+            say("\(tool.title): \(isOn ? "on" : "off").")
         }
     }
 

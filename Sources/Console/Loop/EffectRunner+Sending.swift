@@ -240,7 +240,7 @@ extension EffectRunner {
             do {
                 _ = try await control.editHold(id, try change.edit())
                 inbox.send(.answered(.hold(id), refusal: nil))
-                say("The message is executed as edited.")
+                say("Sent with your edits.")
             } catch {
                 inbox.send(.answered(.hold(id), refusal: Self.words(error)))
             }
@@ -253,7 +253,7 @@ extension EffectRunner {
             let words =
                 switch decision {
                 case .execute: "executed"
-                case .cancel: "cancelled: unedited, as though not held"
+                case .cancel: "released unmodified"
                 case .abort: "aborted"
                 }
             guard count > 0 else { throw ConsoleError("It does not wait any more.") }

@@ -72,9 +72,10 @@ package struct PickerState: Sendable {
             $0.title.contains($0.value) ? "\($0.title) \($0.synonyms)" : "\($0.title) \($0.value) \($0.synonyms)"
         }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
-        // Choices stay in their order, but the one of that name comes first, then a title's beginning, then a whole word.
+        // Choices stay in their order, but the one of that name comes first, then a title's beginning, then a whole word. What
+        // cannot be chosen now comes behind those, and before letters that are strewn over a title.
         guard command == nil else {
-            func rank(_ item: Item) -> Int {
+            func match(_ item: Item) -> Int {
                 if [item.value, item.title].contains(where: { $0.lowercased() == typed }) { return -2 }
                 // A word in another's title is not that one.
                 if item.title.lowercased().hasPrefix(typed) { return -1 }
@@ -82,18 +83,29 @@ package struct PickerState: Sendable {
                 return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == typed }
                     ? 0 : text.contains(typed) ? 1 : 2
             }
+            func rank(_ item: Item) -> Int { match(item) < 2 ? match(item) - (item.disabled == nil ? 4 : 0) : 2 }
             let order = items.filter { found.contains($0) }.enumerated()
             return order.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
         }
-        // Letters that are strewn over a title count less than a word for the same thing.
-        func rank(_ item: Item) -> Int {
-            let isBegun = item.title.lowercased().hasPrefix(typed)
-            let isNamed = " \(item.title) \(item.value)".lowercased().contains(" \(typed)")
-            let isMeant = " \(item.synonyms)".contains(" \(typed)")
-            return (isBegun ? 0 : isNamed ? 2 : isMeant ? 4 : 6) + (item.disabled == nil ? 0 : 1)
+        // The beginning of a title counts most, then words of title and name, then words for the same thing; letters that are
+        // strewn over them count least.
+        let wanted = typed.split(separator: " ")
+        func has(_ text: String) -> Bool {
+            let words = text.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+            let all = words + words.flatMap { $0.split(separator: "-") }
+            return wanted.allSatisfy { word in all.contains { $0.hasPrefix(word) } }
         }
-        let sorted = found.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        return withArgument(sorted.map(\.element), typed)
+        func rank(_ item: Item) -> Int {
+            let names = "\(item.title) \(item.value)"
+            let match =
+                item.title.lowercased().hasPrefix(typed)
+                ? 0 : has(names) ? 2 : has("\(names) \(item.synonyms)") ? 4 : 6
+            return match + (item.disabled == nil ? 0 : 1)
+        }
+        // Of titles that begin with it, the one that fits what is selected comes first.
+        let places = Dictionary(items.enumerated().map { ($1, $0) }) { first, _ in first }
+        let ranked = found.enumerated().map { ($1, rank: rank($1), place: rank($1) < 2 ? places[$1] ?? 0 : $0) }
+        return withArgument(ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }.map(\.0), typed)
     }
 
     /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.

@@ -19,6 +19,8 @@ package struct TimelineState: Sendable {
 
     /// `nil` until something is counted.
     package var answer: StatisticsAnswer?
+    /// The selection that was counted last, which stays until another one is counted.
+    private(set) var counted: (generation: Int, scope: StatisticsScope, row: StatisticsRow)?
     package var part = Part.chart
     /// A moment within the selected bucket, in microseconds since 1970; `nil` for the last bucket.
     package var moment: Int64?
@@ -38,6 +40,8 @@ package struct TimelineState: Sendable {
 
     mutating func take(_ answer: StatisticsAnswer) {
         let selected = hosts.indices.contains(host) ? hosts[host].name : nil
+        if let scope = answer.scope, let row = answer.part { counted = (answer.generation, scope, row) }
+        if counted?.generation != answer.generation { counted = nil }
         self.answer = answer
         arrange()
         host = (part == .hosts ? hosts.firstIndex { $0.name == selected } : nil) ?? min(host, max(0, hosts.count - 1))

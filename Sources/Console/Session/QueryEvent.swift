@@ -7,6 +7,8 @@ package enum QueryEvent: Sendable {
     case list(ListStatus)
     /// Rows of the list from its row `first` on, by distance from its end; `nil` for a number that has no record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
+    /// The operations of GraphQL that exchanges of those rows ask for, in a few words.
+    case operations(generation: Int, [ExchangeID: String])
     case position(generation: Int, id: ExchangeID, ListPlace)
     /// Where the next row that was looked for is, as a distance from the list's end; `nil` where there is none that
     /// way.

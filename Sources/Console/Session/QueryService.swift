@@ -42,6 +42,7 @@ package final class QueryService: Sendable {
     private let running = Owned(Running())
     private let pages = DispatchQueue(label: "sluice.query.pages", qos: .userInteractive)
     private let pageReader: SessionReader
+    private let operations = Owned(RequestedOperations())
     private let passes = DispatchQueue(label: "sluice.query.passes", qos: .userInitiated)
     private let filler: Owned<ListFiller>
     private let questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
@@ -86,7 +87,7 @@ package final class QueryService: Sendable {
 
     /// Reads rows by their distance from the list's end, where 0 is the last row; answered by `.rows`.
     package func load(last rows: Range<Int>, generation: Int) {
-        pages.async { [running, list, pageReader, deliver] in
+        pages.async { [running, list, pageReader, operations, deliver] in
             let numbers = list.value.withLock { $0.generation == generation ? $0.numbers(last: rows) : nil }
             guard let numbers else { return }
             let records: [ExchangeRecord?]
@@ -103,6 +104,8 @@ package final class QueryService: Sendable {
                 records = numbers.map { try? pageReader.record(ExchangeID($0)) }
             }
             deliver(.rows(generation: generation, first: rows.lowerBound, records))
+            let titles = operations.value.withLock { $0.titles(of: records.compactMap(\.self), pageReader) }
+            if !titles.isEmpty { deliver(.operations(generation: generation, titles)) }
         }
     }
 

@@ -15,6 +15,8 @@ struct StructureCounter {
         /// Exchanges of children that are not listed.
         var others: Int64 = 0
         var followed = FollowedNumbers()
+        /// The newest exchange of each leaf, as far as they are read.
+        var newest: [Int64: ExchangeRecord] = [:]
 
         mutating func add(_ groups: [StructureGroup]) {
             for group in groups {
@@ -99,7 +101,20 @@ struct StructureCounter {
         tell(node, place, inFlight.isEmpty ? [] : try groups(.numbers(inFlight), inFlight: true, filter))
     }
 
-    private func tell(
+    /// The newest exchange of each leaf: those that are known to have ended, the others from the session.
+    private func newest(
+        of groups: some Sequence<StructureGroup>,
+        _ known: [Int64: ExchangeRecord]
+    ) -> [Int64: ExchangeRecord] {
+        let wanted = Set(groups.filter { $0.further == 0 }.map(\.newest))
+        var newest = known.filter { wanted.contains($0.key) && $0.value.state != .inFlight }
+        // A row that cannot be read leaves its columns empty.
+        let read = (try? reader.records(wanted.subtracting(newest.keys))) ?? []
+        for case let record? in read { newest[record.id.number] = record }
+        return newest
+    }
+
+    private mutating func tell(
         _ node: StructureNode,
         _ place: Place,
         _ inFlight: [StructureGroup],
@@ -108,6 +123,8 @@ struct StructureCounter {
         let open = Dictionary(uniqueKeysWithValues: inFlight.map { ($0.name, Int($0.count)) })
         var all = place
         all.add(inFlight)
+        let newest = progress == nil ? newest(of: all.settled.values, place.newest) : [:]
+        places[node]?.newest = newest
         let children = all.settled.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let level = StructureLevel(
             node: node,
@@ -121,6 +138,7 @@ struct StructureCounter {
                     ),
                     isLeaf: child.further == 0,
                     newest: ExchangeID(child.newest),
+                    record: newest[child.newest],
                     count: Int(child.count),
                     errors: Int(child.errors),
                     inFlight: open[child.name] ?? 0

@@ -5,8 +5,8 @@ package import Terminal
 /// The colours and attributes of each role, chosen for what the terminal can show.
 ///
 /// Each pair of text and background has a contrast of 4.5 : 1 at least (WCAG 2, 1.4.3) on the usual backgrounds. The
-/// eight or sixteen colours differ from terminal to terminal: results have those of them whose contrast is 3 : 1 at least
-/// on the usual palettes, and everything else is told by attributes, in the terminal's own two colours.
+/// eight or sixteen colours differ from terminal to terminal: results, hosts and queries have those of them whose contrast is
+/// 3 : 1 at least on the usual palettes, and everything else is told by attributes, in the terminal's own two colours.
 package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     package static let dark = Theme("dark")
     package static let light = Theme("light")
@@ -69,6 +69,10 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
 
     /// The selected line, in a view without the keys.
     var dimSelection: Style { style(255, 16, on: (237, 253), few: .underline) }
+
+    /// A host and a query beside the path, which has the terminal's own colour.
+    var host: Style { style(110, 25, ansi: (6, 4)) }
+    var query: Style { style(248, 241, ansi: (2, 5)) }
 
     var frame: Style { faint }
 

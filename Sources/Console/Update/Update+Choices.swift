@@ -41,6 +41,7 @@ extension ConsoleModel {
             fitting += [.holds, .executeAll]
         }
         if !marks.isEmpty { fitting += [.compare, .export, .mark] }
+        if noHome == nil, !detail.isOpen { fitting += [.backToLive] }
         guard let record = selectedRecord else { return fitting }
         switch record.kind {
         case .tunnel, .decryptedTunnel, .failedHandshake: fitting += [.decrypt, .why, .trust]
@@ -102,7 +103,12 @@ extension ConsoleModel {
         let matches = picker.matches
         guard matches.indices.contains(picker.selected) else { return [] }
         let item = matches[picker.selected]
-        if let reason = item.disabled { return refuse(reason) }
+        var picker = picker
+        if let reason = item.disabled {
+            (picker.problem, picker.candidates) = (reason, [])
+            replaceTop(by: .picker(picker))
+            return []
+        }
         let (effects, refusal) = closeTop { model in
             if let command = picker.command { return model.perform(command, item.value) }
             let (word, argument) = item.value.firstWord
@@ -110,7 +116,6 @@ extension ConsoleModel {
             return model.askFirst(command, typed: picker.line.text) ?? model.perform(command, argument)
         }
         guard let refusal else { return effects }
-        var picker = picker
         (picker.problem, picker.candidates) = (refusal.text, [])
         replaceTop(by: .picker(picker))
         return []

@@ -60,7 +60,7 @@ extension ConsoleModel {
                 detail: (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
             )
         }
-        let title = "Columns: space shows or hides, J K moves, A as fits"
+        let title = "Columns: space shows or hides, J K moves, A automatic"
         var picker = PickerState(command: .columns, title: title, items: items)
         picker.isColumnChoice = true
         picker.selected = column.flatMap { (present + others).firstIndex(of: $0) } ?? 0

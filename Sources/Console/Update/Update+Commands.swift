@@ -131,7 +131,7 @@ extension ConsoleModel {
     }
 
     var noProxy: String? {
-        if case .recorded = source { return "This is a recording: there is no proxy to steer." }
+        if case .recorded = source { return "Not available: viewing a recording." }
         return proxy.problem
     }
 

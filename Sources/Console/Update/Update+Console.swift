@@ -30,7 +30,7 @@ extension ConsoleModel {
         // The end of an opened session is not that of the console.
         if home != nil { return [.backToLive] }
         var losses: [String] = []
-        if losesRules { losses.append("changed rules are in no file") }
+        if losesRules { losses.append("you have unsaved rule changes") }
         if case .live = source, !proxy.holds.isEmpty {
             losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
         }

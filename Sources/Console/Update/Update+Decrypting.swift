@@ -25,7 +25,7 @@ extension ConsoleModel {
         guard let place = host ?? selectedPlace else { return refuse("Select an exchange, or name a host: pass HOST.") }
         guard let (name, port) = RequestURL.splitAuthority(place) else { return refuseHost(place) }
         guard intercept.decrypts(host: name, port: port ?? 443) else {
-            tell("\(place) is passed through unread already; \(way(to: .decrypt)) decrypts it.")
+            tell("\(place) is not decrypted already; \(way(to: .decrypt)) decrypts it.")
             return []
         }
         do {
@@ -33,7 +33,7 @@ extension ConsoleModel {
             let index = texts.lastIndex { RuleEditing.profile($0).hasIntercept } ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, index) { try $0.exclude(place) }
             let back = isLinear ? "decrypt \(place)" : way(to: .decrypt)
-            let words = "\(place) is passed through unread from its next connection on; \(back) decrypts it again."
+            let words = "\(place) will not be decrypted (from its next connection on); \(back) decrypts it again."
             return apply(changed, words)
         } catch {
             return refuse("\(error)")

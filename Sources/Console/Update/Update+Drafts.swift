@@ -62,7 +62,7 @@ extension ConsoleModel {
                 + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
         } catch {
             remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
-            return refuse("The mistake in the rule has to be mended first.")
+            return refuse("Fix the error in the rule first.")
         }
     }
 

@@ -154,7 +154,7 @@ extension ConsoleModel {
         jump = choice
         let meaning = choice.meaning.isEmpty ? "" : ", \(choice.meaning)"
         let place = noRows.map { " \($0)" } ?? ""
-        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue)\(meaning).\(place)")
+        tell("\(way(to: .next)) and \(way(to: .previous)) jump to: \(choice.rawValue)\(meaning).\(place)")
         return []
     }
 

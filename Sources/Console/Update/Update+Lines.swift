@@ -116,7 +116,7 @@ extension ConsoleModel {
             lines.append("\(tool.title): \(describe(tool)).")
         }
         if let preset = proxy.presetInForce { lines.append("Network: \(preset).") }
-        if rules.isUnsaved { lines.append("Changed rules are in no file.") }
+        if rules.isUnsaved { lines.append("You have unsaved rule changes.") }
         return report("Status", lines + proxy.holds.map { LinearSentence.text($0) })
     }
 }

@@ -100,8 +100,9 @@ extension ConsoleModel {
         }
         let hosts = list.query.focusedHosts.symmetricDifference(chosen)
         let names = hosts.sorted().joined(separator: ", ")
-        let ways = "\(way(to: .focusHost)) on one takes it back, \(way(to: .clearFilter)) all."
-        tell(hosts.isEmpty ? "All hosts are shown." : "Only \(names); \(ways)")
+        let removes = hosts.count > 1 ? "on one removes it" : "removes it"
+        let ways = "\(way(to: .focusHost)) \(removes), \(way(to: .clearFilter)) shows all."
+        tell(hosts.isEmpty ? "All hosts are shown." : "Showing only \(names); \(ways)")
         return ask { $0.focusedHosts = hosts }
     }
 

@@ -12,6 +12,11 @@ extension ConsoleModel {
                 (list.selectedID, list.isLocated) = (row.id, true)
             }
             return openFound() + followDetail()
+        case .operations(let generation, let titles):
+            guard generation == list.generation else { return [] }
+            if list.operations.count > 20_000 { list.operations = [:] }
+            list.operations.merge(titles) { _, new in new }
+            return []
         case .position(let generation, let id, let place):
             guard generation == list.generation else { return [] }
             return take(place, of: id)

@@ -16,7 +16,7 @@ extension ConsoleModel {
             title: "New request: [METHOD] URL, or a cURL command",
             line: LineEditor()
         )
-        prompt.hint = "Nothing opens an empty one. It is edited before it is sent. Up: earlier ones."
+        prompt.hint = "Leave empty for a blank request. It is edited before it is sent. Up: earlier ones."
         prompt.history = sentRequests.map(\.title)
         prompt.historyIndex = prompt.history.count
         return push(.prompt(prompt))

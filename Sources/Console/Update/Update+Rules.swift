@@ -171,7 +171,7 @@ extension ConsoleModel {
 
     mutating func undoRules() -> [Effect] {
         guard let texts = rules.past.popLast() else {
-            return refuse("There is no change of rules to take back.")
+            return refuse("No rule change to undo.")
         }
         // A text that is new since then becomes empty again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
@@ -261,7 +261,7 @@ extension ConsoleModel {
         let wanted = isPresent ? nil : file
         guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
         return confirm(
-            "Changed rules are in no file. They are lost with this.",
+            "You have unsaved rule changes. They are lost with this.",
             [("y", "load \(file ?? "the profile") all the same", .loadingProfile(wanted)), ("n", "do not", nil)]
         )
     }

@@ -21,7 +21,7 @@ extension ConsoleModel {
 
     var noUndo: String? {
         if lastChange != nil { return nil }
-        if case .recorded = source { return "Nothing was changed that could be taken back." }
+        if case .recorded = source { return "Nothing to undo." }
         return noSteering
     }
 
@@ -56,7 +56,7 @@ extension ConsoleModel {
     /// Takes back what was changed last.
     mutating func undo() -> [Effect] {
         guard let change = lastChange else {
-            return rules.past.isEmpty ? refuse("There is no change to take back.") : undoRules()
+            return rules.past.isEmpty ? refuse("Nothing to undo.") : undoRules()
         }
         return [.edit(.restore(change))]
     }

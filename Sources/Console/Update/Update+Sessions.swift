@@ -42,7 +42,7 @@ extension ConsoleModel {
             home = nil
             (source, proxy, rules) = (own.source, own.proxy, own.rules)
             (marks, isGrowing, changes) = (own.marks, own.isGrowing, own.changes)
-            tell("This is the console's own session again.")
+            tell("Back to live traffic.")
         }
         overlays = []
         draft = nil

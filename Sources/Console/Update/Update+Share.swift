@@ -81,7 +81,7 @@ extension ConsoleModel {
         if keepsSecrets { file = file?.firstWord.rest }
         guard let file else {
             let line = LineEditor("sluice.\(format.fileExtension)", isSuggestion: true)
-            let title = "File for the \(format.title), masked; 'secrets FILE' keeps secrets"
+            let title = "File for the \(format.title), masked; type 'secrets FILE' to include secrets"
             let prefix = [format.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
             return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
         }

@@ -71,7 +71,7 @@ extension ConsoleModel {
         guard !buckets.isEmpty else { return [] }
         let bucket = buckets[selectedBucket(buckets)]
         guard bucket.counts.total > 0 else {
-            return refuse("No exchange began then; left and right go to other times.")
+            return refuse("No exchange began then; left and right select other times.")
         }
         view = .sequence
         list.isFollowing = false
@@ -151,7 +151,7 @@ extension ConsoleModel {
             let count = LinearSentence.count(bucket.counts.total, "exchange")
             return "\(Timestamp.clock(bucket.span.lowerBound)), \(count): \(parts.joined(separator: ", "))"
         }
-        return ["Times are in UTC; each line is \(length)."] + lines
+        return ["Times are in \(Timestamp.zone(at: first.span.lowerBound)); each line is \(length)."] + lines
     }
 }
 

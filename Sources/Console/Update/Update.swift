@@ -41,7 +41,7 @@ extension ConsoleModel {
             tell(words, .error)
         case .rulesSaved(let files, let texts, let revision):
             takeIn(texts, revision)
-            tell("The rules are in \(files.joined(separator: ", ")).")
+            tell("Saved to \(files.joined(separator: ", ")).")
             if rules.endsWhenSaved { return [.quit] }
         case .rulesConflict(let conflict, let words): return ask(about: conflict, words)
         case .rulesNotSaved(let words):
@@ -225,7 +225,7 @@ extension ConsoleModel {
         let argument = binding.argument
         let words = ":\(binding.command.rawValue)\(argument.map { " \($0)" } ?? "")"
         let way = keymap.keys(for: binding.command, argument: argument, in: .detail).first ?? words
-        return refuse("\(key.spelling) is for the list (\(entry.title)); here it is \(way).")
+        return refuse("\(key.spelling) works only in the list (\(entry.title)); here it is \(way).")
     }
 
     private mutating func paste(_ text: String) -> [Effect] {

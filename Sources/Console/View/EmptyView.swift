@@ -100,7 +100,7 @@ enum EmptyView {
         }
         var blocks: [Block] = [[line("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
         if let term = model.list.excludedBy {
-            blocks[0] += [line("This term alone excludes every one:"), line(term, .warning, indent: 4)]
+            blocks[0] += [line("Nothing matches this term:"), line(term, .warning, indent: 4)]
             if let meant = Filter.term(meantBy: term) {
                 blocks[0].append(line("A word alone is looked for in the URL; did you mean \(meant)?"))
             }

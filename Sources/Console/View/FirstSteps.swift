@@ -175,13 +175,13 @@ extension ConsoleModel {
         let isRefused = record.kind == .tunnel
         guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
         // Two rows of 80 columns, as a full list leaves no more.
-        let trust = "\(way(to: .trust)) has the command for each client"
+        let rejected = "\(host): the client rejected Sluice's certificate"
+        let setup = "Press \(way(to: .trust)) for setup commands"
+        let retry = way(to: .decrypt)
         let words =
             isRefused
-            ? "\(host) passes undecrypted, as its client refused Sluice's certificate: \(trust); "
-                + "\(way(to: .decrypt)) on that row decrypts it again."
-            : "\(host): its client does not trust Sluice's certificate yet. \(trust); then try again. "
-                + "\(way(to: .decrypt)) decrypts a 'refused' row."
+            ? "\(rejected), so it is not decrypted. \(setup), then \(retry) on the row to retry decryption."
+            : "\(rejected). \(setup), then try again; \(retry) on a refused row retries decryption."
         tell(words, .error)
         notices[notices.count - 1].isPinned = true
     }

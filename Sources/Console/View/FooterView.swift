@@ -81,10 +81,14 @@ enum FooterView {
     /// The most useful first.
     static func hints(_ model: ConsoleModel) -> [Hint] {
         if let prefix = model.pendingKey {
-            return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in
+            let all = model.keymap.continuations(of: prefix, in: model.context)
+            let panels = all.filter { $0.binding.command == .panel }
+            let hints = all.filter { $0.binding.command != .panel }.map { key, binding in
                 let tool = binding.argument.flatMap { ToolRegistry.standard[key: $0] }?.title.lowercased()
                 return (key.spelling, tool ?? binding.command.rawValue)
             }
+            // A tool's panel has the capital of the letter that switches it.
+            return panels.isEmpty ? hints : [("a-z", "on/off"), ("A-Z", "rules")] + hints
         }
         switch model.overlays.last {
         case .panel(let panel):
@@ -103,14 +107,14 @@ enum FooterView {
                 case .request, .newRequest: "send"
                 }
             let scope = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "wider")] : []
-            let layout = editor.isRule ? [("tab", "complete")] : [("ctrl-y", "lay JSON out")]
+            let layout = editor.isRule ? [("tab", "complete")] : [("ctrl-y", "format JSON")]
             return [("ctrl-s", word)] + scope + layout + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker(let picker) where picker.isColumnChoice:
-            return [("space", "show/hide"), ("J K", "move"), ("A", "as fits"), ("type", "narrow"), ("esc", "close")]
+            return [("space", "show/hide"), ("J K", "move"), ("A", "automatic"), ("type", "narrow"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt(let prompt):
             let history = prompt.history.isEmpty ? [] : [("↑ ↓", "earlier")]
-            return [("enter", "do it"), ("tab", "complete")] + history + [("esc", "cancel")]
+            return [("enter", "OK"), ("tab", "complete")] + history + [("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
         case .report(let report):
             let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
@@ -120,8 +124,8 @@ enum FooterView {
         }
         if model.filter.isEditing {
             return [
-                ("enter", "keep"), ("tab", "complete"), ("↑ ↓", "history"), ("f1", "the language"),
-                ("esc", "as before"),
+                ("enter", "apply"), ("tab", "complete"), ("↑ ↓", "history"), ("f1", "syntax"),
+                ("esc", "cancel"),
             ]
         }
         let context = model.context

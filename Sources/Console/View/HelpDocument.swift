@@ -126,13 +126,19 @@ enum HelpDocument {
 
     private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
         let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
+        // What keeps several commands from being done is said once.
+        let reasons = Dictionary(grouping: entries.compactMap { model.whyNot($0.command) }) { $0 }
+        let notes = reasons.filter { $0.value.count > 1 }.keys.sorted()
         let lines = entries.flatMap { entry in
             let place: Context = entry.contexts.contains(.list) ? .list : .detail
             let keys = keys(entry, model, place, most: 3)
-            let remark = model.whyNot(entry.command)
+            let reason = model.whyNot(entry.command)
+            let remark = reason.flatMap { notes.firstIndex(of: $0) }.map { "\($0 + 1)" } ?? reason
             return row(Span(keys.isEmpty ? ":\(entry.command.rawValue)" : keys, .key), entry.title, remark: remark)
         }
-        return [DetailLine([Span(group.rawValue, .heading)])] + lines + (group == .tools ? tools(model) : [])
+        let below = notes.enumerated().flatMap { row(Span("(\($0 + 1))", .faint), $1) }
+        return [DetailLine([Span(group.rawValue, .heading)])] + lines + (below.isEmpty ? [] : [DetailLine([])] + below)
+            + (group == .tools ? tools(model) : [])
     }
 
     /// The tools with their letters and what is on.

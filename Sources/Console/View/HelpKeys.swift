@@ -6,12 +6,13 @@ enum HelpKeys {
     typealias Hint = FooterView.Hint
 
     static let field: [Hint] = [
-        ("enter", "do it"), ("esc", "as before"), ("← → home end", "move"), ("backspace delete", "delete a character"),
+        ("enter", "OK"), ("esc", "cancel"), ("← → home end", "move"), ("backspace delete", "delete a character"),
         ("ctrl-w", "delete a word"), ("ctrl-u ctrl-k", "delete to the beginning, to the end"),
     ]
 
     static let filter: [Hint] =
-        [("enter", "keep the filter"), ("esc", "as before"), ("↑ ↓", "earlier filters")] + field.dropFirst(2)
+        [("enter", "apply the filter"), ("esc", "cancel: the filter before"), ("↑ ↓", "earlier filters")]
+        + field.dropFirst(2)
 
     static let picker: [Hint] = [
         ("type", "narrow the list: a part, or another word for it"), ("↑ ↓ pgup pgdn", "move"), ("enter", "choose"),
@@ -47,7 +48,7 @@ enum HelpKeys {
         let own: [Hint] =
             editor.isRule
             ? [("tab", "complete the word: a key, a value, a host of the session")]
-            : [("ctrl-y", "lay JSON out; what is left untouched goes out as it was")]
+            : [("ctrl-y", "format JSON; without edits, the body is sent as it was")]
         return [("ctrl-s", word)] + scope + own + [
             ("ctrl-o", "go on in $EDITOR"), ("esc", "close; asks where the text was changed"), ("", ""),
             ("← → ↑ ↓", "move"), ("home end", "to the beginning of the line, to its end"),

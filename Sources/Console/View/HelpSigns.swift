@@ -31,7 +31,8 @@ enum HelpSigns {
                 [
                     ("200", .success, "the server's answer"), ("302", .redirect, "a redirect"),
                     ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
-                    ("rpc14", .serverError, "the status of a gRPC call that failed"),
+                    ("rpc0", .success, "a gRPC call, with its own status; 0 is OK"),
+                    ("rpc14", .serverError, "a gRPC call that failed, with its own status"),
                     (
                         "200~", .changed,
                         "a rule changed the request or the response, or answered in place of the server"
@@ -52,7 +53,10 @@ enum HelpSigns {
                     ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
                     ("›2  >2", .warning, "right of the titles: two more columns were asked for and have no room"),
                     ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
-                    ("▬", .link, "from its start to its end, on the scale of the rows on the screen"),
+                    (
+                        "▬", .link,
+                        "from its start to its end, on the scale of the rows on the screen; pauses are shortened"
+                    ),
                     ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
                     ("(…)", .text, "in PATH: what there is in place of a request, as a tunnel that was not decrypted"),
                 ]

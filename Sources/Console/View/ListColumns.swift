@@ -26,11 +26,11 @@ struct ListColumns {
     }
 
     /// The columns that have as much room as their content needs at most, in columns of the screen.
-    private static func widths(_ model: ConsoleModel, start: Int) -> [Column: Int] {
+    private static func widths(_ model: ConsoleModel, _ width: Int, start: Int) -> [Column: Int] {
         [
             .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: max(9, start),
             .method: 7, .scheme: 6, .status: 6, .type: 10, .size: 8, .time: 8, .version: 7, .process: 16, .server: 21,
-            .comment: 24, .waterfall: 20,
+            .comment: 24, .waterfall: 20 + max(0, width - widest) / 2,
         ]
     }
 
@@ -44,11 +44,14 @@ struct ListColumns {
     /// More than this is no host given, however long it is.
     private static let widestHost = 48
 
+    /// From this width on, the list has all usual columns; of what is beyond it, the waterfall gets half.
+    private static let widest = 140
+
     /// - Parameter start: the width of the title of the column with times.
     init(_ model: ConsoleModel, width: Int, start: Int) {
         let isChosen = !model.list.columns.isEmpty
         var columns = isChosen ? model.list.columns : Self.automatic(width)
-        var widths = Self.widths(model, start: start)
+        var widths = Self.widths(model, width, start: start)
         if isChosen {
             Self.narrow(columns, &widths, to: width)
             while columns.count > 1, Self.used(columns, widths) > width {
@@ -57,7 +60,7 @@ struct ListColumns {
                 missing.insert(columns.remove(at: last), at: 0)
             }
             // Where one had to go, the others may be wider again.
-            widths = Self.widths(model, start: start)
+            widths = Self.widths(model, width, start: start)
             Self.narrow(columns, &widths, to: width)
         }
         let fixed = columns.reduce(0) { $0 + (widths[$1] ?? 0) + 1 }
@@ -71,7 +74,8 @@ struct ListColumns {
 
     private static func automatic(_ width: Int) -> [Column] {
         switch width {
-        case 140...: [.id, .start, .method, .status, .host, .path, .type, .size, .time, .waterfall]
+        case widest...: [.id, .start, .method, .status, .host, .path, .type, .size, .time, .waterfall]
+        case 120...: [.id, .start, .method, .status, .host, .path, .type, .size, .time]
         case 100...: [.id, .method, .status, .host, .path, .type, .size, .time]
         case 64...: [.id, .method, .status, .host, .path, .size, .time]
         case 40...: [.id, .method, .status, .host, .path]

@@ -16,7 +16,8 @@ enum SequenceView {
         drawTitles(arranged, model, in: title, on: &screen)
         let shown = min(body.height, model.list.total - model.list.bottom)
         guard shown > 0 else { return }
-        let span = timeSpan(model, shown)
+        let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
+        let axis = TimeAxis(records, isLive: model.isLive)
         for row in 0..<shown {
             let index = model.list.bottom + shown - 1 - row
             let line = body.row(row)
@@ -33,14 +34,15 @@ enum SequenceView {
             }
             var x = line.x
             for column in columns {
-                let cell = cell(column, record, model, span)
+                let cell = cell(column, record, model, axis)
                 let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
                 let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
-                if column.column == .host, let slashes = text.firstRange(of: "://") {
-                    let faint = merged(theme.style(.faint), onto: base)
-                    screen.write(text[..<slashes.upperBound], x: x, y: line.y, style: faint, limit: limit)
+                for (part, style) in parts(of: text, in: column.column, record, model) {
+                    let start = TextWidth.columns(text[..<part.lowerBound])
+                    let end = min(limit, TextWidth.columns(text[..<part.upperBound]))
+                    screen.style(x + min(start, end)..<x + end, y: line.y, merged(style, onto: base))
                 }
                 x += column.width + 1
             }
@@ -60,9 +62,9 @@ enum SequenceView {
         var x = rect.x
         for column in columns.drawn {
             var title = title(of: column.column, model)
-            // The sign's legend.
-            if column.column == .host, showsTLS(model), column.width > 8, column.width < schemeFrom {
-                title = "+TLS HOST"
+            let legend = "HOST (+ is TLS)"
+            if column.column == .host, showsTLS(model), column.width < schemeFrom, column.width > legend.count {
+                title = legend
             }
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
                 title += sort.isDescending ? "▼" : "▲"
@@ -81,6 +83,38 @@ enum SequenceView {
 
     // MARK: - Columns
 
+    /// The parts of a host or a path that differ in style from the rest of it.
+    private static func parts(
+        of text: String,
+        in column: Column,
+        _ record: ExchangeRecord,
+        _ model: ConsoleModel
+    ) -> [(Range<String.Index>, Style)] {
+        let theme = model.look.theme
+        switch column {
+        case .host:
+            guard let slashes = text.firstRange(of: "://") else {
+                return [(text.startIndex..<text.endIndex, theme.host)]
+            }
+            return [
+                (text.startIndex..<slashes.upperBound, theme.style(.faint)),
+                (slashes.upperBound..<text.endIndex, theme.host),
+            ]
+        case .path:
+            let remark = remark(record, model)
+            let end = text.index(text.endIndex, offsetBy: -(remark?.text.count ?? 0))
+            let query = text[..<end].firstIndex(of: "?") ?? end
+            return [(query..<end, theme.query)] + (remark.map { [(end..<text.endIndex, theme.style($0.role))] } ?? [])
+        default: return []
+        }
+    }
+
+    /// What an exchange is beyond its path: the operation of GraphQL, or what a gRPC call that failed came to.
+    private static func remark(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role)? {
+        if let grpc = record.grpc, grpc.status > 0, let name = grpc.name { return ("  \(name)", .serverError) }
+        return model.list.operations[record.id].map { ("  \($0)", .keyword) }
+    }
+
     /// A column's title; that of times has their zone.
     private static func title(of column: Column, _ model: ConsoleModel) -> String {
         column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
@@ -93,13 +127,13 @@ enum SequenceView {
 
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] { arranged(model, width: width).drawn }
 
-    private typealias Content = (text: String, role: Role?, isRight: Bool)
+    typealias Content = (text: String, role: Role?, isRight: Bool)
 
     private static func cell(
         _ drawn: Drawn,
         _ record: ExchangeRecord,
         _ model: ConsoleModel,
-        _ span: ClosedRange<Int64>
+        _ axis: TimeAxis
     ) -> Content {
         switch drawn.column {
         case .id: return (signs(record, model) + record.id.description, .faint, true)
@@ -107,7 +141,7 @@ enum SequenceView {
         case .method: return (record.method, .keyword, false)
         case .scheme: return (record.url.scheme, .faint, false)
         case .host: return (host(record, drawn.width, model), nil, false)
-        case .path: return (path(record), nil, false)
+        case .path: return (path(record) + (remark(record, model)?.text ?? ""), nil, false)
         case .status: return status(record, model)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
@@ -117,16 +151,15 @@ enum SequenceView {
             return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
-        case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
+        case .waterfall: return (axis.bar(record, width: drawn.width), .link, false)
         }
     }
 
-    /// An exchange in a few words, for a place whose path is known.
+    /// An exchange in a few words, for a place whose path is known; the tree has its columns besides.
     static func words(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        let query = record.url.query.map { "?\($0)" } ?? ""
+        let query = record.url.query.map { "?\(VisibleText.percentDecoded($0))" } ?? ""
         let start = String(Timestamp.clock(record.startedAt).prefix(8))
-        let status = status(record, model).text
-        return "\(start) \(record.method) \(status) \(size(record)) \(time(record, model)) \(query)"
+        return "\(start) \(record.method) \(query)" + (remark(record, model)?.text ?? "")
     }
 
     /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
@@ -200,14 +233,14 @@ enum SequenceView {
         case .tunnel: "(tunnel, not decrypted)"
         case .failedHandshake: "(TLS handshake failed)"
         case .malformed: "(no request that can be read)"
-        default: record.url.pathAndQuery
+        default: VisibleText.percentDecoded(record.url.pathAndQuery)
         }
     }
 
     /// The status in a word, and its role.
     ///
     /// In a recording that has ended, what is in flight never ended.
-    private static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
+    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
         case .inFlight where !model.isLive: return ("cut", .failure, false)
@@ -218,7 +251,9 @@ enum SequenceView {
         case .interrupted: return ("cut", .failure, false)
         case .complete:
             guard record.status > 0 else { return ("-", .faint, false) }
-            if let grpc = record.grpc?.status, grpc > 0 { return ("rpc\(grpc)\(changed)", .serverError, false) }
+            if let grpc = record.grpc?.status {
+                return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success, false)
+            }
             let role: Role =
                 switch record.status {
                 case ..<300: .success
@@ -235,7 +270,7 @@ enum SequenceView {
         return Measures.size(hasBody ? record.sizes.responseBody : record.sizes.responseWire)
     }
 
-    private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+    static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }
         return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
     }
@@ -250,35 +285,6 @@ enum SequenceView {
 
     private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
 
-    // MARK: - Waterfall
-
-    /// The time from the first start to the last end of the visible rows.
-    private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
-        let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
-        let start = records.map(\.startedAt).min() ?? 0
-        let end = records.map { $0.startedAt &+ length($0, model) }.max() ?? 0
-        return start...max(start, end)
-    }
-
-    /// How long it took, or has taken so far.
-    private static func length(_ record: ExchangeRecord, _ model: ConsoleModel) -> Int64 {
-        if let total = record.timings.total { return max(0, total) }
-        return record.state == .inFlight && model.isLive ? max(0, model.now &- record.startedAt) : 0
-    }
-
-    private static func bar(
-        _ record: ExchangeRecord,
-        _ span: ClosedRange<Int64>,
-        _ width: Int,
-        _ model: ConsoleModel
-    ) -> String {
-        let whole = Double(max(1, span.upperBound - span.lowerBound))
-        let columns = Double(width)
-        let start = min(width - 1, max(0, Int(Double(record.startedAt - span.lowerBound) / whole * columns)))
-        let length = max(1, Int(Double(length(record, model)) / whole * columns))
-        return String(repeating: " ", count: start) + String(repeating: "▬", count: min(length, width - start))
-    }
-
     // MARK: - Styles
 
     private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
@@ -288,7 +294,7 @@ enum SequenceView {
     }
 
     /// The text's colour; on a background of its own the row's, as not all can be read there.
-    private static func merged(_ style: Style, onto base: Style) -> Style {
+    static func merged(_ style: Style, onto base: Style) -> Style {
         let isPlain = base.background == .standard && !base.attributes.contains(.reverse)
         let front = isPlain ? style.foreground : base.foreground
         return Style(front, on: base.background, style.attributes.union(base.attributes))

@@ -3,36 +3,54 @@ import Sharing
 import Terminal
 import Text
 
-/// The tree by host and path.
+/// The tree by host and path. A place without others below it has the columns of its newest exchange.
 enum StructureView {
+    /// The columns right of the names, with their widths: those of an exchange where there is room.
+    private static func columns(_ width: Int) -> [(title: String, width: Int)] {
+        (width < 64 ? [] : [("STATUS", 8), ("SIZE", 9), ("TIME", 9)]) + [("COUNT", 9), ("ERRORS", 9)]
+    }
+
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let (title, body) = rect.splitTop(1)
-        let numbers = 20
-        let name = max(0, rect.width - numbers)
+        let columns = columns(rect.width)
+        let name = max(0, rect.width - 2 - columns.reduce(0) { $0 + $1.width })
         let heading = theme.style(.label).with(.bold)
-        screen.write("HOST AND PATH", x: title.x, y: title.y, style: heading, limit: name)
-        if name > 0 {
-            let titles = TextWidth.paddedLeft("COUNT", to: 9) + TextWidth.paddedLeft("ERRORS", to: 9)
-            screen.write(titles, x: title.x + name, y: title.y, style: heading)
+        func draw(_ cells: [(text: String, style: Style)], y: Int) {
+            var x = rect.x + name
+            for ((_, width), cell) in zip(columns, cells) {
+                screen.write(TextWidth.paddedLeft(cell.text, to: width), x: x, y: y, style: cell.style)
+                x += width
+            }
         }
+        screen.write("HOST AND PATH", x: title.x, y: title.y, style: heading, limit: name)
+        if name > 0 { draw(columns.map { ($0.title, heading) }, y: title.y) }
         for (line, row) in model.structure.rows.dropFirst(model.structure.top).prefix(body.height).enumerated() {
             let y = body.y + line
             let isSelected = model.structure.top + line == model.structure.selected
             let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
+            func style(_ role: Role?) -> Style {
+                SequenceView.merged(role.map { theme.style($0) } ?? .plain, onto: base)
+            }
             screen.fill(body.row(line), style: base)
             let text = String(repeating: "  ", count: row.depth) + label(row, model)
-            guard row.exchange == nil, row.more == 0 else {
-                screen.write(text, x: body.x, y: y, style: base, limit: rect.width)
-                continue
+            let isWhole = row.more > 0 || row.exchange != nil && columns.count == 2
+            screen.write(text, x: body.x, y: y, style: base, limit: isWhole ? rect.width : name - 1)
+            guard !isWhole else { continue }
+            var cells: [(String, Style)] = []
+            if columns.count > 2 {
+                let record = row.exchange ?? row.child.record
+                let status = record.map { SequenceView.status($0, model) }
+                cells += [
+                    (status?.text ?? "", style(status?.role)), (record.map(SequenceView.size) ?? "", style(.faint)),
+                    (record.map { SequenceView.time($0, model) } ?? "", style(.faint)),
+                ]
             }
-            screen.write(text, x: body.x, y: y, style: base, limit: name - 1)
-            let count = TextWidth.paddedLeft(String(row.child.count), to: 9)
-            screen.write(count, x: body.x + name, y: y, style: base)
-            guard row.child.errors > 0 else { continue }
-            let errors = TextWidth.paddedLeft(String(row.child.errors), to: 9)
-            let style = base.background == .standard ? theme.style(.failure).with(base.attributes) : base.with(.bold)
-            screen.write(errors, x: body.x + name + 9, y: y, style: style)
+            if row.exchange == nil {
+                let errors = row.child.errors
+                cells += [(String(row.child.count), base), (errors > 0 ? String(errors) : "", style(.failure))]
+            }
+            draw(cells, y: y)
         }
     }
 
@@ -44,6 +62,6 @@ enum StructureView {
             return "  \(mark)#\(record.id) " + SequenceView.words(record, model)
         }
         let sign = !row.isBranch ? " " : row.isOpen ? "▾" : "▸"
-        return "\(sign) \(row.child.name.isEmpty ? "/" : row.child.name)"
+        return "\(sign) \(row.child.name.isEmpty ? "/" : VisibleText.percentDecoded(row.child.name))"
     }
 }

@@ -84,9 +84,12 @@ enum TimelineView {
         let bucket = buckets[model.selectedBucket(buckets)]
         var x = rect.x
         for result in ResultClass.allCases {
-            x += screen.write(String(sign(result, model.look)), x: x, y: rect.y, style: style(result, theme))
-            let count = bucket.counts[result] > 0 ? " \(bucket.counts[result])" : ""
-            x += screen.write(" \(result.words)\(count)  ", x: x, y: rect.y, limit: max(0, rect.maxX - x))
+            // The sign 4 is the beginning of its word.
+            let sign = String(sign(result, model.look))
+            let (first, rest) = result.words.hasPrefix(sign) ? (result.words, "") : (sign, " \(result.words)")
+            x += screen.write(first, x: x, y: rect.y, style: style(result, theme), limit: max(0, rect.maxX - x))
+            let count = bucket.counts[result] > 0 ? ": \(bucket.counts[result])" : ""
+            x += screen.write("\(rest)\(count)   ", x: x, y: rect.y, limit: max(0, rect.maxX - x))
         }
         let right = words(bucket.span)
         let width = TextWidth.columns(right)
@@ -132,7 +135,8 @@ enum TimelineView {
         screen.fill(axis, style: .plain)
         let start = String(Timestamp.clock(buckets[0].span.lowerBound).prefix(8))
         let length = buckets[0].span.upperBound - buckets[0].span.lowerBound
-        let end = String(Timestamp.clock((buckets.last ?? buckets[0]).span.upperBound).prefix(8)) + " UTC"
+        let last = (buckets.last ?? buckets[0]).span.upperBound
+        let end = "\(Timestamp.clock(last).prefix(8)) \(Timestamp.zone(at: last))"
         let middle = "each \(Measures.duration(length))"
         // What the cursor would stand in is left out: the table says when that is.
         func write(_ text: String, at x: Int) {
@@ -178,12 +182,22 @@ enum TimelineView {
         count < 10_000 ? String(count) : count < 10_000_000 ? "\(count / 1_000)k" : "\(count / 1_000_000)M"
     }
 
-    /// A span of time, for example `12:03:10.000 to 12:03:15.000 UTC`.
+    /// A span of time, for example `12:03:10 to 12:03:15 UTC`.
     static func words(_ span: Range<Int64>) -> String {
         let isWhole = span.lowerBound % 1_000_000 == 0 && span.upperBound % 1_000_000 == 0
         let digits = isWhole ? 8 : 12
-        return
-            "\(Timestamp.clock(span.lowerBound).prefix(digits)) to \(Timestamp.clock(span.upperBound).prefix(digits)) UTC"
+        let (start, end) = (Timestamp.clock(span.lowerBound), Timestamp.clock(span.upperBound))
+        return "\(start.prefix(digits)) to \(end.prefix(digits)) \(Timestamp.zone(at: span.lowerBound))"
+    }
+
+    /// A selection in a few words, for example `12:03:10 +5.0 s`.
+    private static func words(_ scope: StatisticsScope) -> String {
+        switch scope {
+        case .exchanges(let numbers): return "\(numbers.count) marked"
+        case .period(let span):
+            let time = Timestamp.clock(span.lowerBound).prefix(span.lowerBound % 1_000_000 == 0 ? 8 : 12)
+            return "\(time) +\(Measures.duration(span.upperBound - span.lowerBound))"
+        }
     }
 
     // MARK: - Table
@@ -256,17 +270,16 @@ enum TimelineView {
             )
         }
         if places.sums.height > 1 {
-            let isMarked = !model.marks.isEmpty
-            let span = buckets[model.selectedBucket(buckets)].span
-            let time = Timestamp.clock(span.lowerBound).prefix(span.lowerBound % 1_000_000 == 0 ? 8 : 12)
-            let length = Measures.duration(span.upperBound - span.lowerBound)
-            let label = isMarked ? "\(model.marks.count) marked" : "\(time) +\(length)"
-            let row = answer.scope == model.statisticsScope ? answer.part : nil
             let line = places.sums.row(1)
-            if let row {
-                draw(row, label, in: line, .plain)
-            } else {
-                screen.write("\(label), counting", x: line.x, y: line.y, style: theme.faint, limit: line.width)
+            let scope = model.statisticsScope
+            if let counted = model.timeline.counted {
+                // What was counted before stays while another selection is counted. It is fainter if that is one's own, and
+                // not the newest time, which moves with the traffic.
+                let isOld = counted.scope != scope && (model.timeline.moment != nil || !model.marks.isEmpty)
+                draw(counted.row, words(counted.scope), in: line, isOld ? theme.faint : .plain)
+            } else if let scope {
+                let text = "\(words(scope)), counting"
+                screen.write(text, x: line.x, y: line.y, style: theme.faint, limit: line.width)
             }
         }
         let hasKeys = model.context != .detail && model.timeline.part == .hosts

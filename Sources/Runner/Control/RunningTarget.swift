@@ -109,7 +109,7 @@ struct RunningTarget: LocalHolds {
         recorder.setRecording(isOn)
         return isOn
             ? "Recording is on: exchanges that begin from now on are recorded."
-            : "Recording is off: what begins from now on passes unrecorded, rules and holds act."
+            : "Recording is off. Rules and breakpoints still apply."
     }
 
     func edit(_ edit: SessionEdit) async throws -> SessionEditResult {

@@ -49,6 +49,9 @@ package struct Cell: Hashable, Sendable {
     /// The second half of this cell.
     var continuation: Cell { Cell(continuation: styleBits) }
 
+    /// The same character in another style.
+    func styled(_ style: Style) -> Cell { Cell(glyph: glyph, isWide: isWide, style: style.packed) }
+
     /// A space in this cell's style.
     var blanked: Cell { Cell(glyph: 0x20, isWide: false, style: styleBits) }
 

@@ -86,6 +86,11 @@ package struct CellBuffer: Sendable {
         }
     }
 
+    /// Changes the style of what is written on a row, in some of its columns.
+    package mutating func style(_ columns: Range<Int>, y: Int, _ style: Style) {
+        for x in columns where !self[x, y].isContinuation { self[x, y] = self[x, y].styled(style) }
+    }
+
     /// The cells that drawing may change.
     private var visible: Rect { clip.intersection(bounds) }
 

@@ -133,7 +133,9 @@ struct QueryServiceTests {
         #expect(site.children.map(\.isLeaf) == [true, false])
         let items = try fixture.structure(StructureNode(site: "https://api.example.com", segments: ["v1", "items"]))
         #expect(items.children.map(\.name) == ["1", "10", "2", "3", "4", "5", "6"])
-        #expect(items.children.allSatisfy { $0.isLeaf && $0.count == 1 })
+        #expect(items.children.allSatisfy { $0.isLeaf && $0.count == 1 && $0.record?.id == $0.newest })
+        #expect(site.children.map(\.record?.id) == [ExchangeID(8), nil])
+        #expect(items.children[1].record?.state == .inFlight)
         #expect(try fixture.structure(root.children[0].node).children.map(\.name) == ["x"])
 
         fixture.record([.finished(QuerySamples.record(10) { $0.status = 502 }, ExchangeMessages())])
@@ -145,9 +147,45 @@ struct QueryServiceTests {
         #expect(later.children.map(\.newest) == [ExchangeID(9), ExchangeID(12)])
         #expect(later.children.map(\.errors) == [1, 1])
         #expect(later.children.map(\.inFlight) == [0, 0])
+        #expect(try fixture.structure(items.node).children[1].record?.status == 502)
 
         try fixture.ask("status:>=400")
         #expect(try fixture.structure().children.map(\.count) == [1, 1])
+    }
+
+    @Test("reads which operation of GraphQL a row's request asks for, from its query or a short body")
+    func operations() throws {
+        func posted(_ id: Int64, _ body: String, _ change: (inout ExchangeRecord) -> Void = { _ in }) -> [RecordEvent] {
+            var record = QuerySamples.record(id) {
+                $0.method = "POST"
+                $0.mediaType = "application/json"
+                $0.sizes.requestBody = Int64(body.utf8.count)
+            }
+            change(&record)
+            var messages = ExchangeMessages()
+            messages.requestHead = ByteBuffer(
+                string: "POST /graphql HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n\r\n"
+            )
+            var opened = record
+            opened.state = .inFlight
+            return [
+                .opened(opened, ExchangeMessages()), .body(record.id, .requestReceived, ByteBuffer(string: body)),
+                .finished(record, messages),
+            ]
+        }
+        let fixture = try QueryFixture()
+        fixture.record(posted(1, #"{"query":"query Items { items { id } }"}"#))
+        fixture.record(posted(2, #"{"name":"no query"}"#))
+        fixture.record(posted(3, #"[{"query":"mutation Add { add }"},{"query":"{ me }"}]"#))
+        fixture.record(posted(4, #"{"query":"{ me }"}"#) { $0.sizes.requestBody = 1 << 20 })
+        fixture.record([QuerySamples.record(5) { $0.url.query = "query=%7Bme%7D" }])
+        fixture.service.refresh()
+        _ = try fixture.status { $0.total == 5 }
+        _ = try fixture.numbers()
+        let titles = try fixture.events.next { if case .operations(_, let titles) = $0 { titles } else { nil } }
+        #expect(
+            titles == [ExchangeID(1): "query Items", ExchangeID(3): "mutation Add +1", ExchangeID(5): "query"]
+        )
     }
 
     @Test("tells apart a bounded number of children, and counts the others")

@@ -96,6 +96,6 @@ struct EditorUpdateTests {
             Issue.record("no question")
             return
         }
-        #expect(confirm.question == "Changed rules are in no file, and a message waits.")
+        #expect(confirm.question == "You have unsaved rule changes, and a message waits.")
     }
 }

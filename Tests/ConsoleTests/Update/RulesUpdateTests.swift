@@ -127,7 +127,7 @@ struct RulesUpdateTests {
     @Test func `a change of rules is taken back`() {
         var model = console()
         #expect(model.press("u").isEmpty)
-        #expect(model.told == "There is no change to take back.")
+        #expect(model.told == "Nothing to undo.")
         model.press("B")
         guard let changed = applied(model.press("d")) else {
             Issue.record("nothing was deleted")
@@ -204,7 +204,7 @@ struct RulesUpdateTests {
         }
         #expect(open.isWrong)
         #expect(!open.remark.isEmpty)
-        #expect(model.told == "The mistake in the rule has to be mended first.")
+        #expect(model.told == "Fix the error in the rule first.")
     }
 
     @Test func `rules are saved once they are changed`() {
@@ -365,7 +365,7 @@ struct RulesUpdateTests {
     @Test func `a recording and a view have no tools, and say why`() {
         var model = console(.recorded(name: "old.sluice"))
         #expect(model.press("b").isEmpty)
-        #expect(model.told == "This is a recording: there is no proxy to steer.")
+        #expect(model.told == "Not available: viewing a recording.")
         model = console(.attached(canSteer: false))
         #expect(model.press("b").isEmpty)
         #expect(model.told == "Attached with --view: looking only.")

@@ -155,7 +155,7 @@ struct SessionUpdateTests {
         var model = console(.recorded(name: "old.sluice"))
         #expect(model.press("d").words == ["delete 9"])
         #expect(model.press("u").isEmpty)
-        #expect(model.told == "Nothing was changed that could be taken back.")
+        #expect(model.told == "Nothing to undo.")
         model = console(.attached(canSteer: false))
         #expect(model.press("d").isEmpty && model.told == "Attached with --view: looking only.")
         model = console()

@@ -23,6 +23,29 @@ struct StructureUpdateTests {
         .columns, .filter, .sort, .searchBodies, .highlight,
     ]
 
+    @Test(arguments: [40, 60, 80, 120])
+    func `a leaf has status, size and time of its newest exchange, and so has each of its exchanges`(_ width: Int) {
+        var model = ModelFixture.listing(ModelFixture.plain(4), Size(width: width, height: 24))
+        model.press("tab")
+        var leaf = Self.child("items", isLeaf: true, newest: 4)
+        leaf.record = ModelFixture.record(4, status: 404) { $0.timings.total = 1_500_000 }
+        Self.tell(&model, StructureNode(), [leaf, Self.child("users", isLeaf: false, newest: 7)])
+        model.press("right")
+        let generation = model.list.generation
+        _ = model.update(
+            .query(.exchanges(at: leaf.node, generation: generation, [ModelFixture.record(3, status: 201)]))
+        )
+        let rows = (0..<5).map { ConsoleView.draw(model).row(Layout(model).list.y + $0) }
+        let hasRoom = width >= 64
+        #expect(rows[0].contains("STATUS     SIZE     TIME    COUNT   ERRORS") == hasRoom && rows[0].contains("COUNT"))
+        #expect(
+            rows[1].contains("     404   1.2 KB    1.5 s        3") == hasRoom && rows[1].contains(" 3"),
+            "\(rows[1])"
+        )
+        #expect(rows[2].contains("#3 ") && rows[2].contains("     201   1.2 KB  23.4 ms") == hasRoom, "\(rows[2])")
+        #expect(rows[4].contains(" users ") && !rows[4].contains("KB"))
+    }
+
     private static func child(_ name: String, isLeaf: Bool, newest: Int64) -> StructureChild {
         let node = StructureNode(site: site, segments: [name])
         return StructureChild(name: name, node: node, isLeaf: isLeaf, newest: ExchangeID(newest), count: 3)
@@ -164,7 +187,7 @@ struct StructureUpdateTests {
         }
         #expect(picker.line.text == "errors")
         #expect(model.press("enter").isEmpty && model.overlays.isEmpty)
-        #expect(model.jump == .error && model.told.hasPrefix("] and [ go to: errors"))
+        #expect(model.jump == .error && model.told.hasPrefix("] and [ jump to: errors"))
         #expect(model.told.hasSuffix("Rows stand in the sequence; tab, pressed twice, shows it."))
     }
 

@@ -131,13 +131,36 @@ struct TaskUpdateTests {
 
     @Test func `the choice of what to copy begins with the form of that name`() {
         var model = console()
-        model.press("enter", "c")
+        model.press("enter")
+        let document = DetailDocument(lines: [DetailLine([Span("Accept: */*")])])
+        _ = model.update(
+            .detail(generation: model.detail.generation, model.detail.id ?? ExchangeID(1), pages: [.request], document)
+        )
+        model.press("c")
         model.type("header")
         guard case .picker(let picker)? = model.overlays.last else {
             Issue.record("nothing is to be chosen")
             return
         }
-        #expect(picker.matches.first?.value == "header")
+        #expect(picker.matches.first?.value == "header" && picker.matches.first?.disabled == nil)
+    }
+
+    @Test func `what cannot be copied now comes behind what can, and says why`() {
+        var model = console()
+        model.press("c")
+        model.type("header")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("nothing is to be chosen")
+            return
+        }
+        #expect(picker.matches.prefix(2).map(\.value) == ["request-headers", "response-headers"])
+        #expect(picker.matches.dropFirst(2).first?.value == "header")
+        model.type(" line")
+        #expect(model.press("enter").isEmpty)
+        #expect(ConsoleView.draw(model).text.contains("No exchange is open; enter opens one."))
+        model.press("backspace")
+        guard case .picker(let again)? = model.overlays.last else { return }
+        #expect(again.problem.isEmpty)
     }
 
     @Test func `one letter and tab complete the filter for URLs`() {

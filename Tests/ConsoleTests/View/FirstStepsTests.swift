@@ -221,7 +221,7 @@ struct FirstStepsTests {
         }
         // The row on the screen tells nothing; the session's news do, while the list has no such row.
         ModelFixture.answer(&model, ModelFixture.plain(1) + [failed(2, "localhost:17443")])
-        #expect(!ConsoleView.draw(model).text.contains("does not trust"))
+        #expect(!ConsoleView.draw(model).text.contains("client rejected"))
         ModelFixture.answer(&model, ModelFixture.plain(1))
         _ = model.update(.query(.untrusting([failed(2, "localhost:17443")])))
         let decrypt = model.way(to: .decrypt)
@@ -229,18 +229,20 @@ struct FirstStepsTests {
             _ = model.update(.tick(ModelFixture.now + passed))
             let rows = (0..<24).map { ConsoleView.draw(model).row($0) }
             let text = rows.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-            #expect(text.contains("localhost:17443: its client does not trust Sluice's certificate yet. ! has the"))
-            #expect(text.contains("\(decrypt) decrypts a 'refused' row."))
+            #expect(
+                text.contains("localhost:17443: the client rejected Sluice's certificate. Press ! for setup commands")
+            )
+            #expect(text.contains("then try again; \(decrypt) on a refused row retries decryption."))
         }
         _ = model.update(.said("Something else.", .info))
-        #expect(ConsoleView.draw(model).text.contains("does not trust"))
+        #expect(ConsoleView.draw(model).text.contains("client rejected"))
         model.press("down")
-        #expect(!ConsoleView.draw(model).text.contains("does not trust"))
+        #expect(!ConsoleView.draw(model).text.contains("client rejected"))
         let count = model.notices.count
         _ = model.update(.query(.untrusting([failed(2, "localhost:17443"), failed(3, "localhost:17443")])))
         #expect(model.notices.count == count)
         _ = model.update(.query(.untrusting([failed(3, "localhost:17443"), failed(4, "other.example")])))
-        #expect(ConsoleView.draw(model).text.contains("other.example: its client does not trust"))
+        #expect(ConsoleView.draw(model).text.contains("other.example: the client rejected"))
         #expect(model.notices.count == count + 1)
     }
 }

@@ -163,6 +163,52 @@ struct HelpTests {
         #expect(palette(console(), word).first?.value == command, "\(word)")
     }
 
+    @Test(
+        "Words count by how they match: a title's beginning, a word of it, a word for the same thing, letters",
+        arguments: [
+            ("expand", ["unfold-all", "fold"]), ("back", ["back", "back-to-live"]), ("unfold", ["unfold-all", "fold"]),
+            ("all commands", ["palette"]), ("slow bandwidth", ["preset"]),
+        ]
+    )
+    func ranking(word: String, commands: [String]) {
+        #expect(palette(console(), word).prefix(commands.count).map(\.value) == commands, "\(word)")
+    }
+
+    @Test("In a session that was opened, back is back from it, unless an exchange is open")
+    func back() {
+        var model = console()
+        _ = model.update(.opened("old.sluice", hidesLive: true))
+        ModelFixture.answer(&model, ModelFixture.plain(9))
+        #expect(palette(model, "back").first?.value == "back-to-live")
+        model.press("enter")
+        #expect(palette(model, "back").first?.value == "back")
+    }
+
+    @Test("What may follow x is said once for each tool, and how to come to its rules")
+    func prefixes() {
+        var model = console()
+        model.press("x")
+        let hints = FooterView.hints(model)
+        #expect(hints.prefix(2).map(\.word) == ["on/off", "rules"])
+        #expect(hints.count { $0.word == "block cookies" } == 1)
+        #expect(Set(hints.map(\.word)).count == hints.count, "\(hints)")
+        let footer = ConsoleView.draw(model).text
+        #expect(footer.contains("a-z on/off  A-Z rules") && footer.contains("c block cookies"))
+    }
+
+    @Test("Why several commands cannot be done now is said once for a group")
+    func reasons() throws {
+        var model = console()
+        model.press("?")
+        for group in CommandEntry.Group.allCases.map(\.word) where group != "send" {
+            _ = model.perform(.help, group)
+            guard case .report(let report)? = model.overlays.last else { continue }
+            let text = report.document.lines.map(\.plain).joined(separator: " ")
+            let count = text.ranges(of: "Nothing is open;").count
+            #expect(count <= 1 && (group != "look" || count == 1 && text.contains("(1)")), "\(group): \(text)")
+        }
+    }
+
     @Test("The palette takes a command with its argument")
     func argument() {
         var model = console()

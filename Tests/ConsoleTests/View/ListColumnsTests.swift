@@ -1,10 +1,11 @@
 import HTTPModel
 import Support
-import Terminal
 import Testing
+import Text
 
 @testable import Console
 @testable import Sharing
+@testable import Terminal
 
 /// The room that the list's columns have.
 struct ListColumnsTests {
@@ -137,5 +138,117 @@ struct ListColumnsTests {
             }.isEmpty
         )
         #expect(cell { $0.extras.process = ClientProcess(id: 7, name: "curl") } == "curl 7")
+    }
+
+    @Test(arguments: [120, 139, 140, 200])
+    func `from 120 columns on the time of day is there`(_ width: Int) {
+        let columns = SequenceView.columns(model(width), width: width).map(\.column)
+        #expect(columns.contains(.start) && columns.contains(.waterfall) == (width >= 140))
+    }
+
+    @Test func `the time of day is added at 80 columns, too`() {
+        var model = model(80)
+        _ = model.perform(.columns, "+start")
+        #expect(SequenceView.arranged(model, width: 80).missing.isEmpty)
+        #expect(ConsoleView.draw(model).row(Layout(model).list.y).contains("START UTC"))
+    }
+
+    @Test func `a path is readable in list and tree, and the exchange keeps its own`() {
+        let url = "https://a.example/caf%C3%A9/%1B%5Bm?q=%E6%97%A5"
+        var model = ModelFixture.listing([ModelFixture.record(1, "GET", url)], Size(width: 80, height: 24))
+        #expect(ConsoleView.draw(model).text.contains(" /café/%1B[m?q=日 "))
+        #expect(model.list.selectedRecord?.url.description == url)
+        model.press("tab")
+        let node = StructureNode(site: "https://a.example", segments: ["caf%C3%A9"])
+        let child = StructureChild(name: "caf%C3%A9", node: node, isLeaf: true, newest: ExchangeID(1), count: 1)
+        let level = StructureLevel(node: .root, generation: model.list.generation, children: [child])
+        _ = model.update(.query(.structure(level)))
+        #expect(ConsoleView.draw(model).text.contains(" café ") && model.structure.selectedRow?.child.node == node)
+    }
+
+    @Test func `the row of a GraphQL request has its operation, that of a gRPC call its status and what it came to`() {
+        let records = [
+            ModelFixture.record(1, "POST", "https://a.example/graphql"),
+            ModelFixture.record(2, "POST", "https://a.example/pkg.Shop/Buy") { $0.grpc = GRPCOutcome(status: 14) },
+            ModelFixture.record(3, "POST", "https://a.example/pkg.Shop/See") { $0.grpc = GRPCOutcome(status: 0) },
+        ]
+        var model = ModelFixture.listing(records, Size(width: 120, height: 24))
+        _ = model.update(.query(.operations(generation: model.list.generation, [ExchangeID(1): "mutation AddItem"])))
+        let rows = (1...3).map { ConsoleView.draw(model).row(Layout(model).list.y + $0) }
+        #expect(rows[0].contains("/graphql  mutation AddItem "))
+        #expect(rows[1].contains(" rpc14 ") && rows[1].contains("/pkg.Shop/Buy  UNAVAILABLE "))
+        #expect(rows[2].contains(" rpc0 ") && rows[2].contains("/pkg.Shop/See    "))
+    }
+
+    @Test(arguments: [ColorDepth.ansi8, .ansi16, .palette256], [Theme.dark, .light])
+    func `scheme, host, path and query have colours of their own`(_ depth: ColorDepth, _ theme: Theme) throws {
+        let records = [1, 2].map { ModelFixture.record($0, "GET", "https://a.example/caf%C3%A9/日本?q=1") }
+        let look = Look(theme: theme, depth: depth)
+        let model = ModelFixture.listing(records, Size(width: 80, height: 24), look: look)
+        let screen = ConsoleView.draw(model)
+        let y = Layout(model).list.y + 1
+        func colour(_ text: String) throws -> Color {
+            let place = try #require(screen.row(y).firstRange(of: text)).lowerBound
+            let x = TextWidth.columns(screen.row(y)[..<place])
+            return screen[x, y].style.degraded(to: depth).foreground
+        }
+        let colours = try ["a.example", "/café", "?q", "=1"].map(colour)
+        #expect(Set(colours.prefix(3)).count == 3 && colours[2] == colours[3], "\(colours)")
+        #expect(try colour("本") == colours[1])
+    }
+
+    // MARK: - Waterfall
+
+    private func bars(_ records: [ExchangeRecord], _ width: Int = 40) -> [String] {
+        let axis = TimeAxis(records, isLive: true)
+        return records.map { axis.bar($0, width: width) }
+    }
+
+    private func record(
+        _ start: Int64,
+        _ time: Int64?,
+        _ change: (inout ExchangeRecord) -> Void = { _ in }
+    ) -> ExchangeRecord {
+        ModelFixture.record(1) {
+            $0.startedAt = ModelFixture.now + start * 1_000
+            $0.timings.total = time.map { $0 * 1_000 }
+            if time == nil { $0.state = .inFlight }
+            change(&$0)
+        }
+    }
+
+    @Test func `the waterfall has half of what is beyond the usual columns`() {
+        func waterfall(_ width: Int) -> Int? {
+            SequenceView.columns(model(width), width: width).first { $0.column == .waterfall }?.width
+        }
+        #expect(waterfall(140) == 20 && waterfall(200) == 50)
+    }
+
+    @Test func `one late exchange leaves the bars of the others as they are`() {
+        let early = [record(0, 100), record(50, 200), record(200, 20)]
+        let alone = bars(early)
+        let lengths = alone.map { $0.count { $0 == "▬" } }
+        #expect(lengths == [16, 32, 3])
+        let late = bars(early + [record(3_600_000, 30)])
+        for (before, after) in zip(lengths, late.map { $0.count { $0 == "▬" } }) { #expect(abs(before - after) <= 5) }
+        #expect(late[3].hasSuffix("▬▬") && late[3].hasPrefix(String(repeating: " ", count: 34)))
+    }
+
+    @Test func `what is open, a tunnel or a stream takes no room from the others`() {
+        let open = bars([record(0, nil), record(600_000, 100), record(600_100, 50)])
+        #expect(open[0] == String(repeating: "▬", count: 40))
+        #expect(open[1].count { $0 == "▬" } > 20)
+        let tunnel = bars([record(0, 3_600_000) { $0.kind = .webSocket }, record(600_000, 100), record(600_100, 50)])
+        #expect(tunnel[0].count == 40 && tunnel[1].count { $0 == "▬" } > 20)
+    }
+
+    @Test func `every bar is within its column, whatever the times are`() {
+        let times: [(Int64, Int64?)] = [(0, 0), (0, 0), (-9_000_000_000, 1), (5, .max / 4_000), (7, nil), (9, -5)]
+        for width in [1, 6, 20, 60] {
+            for bar in bars(times.map { record($0.0, $0.1) }, width) {
+                #expect(bar.count <= width && bar.last == "▬")
+            }
+        }
+        #expect(bars([]).isEmpty && bars([record(0, 0)]) == ["▬"])
     }
 }

@@ -67,7 +67,7 @@ extension UserStories.Consoles {
             try await console.screen.send(Keys.control("d"), waitFor: "is passed through unread from its next")
             _ = try await console.answer("https://localhost:\(nginx.secure)/passed")
             try await console.screen.row(containing: "CONNECT", "not decrypted")
-            try await console.screen.send(Keys.control("s"), waitFor: "The rules are in")
+            try await console.screen.send(Keys.control("s"), waitFor: "Saved to")
             let text = String(decoding: scratch.bytes("sluice-rules.yaml"), as: UTF8.self)
             #expect(text.contains("except: [\"localhost:\(nginx.secure)\"]"), "\(text)")
             try await console.screen.send("G")
@@ -144,7 +144,7 @@ extension UserStories.Consoles {
             try await console.screen.send("ear\t" + Keys.enter, waitFor: "goes back")
             try await console.screen.row(containing: "/early")
             try await console.visitElsewhere(nginx)
-            try await console.screen.send("q", waitFor: "This is the console's own session again.")
+            try await console.screen.send("q", waitFor: "Back to live traffic.")
             try await console.screen.row(containing: "/meanwhile", "200")
             #expect(!console.screen.text.contains("/early"))
         }

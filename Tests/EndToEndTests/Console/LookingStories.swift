@@ -62,7 +62,9 @@ extension UserStories.Consoles {
             try await console.screen.wait(for: "No exchange fits, of 2.")
             try await console.screen.wait("the term that excludes everything") { screen in
                 let rows = screen.split(separator: "\n", omittingEmptySubsequences: false)
-                guard let row = rows.firstIndex(where: { $0.contains("excludes every one:") }) else { return false }
+                guard let row = rows.firstIndex(where: { $0.contains("Nothing matches this term:") }) else {
+                    return false
+                }
                 return rows.indices.contains(row + 1)
                     && rows[row + 1].trimmingCharacters(in: .whitespaces) == "host:nowhere.example"
             }
@@ -92,8 +94,8 @@ extension UserStories.Consoles {
                 try await console.visit(nginx, path)
             }
             let detail = { (path: String) in "https://localhost:\(nginx.secure)\(path)" }
-            try await console.screen.send("J", waitFor: "] and [ go to")
-            try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors, failed")
+            try await console.screen.send("J", waitFor: "Jump with ] and [")
+            try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ jump to: errors, failed")
             try await console.screen.send(Keys.enter + "1", waitFor: detail("/three"))
             try await console.screen.send("\u{1B}", waitFor: "space mark")
             try await console.screen.send("[", waitFor: detail("/fails/second"))

@@ -107,7 +107,7 @@ extension UserStories.Consoles {
             let nginx = try await ReportingNginx()
             let console = try await LiveConsole()
             try await console.visit(nginx, "/many")
-            try await console.screen.send("A", waitFor: "How often x how many")
+            try await console.screen.send("A", waitFor: "Requests x parallel")
             try await console.screen.send(Keys.clearLine + "25 x 5" + Keys.enter, waitFor: "Sent 25 times")
             try await console.screen.row(containing: "sent", "25 of 25")
             try await console.screen.row(containing: "status 200", "25")
@@ -117,7 +117,7 @@ extension UserStories.Consoles {
             // Nobody has this name: the exchange fails, and is there to be sent again.
             _ = try await console.answer("http://nobody.invalid/strange")
             try await console.screen.row(containing: "nobody.invalid")
-            try await console.screen.send("A", waitFor: "How often x how many")
+            try await console.screen.send("A", waitFor: "Requests x parallel")
             try await console.screen.send(Keys.clearLine + "200 4 0" + Keys.enter)
             try await console.screen.wait(for: "Send 200 requests to nobody.invalid, which is not this")
             try await console.screen.send("n")

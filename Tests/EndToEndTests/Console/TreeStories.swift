@@ -66,16 +66,16 @@ extension UserStories.Consoles {
             let none = ["NO_PROXY": "", "no_proxy": ""]
             let failed = try await Program.run("curl", ["-s", "-x", console.url, url], environment: none)
             #expect(failed.status == 60)
-            try await console.screen.wait(for: "does not trust Sluice's")
-            try await console.screen.wait(for: "then try again.")
+            try await console.screen.wait(for: "the client rejected Sluice's")
+            try await console.screen.wait(for: "then try again;")
             #expect(!console.screen.text.contains("sluice decrypt"), "the log's words are not for the console")
             let right = ["-s", "-x", console.url, "--cacert", console.authority, url]
             let outcome = try await Program.run("curl", right, environment: none)
             #expect(outcome.status == 0)
             try await console.screen.row(containing: "GET", "/first", "200")
-            #expect(console.screen.text.contains("does not trust Sluice's"))
+            #expect(console.screen.text.contains("the client rejected Sluice's"))
             try await console.screen.send(Keys.up)
-            try await console.screen.waitUntilGone("does not trust Sluice's")
+            try await console.screen.waitUntilGone("the client rejected Sluice's")
             try await console.screen.send("!", waitFor: "HTTP and HTTPS proxy: 127.0.0.1:\(console.port)")
         }
     }

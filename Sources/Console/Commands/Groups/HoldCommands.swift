@@ -13,7 +13,7 @@ extension CommandTable {
             .at([.list]).unless(\.noDecision),
         Row(
             .cancel,
-            "Cancel the hold: on unedited, as though not held",
+            "Cancel the hold: release the message unmodified",
             ["ctrl-x"],
             .hold,
             do: .with { $0.decide(.cancel, $1) }

@@ -8,7 +8,7 @@ extension CommandTable {
             .unless(\.noList),
         Row(
             .clearFilter,
-            "Take the filter, the search, the time and the focus away",
+            "Clear all filters: filter, search, time and focus",
             ["\\"],
             do: .plain { $0.clearFilter() }
         )

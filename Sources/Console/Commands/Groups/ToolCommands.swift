@@ -55,7 +55,7 @@ extension CommandTable {
             .unless(\.noSteering),
         Row(
             .loadProfile,
-            "Load a profile, or read the present one again",
+            "Load a profile, or reload this one",
             ["U"],
             .profile,
             do: .with { $0.loadProfile($1) }

@@ -1,8 +1,8 @@
 import Content
-import HTTPModel
+package import HTTPModel
 
 /// A GraphQL operation: its query with its line breaks, and its variables.
-struct GraphQLView {
+package struct GraphQLView {
     private let operation: GraphQLOperation
 
     init(_ operation: GraphQLOperation) { self.operation = operation }
@@ -46,5 +46,20 @@ struct GraphQLView {
             ? GraphQLOperation.inJSON(Array(text.utf8)) : GraphQLOperation.inDocument(text).map { [$0] } ?? []
     }
 
+    /// The operations of a request in a few words, for a list; `nil` where it is not one of GraphQL, which its record mostly
+    /// tells without its body.
+    package static func title(_ record: ExchangeRecord, source: any ExchangeSource) -> String? {
+        let isPosted = record.method == "POST" && (1...longestListed).contains(record.sizes.requestBody)
+        let mayBe = isPosted && (record.mediaType.hasSuffix("json") || record.url.path.lowercased().contains("graphql"))
+        guard mayBe || record.url.query?.contains("query=") ?? false,
+            let exchange = try? source.exchange(record.id)
+        else { return nil }
+        let operations = operations(exchange, source: source)
+        guard let first = operations.first else { return nil }
+        return first.title + (operations.count > 1 ? " +\(operations.count - 1)" : "")
+    }
+
     private static let longestBody: Int64 = 256 * 1024
+    /// A longer body is not read for the list.
+    private static let longestListed: Int64 = 32 * 1024
 }
