@@ -18,7 +18,7 @@ package struct ProxyConfiguration: Sendable {
     package var trust = TLSTrust()
     /// Whether no server is verified (`--insecure-upstream`).
     package var skipsVerification = false
-    /// Hosts whose certificate is not verified (`--insecure-host`), in lower case.
+    /// Hosts whose certificate is not verified from the start (`--insecure-host`), in lower case.
     package var insecureHosts: Set<String> = []
     /// Hosts with which old and weak TLS is spoken (`--tls-legacy`), in lower case.
     package var legacyHosts: Set<String> = []
@@ -39,12 +39,6 @@ package struct ProxyConfiguration: Sendable {
     package var firstConnection: Int64 = 1
 
     package init(authority: CertificateAuthority) { self.authority = authority }
-
-    /// Whether the certificate of a server is verified.
-    func verifies(_ destination: Destination) -> Bool {
-        !skipsVerification && !insecureHosts.contains(destination.verifiedName)
-            && !insecureHosts.contains(destination.host)
-    }
 
     /// What listeners that stand in for a server leave as it comes.
     package struct ReverseOptions: Sendable, Hashable {

@@ -9,6 +9,14 @@ extension ProxyServer {
         shared.refusals.withLock { $0.forget(host: host, port: port).count }
     }
 
+    /// Stops or starts verifying the certificates of a host, for connections that are made from now on; `nil` for whichever
+    /// is not so now.
+    ///
+    /// - Returns: whether they are verified then.
+    package func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
+        shared.setVerified(host.lowercased(), isVerified)
+    }
+
     /// The hosts that are not decrypted for some client because it refused our certificate, with their ports, in order.
     package var undecryptedHosts: [String] {
         let pairs = shared.refusals.withLock { $0.undecrypted }

@@ -219,6 +219,7 @@ package final class RunningProxy: Sendable {
             recorder: recorder,
             holds: holds,
             decryptAgain: { [server] in server.decryptAgain($0, port: $1) },
+            setVerified: { [server] in server.setVerified($0, $1) },
             undecryptedHosts: { [server] in server.undecryptedHosts },
             onProfileFiles: { [weak self] in await self?.watchProfile() }
         )

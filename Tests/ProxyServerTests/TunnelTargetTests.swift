@@ -175,6 +175,30 @@ struct TunnelTargetTests {
         }
     }
 
+    @Test("A host is not verified from the next request on, and is verified again")
+    func verificationIsSwitched() async throws {
+        let authority = try CertificateAuthority.generate(label: "origin")
+        let origin = try await EndingOrigin(answer: Self.answer, end: .clean, authority: authority)
+        try await LoopbackProxy.run {
+            $0.skipsVerification = false
+        } _: { proxy in
+            for (isVerified, status) in [(nil, 502), (false, 200), (true, 502)] as [(Bool?, Int)] {
+                if let isVerified { #expect(proxy.server.setVerified("A.test", isVerified) == isVerified) }
+                let client = try await EndingClient(port: proxy.port)
+                try await client.tunnel(to: origin.port)
+                try await client.beginTLS(["http/1.1"], host: "a.test")
+                try await client.send("GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
+                try await client.receives("HTTP/1.1 \(status) ")
+            }
+            // Without a value it is turned.
+            #expect(proxy.server.setVerified("a.test", nil) == false)
+            #expect(proxy.server.setVerified("a.test", nil) == true)
+            try await eventually("all are recorded") { proxy.recorder.finished.count >= 3 }
+            let failures = proxy.recorder.finished.compactMap(\.record.failure?.unverifiedHost)
+            #expect(failures == ["a.test", "a.test"])
+        }
+    }
+
     @Test(
         "Without verification a client certificate needs a look-up of the name that the client has",
         arguments: [true, false]

@@ -340,6 +340,17 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     /// What to do where a client does not trust the authority; a console has a shorter way to the same text.
     package static let howToTrust = "Run `sluice ca export --format trust-help`."
 
+    /// The option that lets a host through whose certificate was not accepted.
+    package static func skippingVerification(of host: String) -> String { "`--insecure-host \(host)`" }
+
+    /// The host whose certificate was not accepted; `nil` if it failed for another reason.
+    package var unverifiedHost: String? {
+        let parts = ExchangeFailure.skippingVerification(of: "\n").split(separator: "\n")
+        guard code == .tls, let start = message.firstRange(of: parts[0]) else { return nil }
+        let rest = message[start.upperBound...]
+        return rest.firstRange(of: parts[1]).map { String(rest[..<$0.lowerBound]) }
+    }
+
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
     package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
         case dns, connect, timeout, reset, tls, aborted, stopped, loop, overload

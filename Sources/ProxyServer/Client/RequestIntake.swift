@@ -194,7 +194,7 @@ struct RequestIntake {
         }
         let isSecure = destination.scheme == "https"
         let isVerified =
-            isSecure && loop.configuration.verifies(destination) && destination.verifiedName == url.host
+            isSecure && loop.shared.verifies(destination) && destination.verifiedName == url.host
         return NameClaim(
             address: address,
             isVerified: isVerified || loop.configuration.answers != nil,

@@ -23,6 +23,10 @@ final class SharedState: Sendable {
     private let connectionAuthenticators = Mutex<Set<Destination>>([])
     let refusedRecords = RefusedRecords()
     let ownAddresses = Mutex<[SocketAddress]>([])
+    /// Hosts whose certificate is not verified now, in lower case.
+    private let insecureHosts: Mutex<Set<String>>
+    /// Whether there is such a host.
+    private let hasInsecureHosts: Atomic<Bool>
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>
 
@@ -31,6 +35,8 @@ final class SharedState: Sendable {
         self.logger = logger
         clientCounts = ClientCounts(configuration.connections)
         resolver = Resolver(lookUp: configuration.lookUp)
+        insecureHosts = Mutex(configuration.insecureHosts)
+        hasInsecureHosts = Atomic(!configuration.insecureHosts.isEmpty)
         leafKey = try LeafKey()
         nextExchange = Atomic(configuration.firstExchange)
         nextConnection = Atomic(configuration.firstConnection)
@@ -42,6 +48,28 @@ final class SharedState: Sendable {
 
     func makeConnectionID() -> ConnectionID {
         ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
+    }
+
+    /// Whether the certificate of a server is verified.
+    func verifies(_ destination: Destination) -> Bool {
+        verifies(destination.verifiedName) && verifies(destination.host)
+    }
+
+    /// Whether the certificate of a host is verified.
+    func verifies(_ host: String) -> Bool {
+        guard !configuration.skipsVerification else { return false }
+        guard hasInsecureHosts.load(ordering: .acquiring) else { return true }
+        return !insecureHosts.withLock { $0.contains(host) }
+    }
+
+    /// Stops or starts verifying a host; `nil` for whichever is not so now. Returns whether it is verified then.
+    func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
+        insecureHosts.withLock { hosts in
+            let isVerified = isVerified ?? hosts.contains(host)
+            if isVerified { hosts.remove(host) } else { hosts.insert(host) }
+            hasInsecureHosts.store(!hosts.isEmpty, ordering: .releasing)
+            return isVerified
+        }
     }
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }

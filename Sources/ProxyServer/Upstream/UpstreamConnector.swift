@@ -38,6 +38,8 @@ final class UpstreamConnector {
     /// Whom what is done for the exchange counts against.
     private(set) var client = ClientKey.unknown
     private var destination = Destination(scheme: "http", host: "", port: 0)
+    /// Fixed with the destination, so that a connection is pooled as what it was made.
+    private var skipsVerification = false
     private var route = UpstreamRoute.direct
     private var identity: TLSClientIdentity?
     private var work = Work.none
@@ -63,6 +65,7 @@ final class UpstreamConnector {
         self.exchange = exchange
         client = exchange.payer
         self.destination = destination
+        skipsVerification = !loop.shared.verifies(destination)
         chooseRoute(exchange)
         if let answers = loop.configuration.answers {
             answer(from: answers, exchange)
@@ -320,8 +323,6 @@ final class UpstreamConnector {
         }
     }
 
-    private var skipsVerification: Bool { !loop.configuration.verifies(destination) }
-
     private var isLegacy: Bool { loop.configuration.legacyHosts.contains(destination.host) }
 
     private var key: UpstreamPool.Key {
@@ -386,11 +387,9 @@ final class UpstreamConnector {
     private func addProxy(to pipeline: ChannelPipeline.SynchronousOperations) throws -> Bool {
         guard let proxy = route.proxy else { return false }
         if proxy.kind == .https {
-            let skips =
-                loop.configuration.skipsVerification || loop.configuration.insecureHosts.contains(proxy.host)
             let session = try loop.clientTLS.makeSession(
                 host: proxy.host,
-                verification: skips ? .recordOnly : .full,
+                verification: loop.shared.verifies(proxy.host) ? .full : .recordOnly,
                 isLegacy: loop.configuration.legacyHosts.contains(proxy.host),
                 resumptionKey: "proxy \(proxy)"
             )

@@ -161,6 +161,10 @@ extension ControlClient: ControlTarget {
         try await ask(.init(command: .decrypt, host: place), \.message)
     }
 
+    package func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String {
+        try await ask(.init(command: .insecureHost, on: isOn, host: place), \.message)
+    }
+
     package func setRecording(_ isOn: Bool) async throws -> String {
         try await ask(.init(command: .recordSet, on: isOn), \.message)
     }

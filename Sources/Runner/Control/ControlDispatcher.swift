@@ -43,6 +43,9 @@ final class ControlDispatcher: Sendable {
         case .holdAbort: return try await decide(request, .abort)
         case .decrypt:
             return ControlReply(message: try await target.decrypt(try request.needed(request.host, "a 'host'")))
+        case .insecureHost:
+            let host = try request.needed(request.host, "a 'host'")
+            return ControlReply(message: try await target.setInsecureHost(host, isOn: request.on))
         case .recordSet:
             let isOn = try request.needed(request.on, "whether it is to be 'on'")
             return ControlReply(message: try await target.setRecording(isOn))

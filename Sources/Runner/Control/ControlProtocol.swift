@@ -16,6 +16,7 @@ import Text
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
 /// {"command":"decrypt","host":"api.example.com:443"}            without a port for all of them
+/// {"command":"insecure-host","host":"localhost","on":true}       its certificate is not verified; without "on" the other way
 /// {"command":"record.set","on":false}                            new exchanges pass unrecorded
 /// {"command":"delete","exchanges":"1-5,9"}                       undone by "restore" until Sluice ends
 /// {"command":"restore","mark":1763850000000000}                  without "mark" the last deletion
@@ -52,6 +53,7 @@ struct ControlRequest: Codable, Sendable, Hashable {
         case holdCancel = "hold.cancel"
         case holdAbort = "hold.abort"
         case decrypt
+        case insecureHost = "insecure-host"
         case recordSet = "record.set"
         case delete, restore, annotate
         case profileReload = "profile.reload"

@@ -28,6 +28,9 @@ package protocol ControlTarget: SessionEdits {
     /// Decrypts a host, or host and port, again for the clients that refused our certificate for it; returns a sentence
     /// that says so.
     func decrypt(_ place: String) async throws -> String
+    /// Stops verifying the certificate of a host from the next request on, or verifies it again; `nil` for whichever is
+    /// not so now. Returns a sentence that says so.
+    func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String
     /// Records exchanges that begin from now on, or lets them pass unrecorded; returns a sentence that says so.
     func setRecording(_ isOn: Bool) async throws -> String
     func profile() async throws -> ProfileInForce

@@ -22,6 +22,8 @@ struct RunningTarget: LocalHolds {
     private var session: String? { recorder.path }
     /// Decrypts a host again, at one port or at all; returns for how many clients.
     var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
+    /// Stops or starts verifying a host, or whichever is not so; returns whether it is verified then.
+    var setVerified: @Sendable (_ host: String, _ isVerified: Bool?) -> Bool = { _, _ in true }
     /// The hosts that are not decrypted because clients refused our certificate.
     var undecryptedHosts: @Sendable () -> [String] = { [] }
     /// Called when the profile may have other files than before.
@@ -97,6 +99,15 @@ struct RunningTarget: LocalHolds {
         }
         let clients = count == 1 ? "" : " for \(count) clients"
         return "\(place) is decrypted again\(clients), from the next connection on; open tunnels stay."
+    }
+
+    func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String {
+        guard let (host, _) = RequestURL.splitAuthority(place) else {
+            throw ControlError("'\(place.prefix(80))' is not a host.", hint: "For example api.example.com.")
+        }
+        return setVerified(host, isOn.map { !$0 })
+            ? "The certificate of \(host) is verified again."
+            : "The certificate of \(host) is not verified from the next request on, until Sluice ends."
     }
 
     func setRecording(_ isOn: Bool) async throws -> String {

@@ -11,6 +11,9 @@ package struct TextEditor: Sendable {
     /// The file that was edited; it stays until it is removed.
     package let path: String
 
+    /// For a file that is there, or that the editor makes.
+    package init(path: String) { self.path = path }
+
     /// Writes a text to a new file whose name begins with `name`.
     package init(_ text: String, name: String) throws(StartError) {
         var directory = NSTemporaryDirectory()
@@ -36,15 +39,7 @@ package struct TextEditor: Sendable {
     package func run(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StartError) -> Outcome {
-        let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
-        // The shell splits off options; the path is not part of what it parses.
-        let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
-        if status == 127 {
-            throw StartError("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
-        }
-        guard status == 0 else {
-            return .failed(status > 128 ? "was ended by signal \(status - 128)" : "ended with \(status)")
-        }
+        if let how = try edit(environment: environment) { return .failed(how) }
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw StartError("\(path) is not there any more.")
         }
@@ -52,6 +47,20 @@ package struct TextEditor: Sendable {
             throw StartError("\(path) is not UTF-8 text.", hint: "Here a body can only be text.")
         }
         return .text(text)
+    }
+
+    /// The same without reading the file; returns how the editor failed, `nil` if it did not.
+    package func edit(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(StartError) -> String? {
+        let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
+        // The shell splits off options; the path is not part of what it parses.
+        let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
+        if status == 127 {
+            throw StartError("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
+        }
+        guard status != 0 else { return nil }
+        return status > 128 ? "was ended by signal \(status - 128)" : "ended with \(status)"
     }
 
     package func remove() { unlink(path) }

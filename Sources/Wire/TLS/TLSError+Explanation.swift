@@ -156,7 +156,7 @@ extension TLSError: CustomStringConvertible {
     private var server: String { host.map { "The server \($0)" } ?? "The server" }
     private var serverInSentence: String { host ?? "the server" }
     private var hostForOption: String { host ?? "HOST" }
-    private var goOn: String { "go on with `--insecure-host \(hostForOption)`." }
+    private var goOn: String { "go on with \(ExchangeFailure.skippingVerification(of: hostForOption))." }
     private var tryLegacy: String { "Try `--tls-legacy \(hostForOption)`." }
 
     private static func shortened(_ names: [String]) -> String {

@@ -158,6 +158,19 @@ struct ControlServerTests {
         }
     }
 
+    @Test(
+        "stops verifying a host and verifies it again",
+        arguments: [
+            (#""host":"h.example","on":true"#, "h.example: insecure"), (#""host":"h.example","on":false"#, "verified"),
+            (#""host":"h.example""#, "turned"), (#""on":true"#, "needs a 'host'"),
+        ]
+    )
+    func insecureHost(members: String, reply: String) async throws {
+        try await run { server async throws in
+            #expect(try await ask(server, #"{"command":"insecure-host",\#(members)}"#).contains(reply))
+        }
+    }
+
     @Test("lists and shows messages that wait")
     func holds() async throws {
         let bytes = ByteBuffer(bytes: [0xFF, 0x00])

@@ -80,6 +80,10 @@ final class FakeTarget: LocalHolds {
         return "\(place) is decrypted again"
     }
 
+    func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String {
+        "\(place): \(isOn.map { $0 ? "insecure" : "verified" } ?? "turned")"
+    }
+
     func setRecording(_ isOn: Bool) async throws -> String { "recording is \(isOn ? "on" : "off")" }
 
     func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
