@@ -127,10 +127,10 @@ struct ListingTests {
             "  failure         reset: the server closed\n",
             "  what to try     try again\n", "Times\n  wait         2.0 s  until the first byte\n",
             "Rules and remarks\n  · sluice: alt-svc removed\n",
-            "Request  sent on as it was received\n  POST /items?page=1 HTTP/1.1\n",
+            "Request  unchanged\n  POST /items?page=1 HTTP/1.1\n",
             "Headers  3 lines\n  Host          example.com\n  X             ^[[31m\n",
             "Body  text/plain; 17 B\n  one two^[[2J\n  three\n", "Trailers  1 line\n  T  u\n",
-            "Response  sent on as it was received\n", "Response  as sent\n",
+            "Response  unchanged\n", "Response  as sent\n",
             "Body  application/json; 9 B\n  {\n    \"a\": [\n      1\n    ]\n  }\n",
         ] {
             #expect(text.contains(part), "\(part)\nin\n\(text)")

@@ -46,8 +46,20 @@ package struct DetailBuilder {
     package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
         if let text = options.bodyText, let hit = hit(text, options, budget) { return hit }
         var options = options
-        if !options.isPageChosen { options.page = .best(of: pages) }
+        if !options.isPageChosen {
+            options.page = .best(of: pages)
+        } else if options.prefersMessages, options.page.counterpart != nil, hasFrames {
+            options.page = .messages
+        }
         return page(options, budget)
+    }
+
+    /// The document beside the one of a page; `nil` if that page is shown alone.
+    package func beside(_ page: DetailPage?, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
+        guard options.besideWidth != nil, let other = page?.counterpart, pages.contains(other) else { return nil }
+        var options = options
+        (options.page, options.bodyText) = (other, nil)
+        return self.page(options, budget)
     }
 
     /// The page that shows a text of a body, in the form that was asked for or, where that has it otherwise, raw.
@@ -69,6 +81,10 @@ package struct DetailBuilder {
     }
 
     private func page(_ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument {
+        var options = options
+        if let width = options.besideWidth, let other = options.page.counterpart, pages.contains(other) {
+            options.width = width
+        }
         var writer = DetailWriter(options, budget, now: now ?? exchange.record.startedAt)
         let source = BudgetedSource(source: source, budget: budget)
         let labels = RuleLabels(exchange.messages.trace, change: change)
@@ -105,9 +121,15 @@ package struct DetailBuilder {
         exchange.messages.responseHeadSent != nil || exchange.record.flags.contains(.responseBodyChanged)
     }
 
+    /// Whether the bodies are frames that hold messages.
+    private var hasFrames: Bool {
+        let record = exchange.record
+        return record.kind == .webSocket || record.grpc != nil || record.flags.contains(.grpc)
+    }
+
     private var isStream: Bool {
         let record = exchange.record
-        if record.kind == .webSocket || record.grpc != nil || record.flags.contains(.grpc) { return true }
+        if hasFrames { return true }
         guard record.kind == .http else { return false }
         return [BodySide.requestReceived, .responseReceived].contains { side in
             let type = exchange.messages.fields(of: side).value(of: .contentType).flatMap { MediaType($0) }

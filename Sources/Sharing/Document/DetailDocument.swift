@@ -46,6 +46,20 @@ package struct DetailDocument: Sendable {
         page == .messages ? lines[...] : lines[(lines.lastIndex { $0.name == "Body" } ?? lines.endIndex)...]
     }
 
+    /// The first line of each difference, where a page shows what two exchanges or messages differ in: each line with a sign
+    /// begins one, but removed and added lines that follow each other are one.
+    package var differences: [Int] {
+        guard page == .difference else { return [] }
+        return lines.indices.filter { line in
+            switch lines[line].spans.first?.role {
+            case .changed: true
+            case .added, .removed:
+                line == 0 || ![.added, .removed].contains(lines[line - 1].spans.first?.role)
+            default: false
+            }
+        }
+    }
+
     /// The lines whose blocks hold a line, outermost first: what has to be unfolded to see it.
     package func enclosing(_ line: Int) -> [Int] {
         lines.indices.prefix(max(0, line)).filter { (lines[$0].fold?.end ?? 0) > line }

@@ -9,6 +9,15 @@ package enum DetailPage: String, CaseIterable, Sendable {
     package static func best(of pages: [DetailPage]) -> DetailPage {
         [.messages, .response].first { pages.contains($0) } ?? .overview
     }
+
+    /// The page that may be shown beside this one: the response beside the request, and the other way round.
+    package var counterpart: DetailPage? {
+        switch self {
+        case .request: .response
+        case .response: .request
+        case .overview, .messages, .difference: nil
+        }
+    }
 }
 
 package enum BodyForm: String, CaseIterable, Sendable {
@@ -17,6 +26,8 @@ package enum BodyForm: String, CaseIterable, Sendable {
     /// The text as it came.
     case raw
     case hex
+    /// In hexadecimal with its content coding, as it was received or sent.
+    case wire
 }
 
 /// Which of two messages is shown, where a rule made another out of the first.
@@ -52,12 +63,17 @@ package struct DetailOptions: Sendable, Hashable {
     package var showsNewest = false
     /// Whether the page was chosen; if not, the one that says most about the exchange is shown.
     package var isPageChosen = true
+    /// Whether messages are shown in place of the chosen page if that would have them as bytes only: the page was chosen for
+    /// another exchange.
+    package var prefersMessages = false
     /// A text that a body has: the page and the form of the body that show it are chosen. `nil` for none.
     package var bodyText: String?
     /// Whether the console that asks has sent the request itself.
     package var isSentFromHere = false
     /// How the reader gets to the help on trusting the certificate; `nil` for the command that prints it.
     package var wayToTrust: String?
+    /// How the reader goes on without verifying a server; `nil` if no running proxy can be told.
+    package var wayToSkip: String?
     /// How the reader gets from what fits ``jsonPath`` to the whole page, which is shown where nothing fits; `nil` where the
     /// page is only what fits.
     package var wayToWhole: String?
@@ -67,6 +83,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var isShort = false
     /// How many columns there are, for tables, bars and bytes in hexadecimal.
     package var width = 80
+    /// The columns of request and response when they are shown beside each other; `nil` if one page is shown at a time.
+    package var besideWidth: Int?
     /// Whether what is in flight goes on; in a recording that has ended it never ends.
     package var isLive = true
     /// Whether signs that are not ASCII may be used.

@@ -85,7 +85,7 @@ package enum Timestamp {
     }
 
     /// The local time of day to the second, for example `10:57:03`.
-    static func timeOfDay(_ microseconds: Int64) -> String {
+    package static func timeOfDay(_ microseconds: Int64) -> String {
         let second = floorDivision(floorDivision(Int(local(microseconds)), 1_000_000).quotient, 86_400).remainder
         return "\((second / 3600).padded(to: 2)):\((second / 60 % 60).padded(to: 2)):\((second % 60).padded(to: 2))"
     }

@@ -45,7 +45,7 @@ struct MessagePageTests {
             $0.record.failure = ExchangeFailure(.upstreamProxy, "No.")
         }
         #expect(refused == "Request  not sent on: the proxy opened no way to the server")
-        #expect(line { $0.record.upstreamVersion = .http11 } == "Request  sent on as it was received")
+        #expect(line { $0.record.upstreamVersion = .http11 } == "Request  unchanged")
     }
 
     @Test func `a request has its query, its cookies and its form as tables`() {
@@ -57,7 +57,7 @@ struct MessagePageTests {
         ) { $0.record.sizes.requestBody = 32 }
         #expect(
             Example.lines(.request, exchange, source) == [
-                "Request  sent on as it was received",
+                "Request  unchanged",
                 "  POST /v1/items?page=2&q=%E2%9C%93&flag HTTP/1.1",
                 "",
                 "Headers  3 lines",
@@ -286,8 +286,42 @@ struct MessagePageTests {
         let printed = Example.lines(.overview, exchange, source).joined(separator: "\n")
         #expect(printed.contains("Run `sluice ca export --format trust-help`."))
         let shown = Example.lines(.overview, exchange, source) { $0.wayToTrust = "!" }.joined(separator: "\n")
-        #expect(shown.contains("certificate. ! has the command for each client."))
+        #expect(shown.contains("certificate. Press ! for setup commands."))
         #expect(!shown.contains("trust-help"))
+    }
+
+    @Test func `a server that was not verified names the way to go on, unless there is no running proxy`() {
+        var exchange = Example.exchange(request: "")
+        exchange.record.state = .failed
+        let option = ExchangeFailure.skippingVerification(of: "h.example")
+        let failure = ExchangeFailure(.tls, "The certificate is self-signed. Trust it, or go on with \(option).")
+        #expect(failure.unverifiedHost == "h.example")
+        #expect(ExchangeFailure(.reset, failure.message).unverifiedHost == nil)
+        #expect(ExchangeFailure(.tls, "The server closed the connection.").unverifiedHost == nil)
+        exchange.record.failure = failure
+        let printed = Example.lines(.overview, exchange).joined(separator: "\n")
+        #expect(printed.contains("or go on with `--insecure-host h.example`."))
+        let shown = Example.lines(.overview, exchange) { $0.wayToSkip = "ctrl-t" }.joined(separator: "\n")
+        #expect(shown.contains("or go on with ctrl-t, which stops verifying it until Sluice ends, or `--insecure-host"))
+    }
+
+    @Test func `the wire form has the bytes before decoding, and says how they are coded`() {
+        let source = BodySource()
+        let coded: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0, 0,
+        ]
+        source.set(.responseReceived, coded)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+        let gzip = Example.exchange(response: "\(head)Content-Encoding: gzip\r\n\r\n")
+        func body(_ exchange: RecordedExchange, _ form: BodyForm) -> String {
+            let lines = Example.lines(.response, exchange, source) { $0.bodyForm = form }
+            return lines.drop { !$0.hasPrefix("Body") }.joined(separator: "\n")
+        }
+        #expect(body(gzip, .hex).contains("68 65 6c 6c  6f") || body(gzip, .hex).contains("68 65 6c 6c 6f"))
+        let wire = body(gzip, .wire)
+        #expect(wire.hasPrefix("Body  text/plain; 25 B; as on the wire: still gzip"), "\(wire)")
+        #expect(wire.contains("1f 8b 08"))
+        #expect(body(Example.exchange(response: "\(head)\r\n"), .wire).contains("as on the wire: no content coding"))
     }
 
     @Test func `raw text shows what cannot be seen, and hex every byte`() {

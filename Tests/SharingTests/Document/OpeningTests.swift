@@ -30,6 +30,46 @@ struct OpeningTests {
         #expect(Example.document(.request, Example.exchange(response: Self.json)).page == .request)
     }
 
+    @Test func `messages open instead of the bytes that a page chosen for another exchange would show`() {
+        let json = Example.exchange(response: Self.json)
+        let socket = Example.exchange(response: "HTTP/1.1 101 Switching Protocols\r\n\r\n") {
+            $0.record.kind = .webSocket
+        }
+        let call = Example.exchange(response: Self.json) { $0.record.flags = [.grpc] }
+        let events = Example.exchange(response: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        func page(_ exchange: RecordedExchange, _ page: DetailPage, prefersMessages: Bool = true) -> DetailPage? {
+            Example.document(page, exchange) { $0.prefersMessages = prefersMessages }.page
+        }
+        for exchange in [socket, call] {
+            #expect(page(exchange, .response) == .messages && page(exchange, .request) == .messages)
+            #expect(page(exchange, .response, prefersMessages: false) == .response)
+            #expect(page(exchange, .overview) == .overview)
+        }
+        // These can be read as they are.
+        #expect(page(json, .response) == .response && page(events, .response) == .response)
+    }
+
+    @Test func `request and response are as wide as their halves, and other pages as wide as both`() {
+        let source = BodySource()
+        let exchange = Example.exchange(response: Self.json)
+        var options = DetailOptions(page: .response)
+        (options.width, options.besideWidth) = (160, 78)
+        source.set(.responseReceived, (0..<64).map { UInt8($0) })
+        options.bodyForm = .hex
+        let builder = DetailBuilder(exchange, source: source)
+        let response = builder.document(options)
+        let widest = response.lines.map { $0.plain.columns }.max() ?? 0
+        #expect((60...78).contains(widest), "\(widest)")
+        #expect(builder.beside(.response, options, DetailBudget())?.page == .request)
+        #expect(builder.beside(.request, options, DetailBudget())?.page == .response)
+        #expect(builder.beside(.overview, options, DetailBudget()) == nil)
+        options.besideWidth = nil
+        #expect(builder.beside(.response, options, DetailBudget()) == nil)
+        let unanswered = DetailBuilder(Example.exchange { $0.messages.responseHead = nil }, source: source)
+        options.besideWidth = 78
+        #expect(unanswered.beside(.request, options, DetailBudget()) == nil)
+    }
+
     @Test func `where there are few rows, all but the body is in single lines`() {
         let source = BodySource()
         source.set(.responseReceived, #"{"v":1}"#.utf8)

@@ -82,7 +82,7 @@ struct OverviewTests {
         let response = Example.lines(.response, exchange) { $0.held = HeldSide(isRequest: false, ways: "") }
         #expect(response.first == "Response  held: not sent on yet")
         let request = Example.lines(.request, exchange) { $0.held = HeldSide(isRequest: false, ways: "") }
-        #expect(request.first == "Request  sent on as it was received")
+        #expect(request.first == "Request  unchanged")
         let recorded = Example.lines(.overview, exchange) { $0.isLive = false }
         #expect(recorded.contains { $0.contains("cut: the recording ended before the exchange did") })
     }
@@ -122,7 +122,8 @@ struct OverviewTests {
             return Example.lines(.overview, exchange) { $0.width = 100 }.first { $0.hasPrefix("  process") }
         }
         let unknown = "  process         not found: it had gone before it was looked up, or is another user's"
-        #expect(words { $0.extras.process = ClientProcess(id: 7, name: "curl") } == "  process         curl, number 7")
+        let named = words { $0.extras.process = ClientProcess(id: 7, name: "curl") }
+        #expect(named == "  process         curl (process 7)")
         #expect(words { _ in } == unknown)
         #expect(words { $0.clientAddress = "[::1]:50000" } == unknown)
         #expect(words { $0.clientAddress = "192.0.2.1:50000" } == nil)

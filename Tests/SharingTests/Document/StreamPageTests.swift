@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Testing
+import Text
 
 @testable import Sharing
 
@@ -70,5 +71,15 @@ struct StreamPageTests {
         let lines = Example.lines(.messages, exchange, source)
         #expect(lines.first == "gRPC messages (1 from the client, 0 from the server)")
         #expect(lines.contains("      1: 1  # or true"))
+        let document = Example.document(.messages, exchange, source)
+        let row = document.lines.first { $0.plain.contains("  message 1") }
+        #expect(row?.foldedSpans.last?.text == "  1: 1  # or true")
+        source.set(.requestReceived, [0, 0, 0, 0, 202, 10, 200, 1] + [UInt8](repeating: 0x61, count: 199) + [0x7A])
+        for width in [60, 80, 200] {
+            let document = Example.document(.messages, exchange, source) { $0.width = width }
+            let row = document.lines.first { $0.plain.contains("  message 1") }
+            let columns = row?.foldedSpans.reduce(0) { $0 + $1.text.columns } ?? 0
+            #expect((60...max(80, width)).contains(columns), "\(columns)")
+        }
     }
 }

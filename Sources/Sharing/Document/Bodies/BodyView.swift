@@ -21,7 +21,7 @@ struct BodyView {
         }
         guard body.bytes.readableBytes > 0 else { return }
         switch writer.options.bodyForm {
-        case .hex: HexLayout(bytes: body.bytes).write(into: &writer)
+        case .hex, .wire: HexLayout(bytes: body.bytes).write(into: &writer)
         case .raw: raw(&writer)
         case .pretty: pretty(&writer)
         }

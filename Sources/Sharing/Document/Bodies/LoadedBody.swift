@@ -3,7 +3,7 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// The beginning of a recorded body, without its content coding.
+/// The beginning of a recorded body, without its content coding unless it is shown as on the wire.
 struct LoadedBody {
     /// The fields of the head that it belongs to.
     let fields: FieldSection
@@ -19,15 +19,26 @@ struct LoadedBody {
     let problem: DecodingProblem?
     /// Why the body cannot be read from the session.
     let failure: String?
+    /// What is said of the bytes if they are as on the wire; `nil` if they are decoded.
+    let wireFact: String?
 
-    init(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, limit: Int) {
+    init(
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        source: any ExchangeSource,
+        limit: Int,
+        isWire: Bool = false
+    ) {
         fields = exchange.messages.fields(of: side)
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
         // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
         let isMessage = exchange.record.kind == .http
-        codings =
+        let named =
             isMessage && !(source is MaskedSource)
             ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
+        codings = isWire ? [] : named
+        let names = named.isEmpty ? "no content coding" : "still \(named.map(\.description).joined(separator: ", "))"
+        wireFact = isWire ? "as on the wire: \(names)" : nil
         var recorded = ByteBuffer()
         var failure: String?
         let limit = max(1, limit)
@@ -61,7 +72,7 @@ struct LoadedBody {
         self.bytes = bytes
         self.isCut = isCut
         recordedSize = Int64(bytes.readableBytes)
-        (codings, problem, failure) = ([], nil, nil)
+        (codings, problem, failure, wireFact) = ([], nil, nil, nil)
     }
 
     var isEmpty: Bool { recordedSize == 0 && bytes.readableBytes == 0 }
@@ -86,7 +97,7 @@ struct LoadedBody {
         var facts: [String] = []
         if let mediaType { facts.append(mediaType.essence) }
         facts.append(Measures.size(recordedSize))
-        if let decodedFact { facts.append(decodedFact) }
+        if let fact = wireFact ?? decodedFact { facts.append(fact) }
         return facts
     }
 

@@ -43,7 +43,7 @@ extension ExchangeRecord.Flags {
     private static let meanings: [(ExchangeRecord.Flags, String)] = [
         (.requestChanged, "the request was changed before it was sent"),
         (.responseChanged, "the response was changed before it was sent"),
-        (.answeredLocally, "the response is Sluice's own, or a rule's; no server gave it"),
+        (.answeredLocally, "answered by Sluice or a rule"),
         (.held, "it was held at a breakpoint"),
         (.retried, "the request was sent a second time, on a fresh connection"),
         (

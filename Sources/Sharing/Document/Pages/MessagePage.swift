@@ -81,7 +81,7 @@ struct MessagePage {
         let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
         // Between versions of HTTP a message is written anew, and means the same.
         let isAsBefore = sent == nil && !isBodyChanged || !isChanged && !isSent
-        if isAsBefore { return isOurs ? "made by Sluice or a rule" : "sent on as it was received" }
+        if isAsBefore { return isOurs ? "made by Sluice or a rule" : "unchanged" }
         return isSent
             ? "as sent" : isOurs ? "as made by Sluice or a rule" : "as received; it was changed before it was sent"
     }
@@ -189,7 +189,8 @@ struct MessagePage {
     }
 
     private func body(_ side: BodySide, _ writer: inout DetailWriter) {
-        let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
+        let isWire = writer.options.bodyForm == .wire
+        let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit, isWire: isWire)
         if writer.options.isPrinted, isListed { return }
         guard !body.isEmpty || body.failure != nil else {
             let words = isIncomplete ? exchange.wordsOfDroppedBodies : nil
@@ -209,7 +210,8 @@ struct MessagePage {
         if exchange.record.state == .inFlight { notes.append("so far") }
         writer.section("Body", notes: notes) { writer in
             if writer.options.bodyForm == .pretty, !writer.options.isPrinted, hasMessages(body) {
-                writer.add("It carries messages, which have a page of their own; here are its bytes.", .faint)
+                let page = [messages.requestHead, messages.responseHead].count { $0 != nil } + 2
+                writer.add("See page \(page) for messages. Raw bytes:", .faint)
                 HexLayout(bytes: body.bytes).write(into: &writer)
             } else {
                 let isAnswer = !isRequest && !GraphQLView.operations(exchange, source: source).isEmpty

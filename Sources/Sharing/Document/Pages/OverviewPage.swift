@@ -47,10 +47,15 @@ struct OverviewPage {
         let state = state(writer.options)
         writer.fact("state", [Span(state.text, state.role)])
         if let failure = record.failure {
-            let message = writer.options.wayToTrust.map { way in
-                failure.message.replacing(ExchangeFailure.howToTrust, with: "\(way) has the command for each client.")
+            var message = failure.message
+            if let way = writer.options.wayToTrust {
+                message.replace(ExchangeFailure.howToTrust, with: "Press \(way) for setup commands.")
             }
-            writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(message ?? failure.message)")])
+            if let host = failure.unverifiedHost, let way = writer.options.wayToSkip {
+                let option = ExchangeFailure.skippingVerification(of: host)
+                message.replace(option, with: "\(way), which stops verifying it until Sluice ends, or \(option)")
+            }
+            writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(message)")])
             if !failure.hint.isEmpty { writer.fact("what to try", failure.hint, .warning) }
         }
         if let grpc = record.grpc { self.grpc(grpc, &writer) }
@@ -153,7 +158,7 @@ struct OverviewPage {
 
     private func process(_ writer: inout DetailWriter) {
         if let process = record.extras.process {
-            writer.fact("process", "\(process.name), number \(process.id)")
+            writer.fact("process", "\(process.name) (process \(process.id))")
         } else if record.isProcessUnknown, record.state != .inFlight || !writer.options.isLive {
             let words = "not found: it had gone before it was looked up, or is another user's"
             writer.fact("process", words, .faint)

@@ -35,7 +35,7 @@ struct StreamPage {
             var start: Int?
             var count = 0
             func close(_ writer: inout DetailWriter) {
-                if let start { writer.foldLines(from: start, startsFolded: !writer.options.isPrinted) }
+                if let start { foldPreview(from: start, &writer) }
                 start = nil
             }
             for line in call.lines where writer.takesMore() {
@@ -51,6 +51,15 @@ struct StreamPage {
             }
             close(&writer)
         }
+    }
+
+    /// Folds a message into its line, with as much of its fields as the row has room for.
+    private func foldPreview(from line: Int, _ writer: inout DetailWriter) {
+        let fields = writer.lines[line...].dropFirst().flatMap(\.spans).map(\.text).filter { !$0.isEmpty }
+        let text = fields.prefix(40).map { $0.drop { $0 == " " } }.joined(separator: "  ")
+        let room = max(20, writer.options.width - writer.lines[line].plain.columns - 3)
+        let preview = TextWidth.cut(text, to: room, ellipsis: writer.sign("…", "..."))
+        writer.fold(from: line, " " + preview, startsFolded: !writer.options.isPrinted)
     }
 
     // MARK: Other streams
