@@ -128,7 +128,9 @@ final class RecorderLoop {
                     for event in batch.events {
                         // What is imported is no traffic.
                         if case .finished(let record, let messages) = event, record.extras.origin == nil {
-                            finished.append(RecordedExchange(record: count(record), messages: messages))
+                            var exchange = RecordedExchange(record: count(record), messages: messages)
+                            exchange.isUnrecorded = unrecorded.contains(record.id)
+                            finished.append(exchange)
                         }
                         attempt { try handle(event, at: now) }
                     }

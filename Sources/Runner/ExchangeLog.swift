@@ -31,7 +31,7 @@ package final class ExchangeLog: Sendable {
 
     package func add(_ exchanges: [RecordedExchange]) {
         guard form != .quiet, !exchanges.isEmpty else { return }
-        var lines = exchanges.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0.record) }
+        var lines = exchanges.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0) }
         if form == .lines, !hasHeader.exchange(true, ordering: .relaxed) { lines.insert(ExchangeLine.header, at: 0) }
         write(lines.joined(separator: "\n") + "\n")
     }

@@ -26,7 +26,7 @@ package enum RunSummary {
             let count = summary.notRecorded
             text += "sluice: \(count) exchange\(count == 1 ? " was" : "s were") NOT recorded: \(error)\n"
         }
-        if let error = summary.removingError { text += "sluice: \(error)\n" }
+        if let error = summary.removingError { text += ErrorLine.text("\(error)") }
         if summary.longestWrite > 100_000 {
             text += "sluice: the disk was slow: one write took \(summary.longestWrite / 1_000) ms\n"
         }
@@ -80,6 +80,9 @@ extension RecorderRemark {
 }
 
 extension RecorderSummary {
+    /// Whether something that should have been recorded was not.
+    package var hasProblem: Bool { error != nil || removingError != nil || droppedBytes > 0 }
+
     /// Whether no exchange passed, recorded or not.
     package var isUnused: Bool { exchanges + passed + leftOut == 0 }
 }

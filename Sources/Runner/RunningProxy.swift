@@ -199,7 +199,7 @@ package final class RunningProxy: Sendable {
             }
             control.withLock { $0 = server }
         } catch {
-            report("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
+            report(ErrorLine.text("\(error)\nHolds and tools cannot be controlled from another shell."))
         }
     }
 
@@ -410,9 +410,13 @@ package final class RunningProxy: Sendable {
                 listener.mode == .regular && !settings.hasPlaceInMode
                 ? "--listen 127.0.0.1:8081, or :0 for any free one"
                 : "--mode \(listener.mode)@8081, or @0 for any free one"
+            let running = RunningSluices.processes(within: .milliseconds(300)).first { $0.meaning == place }
             return StartError(
-                "\(place)\(mode) is in use by another program.",
-                hint: "Stop that one, or choose another port: \(other)."
+                "\(place)\(mode) is in use by another \(running == nil ? "program" : "Sluice").",
+                hint: running.map {
+                    "Open that one with 'sluice attach --control \($0.word)', or choose another port: \(other)."
+                }
+                    ?? "Stop that one, or choose another port: \(other)."
             )
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."

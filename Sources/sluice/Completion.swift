@@ -60,9 +60,13 @@ struct Completion: Sendable {
         ("(__sluice_tokens -tC)", "0"),
     ]
 
+    /// Whether a script is written, which has rare options, too.
+    static let isScript = CommandLine.arguments.dropFirst().first == scriptOption
+    private static let scriptOption = "--generate-completion-script"
+
     /// Prints a shell's script where that is what the arguments ask for.
     static func writeScript(_ arguments: [String]) -> Bool {
-        guard arguments.count == 3, arguments[1] == "--generate-completion-script",
+        guard arguments.count == 3, arguments[1] == scriptOption,
             let shell = CompletionShell(rawValue: arguments[2])
         else { return false }
         var script = Sluice.completionScript(for: shell)

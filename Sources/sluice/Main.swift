@@ -38,17 +38,18 @@ enum Main {
         if isCompletion, Sluice.exitCode(for: error) != .success { Sluice.exit(withError: ExitCode(1)) }
         if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
         if Sluice.exitCode(for: error) == .success {
-            StandardStreams.out(Sluice.fullMessage(for: error) + "\n")
+            StandardStreams.out(plain(help: Sluice.fullMessage(for: error)) + "\n")
             Sluice.exit(withError: ExitCode.success)
         }
         // ArgumentParser has BSD's code 64 for wrong usage; ours is 2, as in most tools.
         if Sluice.exitCode(for: error) == .validationFailure {
             let message = command.map { wrongUsage(of: $0, Sluice.message(for: error)) }
-            StandardStreams.error((message ?? Sluice.fullMessage(for: error)) + "\n")
+            let text = message ?? Sluice.fullMessage(for: error)
+            StandardStreams.error(ErrorLine.text(UsageHint.add(to: text, CommandLine.arguments)))
             Sluice.exit(withError: ExitCode(2))
         }
         if let interrupted = error as? Interrupted {
-            StandardStreams.error("sluice: \(interrupted)\n")
+            StandardStreams.error(ErrorLine.text("\(interrupted)"))
             Sluice.exit(withError: ExitCode(interrupted.exitCode))
         }
         // Who has read enough need not be told; this is how the signal would have ended us.
@@ -58,7 +59,7 @@ enum Main {
         let failure = error as? StartError
         // Errors of profiles have the form that editors jump to.
         let isPositioned = failure?.isPositioned == true || error is ProfileError
-        StandardStreams.error(isPositioned ? "\(error)\n" : "sluice: \(error)\n")
+        StandardStreams.error(isPositioned ? "\(error)\n" : ErrorLine.text("\(error)"))
         Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
 
@@ -70,10 +71,16 @@ enum Main {
             .joined(separator: "\n").dropFirst("USAGE: ".count)
         let name = path(to: command, from: Sluice.self) ?? ["sluice"]
         return """
-            Error: \(message)
+            \(message)
             Usage: \(usage)
               See '\(name.joined(separator: " ")) --help' for more information.
             """
+    }
+
+    /// Help without the words that ArgumentParser puts before an overview and behind the names of groups.
+    private static func plain(help: String) -> String {
+        let text = help.hasPrefix("OVERVIEW: ") ? String(help.dropFirst("OVERVIEW: ".count)) : help
+        return text.replacing(" SUBCOMMANDS:\n", with: ":\n")
     }
 
     /// The words that name a command.
@@ -90,20 +97,53 @@ enum Main {
 }
 
 struct Sluice: AsyncParsableCommand {
+    /// ``ErrorLine`` has it.
+    static let _errorPrefix = ""
+
     static let configuration = CommandConfiguration(
         commandName: "sluice",
         abstract: "An HTTP debugging proxy for the terminal.",
-        discussion: "Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.",
+        discussion: """
+              sluice                                   the console, a proxy on port 8080
+              sluice run -- curl https://example.com/  one command behind the proxy
+              sluice show last 1                       what it asked for and got
+              sluice guide                             everything explained, by topic
+
+            Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.
+            """,
         version: SluiceVersion.text,
-        subcommands: [
-            ConsoleCommand.self, Run.self, ReplayCommand.self, DemoCommand.self, BrowserCommand.self, Open.self,
-            Attach.self, List.self, Show.self, Why.self, Stats.self, Diff.self, TLS.self, Repeat.self, Trim.self,
-            Export.self, ProfileCommand.self,
-            ToolCommand.self, PresetsCommand.self,
-            HoldCommand.self, DecryptCommand.self, PassCommand.self, RecordCommand.self, DeleteCommand.self,
-            StatusCommand.self, StopCommand.self, CommentCommand.self,
-            KeysCommand.self, GuideCommand.self, Import.self, CA.self, DoctorCommand.self,
-            ProxyAuthCommand.self, TransparentCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Start a proxy",
+                subcommands: [
+                    ConsoleCommand.self, Run.self, BrowserCommand.self, ReplayCommand.self, DemoCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Read a session",
+                subcommands: [List.self, Show.self, Why.self, Stats.self, Diff.self, Open.self]
+            ),
+            CommandGroup(
+                name: "Use a session",
+                subcommands: [
+                    Export.self, Import.self, Repeat.self, Trim.self, DeleteCommand.self, CommentCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Steer a running Sluice",
+                subcommands: [
+                    Attach.self, StatusCommand.self, StopCommand.self, RecordCommand.self, ToolCommand.self,
+                    HoldCommand.self, DecryptCommand.self, PassCommand.self,
+                ]
+            ),
+            CommandGroup(name: "Rules", subcommands: [ProfileCommand.self, PresetsCommand.self]),
+            CommandGroup(
+                name: "Set up and look up",
+                subcommands: [
+                    GuideCommand.self, DoctorCommand.self, CA.self, TLS.self, KeysCommand.self, ProxyAuthCommand.self,
+                    TransparentCommand.self,
+                ]
+            ),
         ],
         defaultSubcommand: ConsoleCommand.self
     )

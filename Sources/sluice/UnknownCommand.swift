@@ -36,7 +36,7 @@ struct UnknownCommand {
     var text: String {
         let commands = group.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         let name = (path + [word]).joined(separator: " ")
-        var text = "Error: There is no command '\(name)'"
+        var text = "there is no command '\(name)'"
         let nearest = Spelling.nearest(to: word, among: commands)
         if let nearest { text += "; did you mean '\((path + [nearest]).joined(separator: " "))'?" } else { text += "." }
         text += "\n"
@@ -51,6 +51,8 @@ struct UnknownCommand {
                 text += "The commands are \(names.joined(separator: ", ")).\n"
             }
         }
-        return text + "  See '\((["sluice"] + path).joined(separator: " ")) --help' for more information.\n"
+        return ErrorLine.text(
+            text + "  See '\((["sluice"] + path).joined(separator: " ")) --help' for more information."
+        )
     }
 }

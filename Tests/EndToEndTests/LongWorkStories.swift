@@ -187,7 +187,7 @@ extension UserStories {
             for signal in [SIGINT, SIGTERM] {
                 let trim = try Program(
                     try SluiceProcess.executable(),
-                    ["trim", sluice.session, "--keep", "status:404", "-o", scratch.path("copy.sluice")],
+                    ["trim", sluice.session, "status:404", "-o", scratch.path("copy.sluice")],
                     environment: SluiceProcess.environment(scratch)
                 )
                 try await eventually("the copy is begun") {

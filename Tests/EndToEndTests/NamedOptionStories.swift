@@ -54,12 +54,12 @@ extension UserStories {
                 }
                 let below = match.output.2.flatMap { word in child.subcommands?.first { $0.commandName == word } }
                 let known = (below ?? child).all
-                for option in options(match.output.3) where !known.contains(option) && option != "--help" {
+                for option in options(match.output.3) where !known.contains(option) && !option.hasPrefix("--help") {
                     problems.append("no option \(option) of \(match.output.1)")
                 }
             }
             let known = sluice.all
-            for option in options(text[...]) where !known.contains(option) && option != "--help" {
+            for option in options(text[...]) where !known.contains(option) && !option.hasPrefix("--help") {
                 problems.append("no option \(option)")
             }
             return problems

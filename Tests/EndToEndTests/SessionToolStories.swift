@@ -103,7 +103,7 @@ extension UserStories {
                 _ = try await sluice.get(base + path)
             }
             _ = try await sluice.exchange(path: "/bad/secret-mark")
-            let refused = try await sluice.command(["trim", sluice.session, "--keep", "status:200", "--in-place"])
+            let refused = try await sluice.command(["trim", sluice.session, "status:200", "--in-place"])
             #expect(refused.status == 1 && refused.errors.contains("in use by another Sluice"), "\(refused.errors)")
             #expect(try await sluice.stop().status == 0)
 
@@ -117,13 +117,13 @@ extension UserStories {
             #expect((hosts["hosts"] as? [[String: Any]])?.first?["responseBytes"] as? Int == 3 * 15)
 
             let copy = sluice.scratch.path("copy.sluice")
-            let trimmed = try await sluice.told("trim", sluice.session, "--keep", "status:200", "-o", copy)
-            #expect(trimmed.hasPrefix("1 exchange went, 3 stay.\n"), "\(trimmed)")
+            let trimmed = try await sluice.told("trim", sluice.session, "status:200", "-o", copy)
+            #expect(trimmed.hasPrefix("1 exchange removed, 3 kept.\n"), "\(trimmed)")
             #expect(try await sluice.told("list", copy, "status:500").split(separator: "\n").count == 1)
             #expect(try Data(contentsOf: URL(filePath: copy)).firstRange(of: Data("secret-mark".utf8)) == nil)
-            #expect(try await sluice.command(["trim", sluice.session, "--keep", "*", "-o", copy]).status == 1)
+            #expect(try await sluice.command(["trim", sluice.session, "*", "-o", copy]).status == 1)
             let dry = try await sluice.told("trim", sluice.session, "--before", "2099-01-01", "--dry-run")
-            #expect(dry.contains("4 exchanges would go, 0 would stay. Nothing was changed."), "\(dry)")
+            #expect(dry.contains("4 exchanges would be removed, 0 kept. Nothing was changed."), "\(dry)")
             #expect(try await sluice.command(["trim", sluice.session, "--dry-run"]).status == 2)
             #expect(try await sluice.command(["trim", sluice.session, "--after", "soon", "--in-place"]).status == 2)
 
@@ -138,12 +138,19 @@ extension UserStories {
             }
             #expect(places == ["path", "status", "response $.path"], "\(pair.text)")
             let two = try await sluice.command(["diff", sluice.session + ":1", copy + ":2"])
-            #expect(two.status == 0 && two.text.contains("Exchanges 1 and 2"), "\(two.text)\(two.errors)")
+            #expect(
+                two.status == 0 && two.text.contains("session.sluice:1 and ") && two.text.contains("copy.sluice:2"),
+                "\(two.text)\(two.errors)"
+            )
             #expect(try await sluice.command(["diff", sluice.session, "1", "99"]).status == 1)
+            let part = try await sluice.command(["diff", sluice.session, copy, "status:200"])
+            #expect(part.status == 0, "\(part.text)")
+            let former = ["trim", sluice.session, "--keep", "status:200", "--dry-run"]
+            #expect(try await sluice.command(former).status == 0)
             #expect(try await sluice.command(["diff", sluice.session]).status == 2)
 
-            let inPlace = try await sluice.told("trim", sluice.session, "--keep", "status:200", "--in-place")
-            #expect(inPlace.hasPrefix("1 exchange went, 3 stay.\n"))
+            let inPlace = try await sluice.told("trim", sluice.session, "status:200", "--in-place")
+            #expect(inPlace.hasPrefix("1 exchange removed, 3 kept.\n"))
             #expect(try await sluice.command(["diff", sluice.session, copy]).status == 0)
         }
 

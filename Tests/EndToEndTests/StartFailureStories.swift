@@ -30,6 +30,17 @@ extension UserStories {
             )
         }
 
+        @Test("A port that another Sluice has is said to be its, with a way to open it")
+        func portOfOther() async throws {
+            let other = try await SluiceProcess(scratch: scratch)
+            try await fails(
+                ["run", "-p", "\(other.port)"],
+                says: "in use by another Sluice",
+                "sluice attach --control "
+            )
+            #expect(try await other.stop().status == 0)
+        }
+
         @Test("An address of another machine cannot be listened on")
         func foreignAddress() async throws {
             try await fails(["run", "--listen", "192.0.2.99:0", "--allow", "192.0.2.0/24"], says: "192.0.2.99")

@@ -66,23 +66,40 @@ struct ProfileTests {
             ("version: 1\nversion: 1", "1:1 the key 'version' stands twice in the same mapping"),
             (
                 "version: 1\nblock: { at: *.example }",
-                "2:14 no valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with * stands in quotes"
+                "2:14 not valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with * needs quotes"
             ),
             (
                 "version: 1\nname: &a x",
-                "2:7 anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
+                "2:7 anchors (&name) are not allowed in profiles; if it is text, write \\x26 for & in double quotes"
             ),
             (
                 "version: 1\nname: \"é\u{7}\"",
-                "2:9 no valid YAML: control characters are not allowed (U+0007); in double quotes it is written \\u0007"
+                "2:9 not valid YAML: control characters are not allowed (U+0007); in double quotes it is written \\u0007"
             ),
             (
                 "version: 1\r\n# \u{1B}[0m",
-                "2:3 no valid YAML: control characters are not allowed (U+001B); in double quotes it is written \\u001B"
+                "2:3 not valid YAML: control characters are not allowed (U+001B); in double quotes it is written \\u001B"
+            ),
+            ("version: 1\nblock:\n\t- at: a", "3:1 not valid YAML: a tab; indent with spaces"),
+            (
+                "version: 1\nname: a: b",
+                "2:8 not valid YAML: mapping values are not allowed in this context; is the indentation right?"
+            ),
+            (
+                "version: 1\nthrottle: { latency: [100, 900] }",
+                "2:22 latency must be a number (ms), not a list"
+            ),
+            (
+                "version: 1\nthrottle: { down: 3 parsec }",
+                "2:19 down must be a number (kbit/s), or with its unit, as 300kbit/s or 2mbit/s, not '3 parsec'"
+            ),
+            (
+                "version: 1\nthrottle: { event-gap: [1s] }",
+                "2:24 event-gap must be a time with its unit, as 500ms, 30s or 2m, not a list"
             ),
             (
                 "version: 1\nblock: [",
-                "3:1 no valid YAML: did not find expected node content, while parsing a flow node"
+                "3:1 not valid YAML: did not find expected node content, while parsing a flow node"
             ),
         ]
     )
@@ -115,6 +132,42 @@ struct ProfileTests {
             issues("version: 1\nblock: { at: [] }") == ["2:14 lint the list of locations is empty, so nothing matches"]
         )
         #expect(issues("version: 1").isEmpty)
+        let many = issues("version: 1\nblock: { at: a, except: [\(String(repeating: "a,", count: 80_000))] }")
+        #expect(many.first?.hasSuffix("about 10,000 fit in a file; put the others into a second one") == true)
+        #expect(issues("version: 1\nblock: { at: a.example, method: GTE }") == ["2:33 lint did you mean GET?"])
+        #expect(issues("version: 1\nblock: { at: a.example, method: [PURGE, MKCOL] }").isEmpty)
+        let body = "rules: [ { modify: body, on: response, match: a, to: b } ]"
+        #expect(
+            issues("version: 1\nrewrite: { at: 'wss://a.example', \(body) }") == [
+                "2:42 lint a body rule does not change the messages of WebSockets, and this set is for them only"
+            ]
+        )
+        #expect(issues("version: 1\nrewrite: { at: ['wss://a.example', a.example], \(body) }").isEmpty)
+    }
+
+    @Test("Assertions alone are counted, and numbers have units")
+    func summary() throws {
+        let text = "version: 1\nassert: [ { filter: \"*\", count: 1 } ]"
+        #expect(try RuleProfile(text, file: "p.yaml").summary == "1 assertion")
+        for (written, read) in [
+            ("latency: 300ms, down: 400kbit/s, stability: 90%", "down 400 kbit/s, latency 300 ms"),
+            ("latency: 2 s, down: 1.5mbit/s", "down 1500 kbit/s, latency 2000 ms"), ("latency: 300", "latency 300 ms"),
+        ] {
+            let profile = try RuleProfile("version: 1\nthrottle: { quality: 100, \(written) }", file: "p.yaml")
+            #expect(profile.tools.last?.rules.first?.action == read)
+        }
+    }
+
+    @Test("A file that is not UTF-8 is reported with the place, and standard input is read for '-' only if pipes are")
+    func encoding() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        try Data("version: 1\n# a\n# caf\u{E9}\n".unicodeScalars.map { UInt8($0.value) }).write(
+            to: URL(filePath: scratch.path("p.yaml"))
+        )
+        let error = #expect(throws: ProfileError.self) { try ProfileText.read(scratch.path("p.yaml")) }
+        #expect(error?.description.hasSuffix("p.yaml:3:6: not UTF-8 text; save the file as UTF-8") == true)
+        #expect(throws: ProfileError.self) { try ProfileText.read("-") }
     }
 
     @Test("Issues are printed as editors read them")

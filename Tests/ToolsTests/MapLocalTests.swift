@@ -404,7 +404,7 @@ struct MapLocalTests {
     func missingFile() {
         #expect(
             Support.issues("version: 1\nmap-local: { from: a.example, to: /nowhere/x.json }") == [
-                "2:35 lint there is no file or directory '/nowhere/x.json'; as long as that is so, nothing is answered"
+                "2:35 lint there is no file or directory '/nowhere/x.json'; until it exists, requests go to the server"
             ]
         )
     }

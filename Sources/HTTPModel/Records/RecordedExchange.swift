@@ -8,6 +8,8 @@ package struct RecordedExchange: Sendable {
     package var client: ConnectionRecord?
     /// The connection to the server; `nil` where there was none.
     package var upstream: ConnectionRecord?
+    /// Whether it passed without being recorded.
+    package var isUnrecorded = false
 
     package init(
         record: ExchangeRecord,

@@ -66,7 +66,9 @@ package indirect enum GrammarValue: Sendable {
         case .text: "text"
         case .number(let range, let unit):
             "number from \(GrammarValue.text(range.lowerBound)) to \(GrammarValue.text(range.upperBound))"
-                + (unit.isEmpty ? "" : " (\(unit))")
+                + (unit.isEmpty
+                    ? ""
+                    : " (\(unit)\(GrammarValue.units[unit].map { "; or \(GrammarValue.examples(of: $0))" } ?? ""))")
         case .choice(let words): words.joined(separator: " | ")
         case .duration: "time (500ms, 30s, 2m)"
         case .location: "location"
@@ -78,6 +80,18 @@ package indirect enum GrammarValue: Sendable {
         case .names(let value): "mapping of names to: \(value.text)"
         case .either(let one, let other): "\(one.text); or \(other.text)"
         }
+    }
+
+    /// The units that a number may be written with, by the one that counts without: each with its share of that.
+    static let units: [String: [(name: String, scale: Double)]] = [
+        "ms": [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)],
+        "kbit/s": [("kbit/s", 1), ("mbit/s", 1_000), ("gbit/s", 1_000_000)],
+        "%": [("%", 1)],
+    ]
+
+    /// For example `300ms or 2s`.
+    static func examples(of units: [(name: String, scale: Double)]) -> String {
+        zip(["300", "2"], units).map { $0 + $1.name }.joined(separator: " or ")
     }
 
     /// A number as people write it: without a fraction where there is none.

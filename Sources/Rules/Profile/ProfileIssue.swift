@@ -21,7 +21,7 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
 
     /// One line in the form that editors jump to: `file:line:column: message`.
     package var description: String {
-        "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
+        "\(file):\(line):\(column): \(severity == .lint ? "warning: " : "")\(message)"
     }
 }
 

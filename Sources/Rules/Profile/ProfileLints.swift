@@ -60,7 +60,7 @@ struct ProfileLints {
 
     private mutating func lint(_ shadowed: RuleHeading, shadowedBy shadow: RuleHeading) {
         let message =
-            "'\(shadowed.name)' never decides: '\(shadow.name)' at \(shadow.place) is for all that it is for"
+            "'\(shadowed.name)' is never used: '\(shadow.name)' at \(shadow.place) already matches everything it matches"
         lint(shadowed.place, message)
     }
 

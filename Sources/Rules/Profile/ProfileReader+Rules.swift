@@ -32,6 +32,13 @@ extension ProfileReader {
             if isUsual, text != upper {
                 lint("methods are written in upper case; '\(text)' is taken for \(upper)", at: entry)
             }
+            if !isUsual,
+                let meant = ProfileReader.usualMethods.min(by: {
+                    Suggestion.distance(upper, $0) < Suggestion.distance(upper, $1)
+                }), Suggestion.distance(upper, meant) == 1
+            {
+                lint("did you mean \(meant)?", at: entry)
+            }
             methods.insert(isUsual ? upper : text)
         }
         return methods

@@ -146,10 +146,15 @@ package struct ProfileReader {
 
     package mutating func number(_ node: Node, _ what: String, _ range: ClosedRange<Double>, _ unit: String) -> Double?
     {
-        guard let text = text(node, what) else { return nil }
+        let units = GrammarValue.units[unit] ?? []
         let unit = unit.isEmpty ? "" : " (\(unit))"
-        guard let number = Double(text), number.isFinite else {
-            error("\(what) must be a number\(unit), not '\(text.prefix(40))'", at: node)
+        guard let text = node.string else {
+            error("\(what) must be a number\(unit), not \(node.kind)", at: node)
+            return nil
+        }
+        guard let number = ProfileReader.amount(text, units) ?? Double(text), number.isFinite else {
+            let others = units.isEmpty ? "" : ", or with its unit, as \(GrammarValue.examples(of: units))"
+            error("\(what) must be a number\(unit)\(others), not '\(text.prefix(40))'", at: node)
             return nil
         }
         guard range.contains(number) else {
@@ -160,6 +165,16 @@ package struct ProfileReader {
         return number
     }
 
+    /// A number with one of some units, in the first of them; `nil` without a unit.
+    private static func amount(_ text: String, _ units: [(name: String, scale: Double)]) -> Double? {
+        let text = text.lowercased()
+        for unit in units where text.hasSuffix(unit.name) {
+            let number = text.dropLast(unit.name.count)
+            if let number = Double(number.last == " " ? number.dropLast() : number) { return number * unit.scale }
+        }
+        return nil
+    }
+
     /// Draws depend on the rule's name, which is its number where it has none.
     package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
         guard let node = fields["seed"], fields["name"] == nil else { return }
@@ -168,14 +183,12 @@ package struct ProfileReader {
 
     /// A time with its unit: `500ms`, `30s`, `2m`.
     package mutating func duration(_ node: Node, _ what: String) -> TimeAmount? {
-        guard let text = text(node, what) else { return nil }
-        let units: [(String, Double)] = [("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)]
-        if let (suffix, scale) = units.first(where: { text.hasSuffix($0.0) }),
-            let count = Double(text.dropLast(suffix.count)), count >= 0, count * scale < 1e17
-        {
-            return .nanoseconds(Int64(count * scale))
+        let text = node.string
+        if let text, let count = ProfileReader.amount(text, GrammarValue.units["ms"] ?? []), count >= 0, count < 1e11 {
+            return .nanoseconds(Int64(count * 1e6))
         }
-        error("\(what) must be a time with its unit, as 500ms, 30s or 2m, not '\(text.prefix(40))'", at: node)
+        let found = text.map { "'\($0.prefix(40))'" } ?? node.kind
+        error("\(what) must be a time with its unit, as 500ms, 30s or 2m, not \(found)", at: node)
         return nil
     }
 

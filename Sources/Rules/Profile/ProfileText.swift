@@ -12,20 +12,29 @@ package enum ProfileText {
     /// as can be read in a second.
     package static let mostMarks = 80_000
 
-    /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
+    /// Reads a file, or where pipes are taken the output of a command, and standard input for `-`; at most one byte more than the limit is ever read.
     package static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try InputFile.contents(of: path, atMost: limit + 1, takesPipes: takesPipes)
+            let file = path == "-" && takesPipes ? "/dev/stdin" : path
+            bytes = try InputFile.contents(of: file, atMost: limit + 1, takesPipes: takesPipes)
         } catch {
             var unreadable = ProfileError(error.reason, file: path)
             unreadable.issues[0].isUnreadable = true
             throw unreadable
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw bytes.count > limit ? tooLarge(path) : ProfileError("is not UTF-8 text", file: path)
+            throw bytes.count > limit ? tooLarge(path) : notUTF8(bytes, path)
         }
         return text
+    }
+
+    /// The first character that is not UTF-8.
+    private static func notUTF8(_ bytes: [UInt8], _ file: String) -> ProfileError {
+        let before = String(decoding: bytes, as: UTF8.self).unicodeScalars.prefix { $0 != "\u{FFFD}" }
+        let line = before.count { $0 == "\n" } + 1
+        let column = before.reversed().prefix { $0 != "\n" }.count + 1
+        return ProfileError("not UTF-8 text; save the file as UTF-8", file: file, line: line, column: column)
     }
 
     /// The directory of a file; `.` where its name has none.
@@ -84,13 +93,23 @@ package enum ProfileText {
 
     private static func describe(_ error: YamlError, _ file: String) -> ProfileError {
         switch error {
-        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-            .composer(let context, let problem, let mark, _):
+        case .scanner(let context, let problem, let mark, let text),
+            .parser(let context, let problem, let mark, let text),
+            .composer(let context, let problem, let mark, let text):
+            if isTab(at: mark, in: text) {
+                let message = "not valid YAML: a tab; indent with spaces"
+                return ProfileError(message, file: file, line: mark.line, column: mark.column)
+            }
             let isAlias = problem.contains("alias") || context?.text.contains("alias") == true
-            let hint = isAlias ? "; a text that begins with * stands in quotes" : ""
+            let isIndentation = ["mapping values are not", "expected key", "expected <block end>"].contains {
+                problem.contains($0)
+            }
+            let hint =
+                isAlias
+                ? "; a text that begins with * needs quotes" : isIndentation ? "; is the indentation right?" : ""
             let occasion = context.map { ", \($0.text)" } ?? ""
             let place = isAlias ? context?.mark ?? mark : mark
-            let message = "no valid YAML: \(problem)\(occasion)\(hint)"
+            let message = "not valid YAML: \(problem)\(occasion)\(hint)"
             return ProfileError(message, file: file, line: place.line, column: place.column)
         case .duplicatedKeysInMapping(let keys, let context):
             let message = "the key '\(keys.first ?? "")' stands twice in the same mapping"
@@ -102,10 +121,16 @@ package enum ProfileText {
             let column = before.reversed().prefix { $0 != "\n" }.count + 1
             let code = String(max(value, 0), radix: 16, uppercase: true)
             let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            let message = "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
+            let message = "not valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
             return ProfileError(message, file: file, line: line, column: column)
-        default: return ProfileError("no valid YAML: \(error)", file: file)
+        default: return ProfileError("not valid YAML: \(error)", file: file)
         }
+    }
+
+    private static func isTab(at mark: Yams.Mark, in text: String) -> Bool {
+        let lines = text.split(separator: "\n", maxSplits: max(0, mark.line), omittingEmptySubsequences: false)
+        guard mark.line > 0, lines.indices.contains(mark.line - 1) else { return false }
+        return lines[mark.line - 1].dropFirst(max(0, mark.column - 1)).first == "\t"
     }
 
     /// Finds what makes a text take too much time to read, and which no profile needs.
@@ -124,16 +149,18 @@ package enum ProfileText {
             case 0x20, 0x09, 0x0A, 0x0D: if before == UInt8(ascii: "-") { marks += 1 }
             default: break
             }
-            if marks > mostMarks { return (line, column, "up to here the profile has as many values as can be taken") }
+            if marks > mostMarks {
+                return (line, column, "too many rules: about 10,000 fit in a file; put the others into a second one")
+            }
             if before == UInt8(ascii: "&"), isNameByte(byte), endsToken(beforeThat) {
                 let way = "if it is text, write \\x26 for & in double quotes"
-                return (line, column - 1, "anchors (&name) are not taken in profiles; \(way)")
+                return (line, column - 1, "anchors (&name) are not allowed in profiles; \(way)")
             }
             if before == UInt8(ascii: "?"), isBlank(byte) || "[{!#".utf8.contains(byte), endsToken(beforeThat),
                 !"\"'".utf8.contains(beforeThat)
             {
                 let way = "if it is text, write \\x3F in double quotes"
-                return (line, column - 1, "keys that begin with '?' are not taken in profiles; \(way)")
+                return (line, column - 1, "keys that begin with '?' are not allowed in profiles; \(way)")
             }
             (beforeThat, before) = (before, byte)
             if byte == UInt8(ascii: "\n") {

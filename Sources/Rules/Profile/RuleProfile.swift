@@ -165,6 +165,8 @@ package struct RuleProfile: Sendable {
             let noun = tool.tool.counted
             return count == 0 ? nil : "\(count) \(noun)\(count == 1 ? "" : "s")\(state)"
         }
-        return counts.isEmpty && ways.isEmpty ? "no rules" : (counts + ways).joined(separator: ", ")
+        let checks = assertions.isEmpty ? [] : ["\(assertions.count) assertion\(assertions.count == 1 ? "" : "s")"]
+        let parts = counts + ways + checks
+        return parts.isEmpty ? "no rules" : parts.joined(separator: ", ")
     }
 }

@@ -11,6 +11,10 @@ package enum Suggestion {
     }
 
     /// How many letters must be added, removed, replaced or swapped with a neighbour.
+    static func distance(_ left: String, _ right: String) -> Int {
+        distance(Array(left.utf8.prefix(40)), Array(right.utf8))
+    }
+
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -38,14 +38,22 @@ package struct ChildCommand: Sendable, Equatable {
             if problem.exitCode == 126, refusal == nil { refusal = problem }
         }
         throw refusal
-            ?? ChildError("\(name): command not found.", hint: "Check its name, or give its path.", exitCode: 127)
+            ?? ChildError(
+                "\(name): command not found.",
+                hint: Self.quotesHint(name) ?? "Check its name, or give its path.",
+                exitCode: 127
+            )
+    }
+
+    private static func quotesHint(_ name: String) -> String? {
+        name.contains(" ") ? "Quotes make it one name: write it without them, or use sh -c '…'." : nil
     }
 
     private static func problem(of path: String) -> ChildError? {
         var information = stat()
         guard stat(path, &information) == 0 else {
             if errno == EACCES { return .notExecutable(path, "you may not look there") }
-            return ChildError("\(path): no such file.", hint: "Check its path.", exitCode: 127)
+            return ChildError("\(path): no such file.", hint: quotesHint(path) ?? "Check its path.", exitCode: 127)
         }
         if information.st_mode & S_IFMT == S_IFDIR { return .notExecutable(path, "it is a directory") }
         if access(path, X_OK) == 0 { return nil }

@@ -29,11 +29,11 @@ package enum DifferenceReport {
         var parts: [String] = []
         if rules.ignoresVolatile {
             parts.append(
-                "moments, identifiers, and fields that differ in every exchange, such as Date (--exact compares them)"
+                "times, identifiers, and fields that differ in every exchange, such as Date (--exact compares them)"
             )
         }
         if !named.isEmpty { parts.append(named.map(VisibleText.of).joined(separator: ", ")) }
-        return parts.isEmpty ? "Nothing is left out." : "Left out: \(parts.joined(separator: "; "))."
+        return parts.isEmpty ? "Nothing is ignored." : "Ignored: \(parts.joined(separator: "; "))."
     }
 
     /// What is not compared, and how many differences that took.
@@ -45,12 +45,12 @@ package enum DifferenceReport {
 
     private static func counts(_ leftOut: [ComparisonRules.Reason: Int]) -> String {
         let words: [(ComparisonRules.Reason, String)] = [
-            (.moment, "moment"), (.identifier, "identifier"), (.field, "in such fields"), (.named, "as you named"),
+            (.moment, "time"), (.identifier, "identifier"), (.field, "header value"), (.named, "as you named"),
         ]
         let parts = words.compactMap { reason, word in
-            leftOut[reason].map { word.contains(" ") ? "\($0.grouped) \(word)" : $0.of(word) }
+            leftOut[reason].map { word.hasPrefix("as ") ? "\($0.grouped) \(word)" : $0.of(word) }
         }
-        return parts.isEmpty ? "" : " So left out: \(parts.joined(separator: ", "))."
+        return parts.isEmpty ? "" : " Ignored: \(parts.joined(separator: ", "))."
     }
 
     // MARK: - Two sessions
@@ -222,6 +222,7 @@ package enum DifferenceReport {
     package static func text(
         _ old: ExchangeDifference.Side,
         _ new: ExchangeDifference.Side,
+        names: (String, String)? = nil,
         _ rules: ComparisonRules,
         named: [String],
         responses version: MessageVersion = .sent
@@ -232,6 +233,7 @@ package enum DifferenceReport {
             new.exchange,
             source: old.source,
             secondSource: new.source,
+            names: names,
             responses: version,
             width: width,
             budget: DetailBudget(.seconds(86_400))

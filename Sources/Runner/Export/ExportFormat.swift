@@ -62,6 +62,13 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// The format that the ending of a file's name says: of `.sh` cURL, of `.zip` a bundle; `nil` for another ending.
+    package init?(fileName: String) {
+        let name = fileName.lowercased()
+        guard let format = Self.allCases.first(where: { name.hasSuffix("." + $0.fileExtension) }) else { return nil }
+        self = format
+    }
+
     /// Whether it is made of commands, whose variables are looked for first where secrets are masked.
     package var isScript: Bool { [.curl, .httpie, .fetch, .python].contains(self) }
 

@@ -70,7 +70,12 @@ package struct CurlCommandReader {
             // Nothing is read twice, whatever there is.
             place = max(command.end, place + 1)
             command.remarks.removeAll { $0 == ShellCommand.othersFollow }
-            guard arguments(command.words) != nil else { continue }
+            guard arguments(command.words) != nil else {
+                if let other = otherClient(command.words) {
+                    try body(.failure(CurlReadError("\(other) is not curl")))
+                }
+                continue
+            }
             try body(Result { () throws(CurlReadError) in try read(command) })
         }
     }
@@ -94,6 +99,12 @@ package struct CurlCommandReader {
 
     private static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
         PromptReader.isWritten(bytes) ? try PromptReader.command(bytes) : try ShellReader.command(bytes)
+    }
+
+    /// The name of another program that sends requests, if the command is one of its.
+    private static func otherClient(_ words: [[UInt8]]) -> String? {
+        let name = words.first.map { String(decoding: $0, as: UTF8.self).lowercased() }
+        return name.flatMap { ["wget", "http", "https", "xh", "invoke-webrequest"].contains($0) ? $0 : nil }
     }
 
     /// The words after `curl`; before it a prompt's sign and variables may stand.

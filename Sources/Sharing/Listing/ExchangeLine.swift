@@ -32,6 +32,11 @@ package enum ExchangeLine {
         return notes.isEmpty ? line : line + "  [\(notes.joined(separator: ", "))]"
     }
 
+    /// The same, with a note if the exchange is in no session.
+    package static func human(_ exchange: RecordedExchange) -> String {
+        human(exchange.record) + (exchange.isUnrecorded ? "  [not recorded]" : "")
+    }
+
     /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `colour`.
     package static func json(_ record: ExchangeRecord) -> String {
         var writer = JSONWriter()

@@ -152,7 +152,7 @@ extension MapLocal {
 
     private static func lint(_ path: String, _ heading: RuleHeading, at node: Node, _ reader: inout ProfileReader) {
         guard let status = FileStatus(path: path) else {
-            reader.lint("there is no file or directory '\(path)'; as long as that is so, nothing is answered", at: node)
+            reader.lint("there is no file or directory '\(path)'; until it exists, requests go to the server", at: node)
             return
         }
         if status.kind == .special { reader.lint("'\(path)' is neither a file nor a directory", at: node) }

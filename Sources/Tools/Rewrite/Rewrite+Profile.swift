@@ -51,6 +51,14 @@ extension Rewrite {
         let rules = node.members.enumerated().compactMap { position, node in
             RewriteRuleReader.rule("\(heading.name) #\(position + 1)", node, &reader)
         }
+        let locations = heading.scope.locations ?? []
+        let isWebSocket = locations.allSatisfy { ["ws", "wss"].contains($0.pattern.protocol.lowercased()) }
+        if !locations.isEmpty, isWebSocket, rules.contains(where: { if case .body = $0.edit { true } else { false } }) {
+            reader.lint(
+                "a body rule does not change the messages of WebSockets, and this set is for them only",
+                at: node
+            )
+        }
         let set = RewriteSet(rules, isStrict: reader.flag(fields, "strict") ?? false)
         var heading = heading
         heading.action = set.action

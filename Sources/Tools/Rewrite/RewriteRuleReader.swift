@@ -175,11 +175,17 @@ struct RewriteRuleReader {
         if let count = match?.groupCount, replacement.highestGroup > count {
             reader.error("there is no group $\(replacement.highestGroup) in the match; it has \(count)", at: node)
         }
-        if let match, match.isLikeExpression, Replacement(text, hasGroups: true).hasGroups {
+        if let match, match.groupCount == nil, namesGroup(text, match) {
             let hint = "a regular expression is written /\(match.text.clipped(to: 40))/"
             reader.lint("'match' is plain text, so $1 is no group; \(hint)", at: node)
         }
         return replacement
+    }
+
+    /// Whether `$1` in a text for a plain match was probably meant as a group, and not as an amount of money.
+    private static func namesGroup(_ text: String, _ match: TextPattern) -> Bool {
+        let mayBe = Replacement(text, hasGroups: true).hasGroups
+        return mayBe && (match.isLikeExpression || text.contains(/\$1(?![0-9.,])/))
     }
 
     // MARK: - Headers and parameters

@@ -8,19 +8,22 @@ import Runner
 struct BrowserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "browser",
-        abstract: "Start a browser behind the proxy, with a fresh profile that trusts it.",
+        abstract: "Start a browser that uses the proxy and trusts it.",
         discussion: """
-            Starts Chromium, Chrome or Firefox with a profile in a temporary folder, which goes when the browser ends. No \
-            certificate has to be installed: only this browser trusts the authority. At a terminal the console opens \
-            meanwhile, and the browser ends with it; else there is a line for each exchange, as 'sluice run' prints them, and \
-            Sluice ends with the browser.
+              sluice browser https://example.com/
+              sluice browser --browser firefox --plain
+              sluice browser --running -- --headless=new
+
+            Chromium, Chrome or Firefox gets a temporary profile that trusts the authority, so no certificate has to be installed. \
+            At a terminal the console opens, and the browser ends with it; else exchanges are lines, as with 'sluice run'. \
+            --help-hidden has further options: timeouts, limits, TLS.
 
             Exit codes: 0 the browser ended well, 1 it failed or something was not recorded, 2 wrong usage.
             """
     )
 
+    @OptionGroup(title: "Rules and recording") var recording: RecordingOptions
     @OptionGroup var proxy: ProxyOptions
-    @OptionGroup var recording: RecordingOptions
 
     @Option(
         help: .value("name|path", "chromium, chrome, edge, brave or firefox, or a path. (default: the first found)"),

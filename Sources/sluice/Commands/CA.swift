@@ -8,7 +8,7 @@ import Wire
 struct CA: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca",
-        abstract: "The certificate authority that clients must trust.",
+        abstract: "Show or export the certificate authority.",
         subcommands: [Path.self, Show.self, Export.self]
     )
 
@@ -56,7 +56,11 @@ struct CA: ParsableCommand {
 
         @OptionGroup var source: AuthorityOptions
         @Option(help: "The form; trust-help explains how to trust it on each platform.") var format: Format
-        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file())
+        @Option(
+            name: .shortAndLong,
+            help: .value("file", "The file to write. (default: standard output)"),
+            completion: .file()
+        )
         var output: String?
 
         @Option(help: "The password of the PKCS #12 file, which others on this machine can see meanwhile.")
@@ -94,15 +98,21 @@ struct CA: ParsableCommand {
 /// The options for another authority than the user's own.
 struct AuthorityOptions: ParsableArguments {
     @Option(
-        help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.",
+        help: .value("file", "Another certificate authority: PEM with key, or PKCS #12."),
         completion: .file()
     )
     var ca: String?
-    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.", completion: .file())
+    @Option(
+        help: .rare("file", "The PEM file with the authority's key, if --ca has only the certificate."),
+        completion: .file()
+    )
     var caKey: String?
-    @Option(help: "The password of a PKCS #12 authority.") var caPassword: String?
+    @Option(help: .rare("password", "The password of a PKCS #12 authority.")) var caPassword: String?
 
-    @Option(help: "The file whose first line is that password, or - for standard input.", completion: .file())
+    @Option(
+        help: .rare("file", "The file whose first line is that password, or - for standard input."),
+        completion: .file()
+    )
     var caPasswordFile: String?
 
     func validate() throws {

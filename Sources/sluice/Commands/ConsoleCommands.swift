@@ -10,15 +10,20 @@ import Wire
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Open the console: a proxy, its traffic and every tool on one screen. The default.",
-        discussion: "? in the console lists its keys, : all its commands."
+        abstract: "Open the console: a proxy and its traffic on a screen.",
+        discussion: """
+              sluice
+              sluice --profile Profiles/slow-3g.yaml --session bug.sluice
+              sluice --mode reverse:http://localhost:3000@8081
+
+            In the console ? lists its keys and : all its commands. --help-hidden has further options: timeouts, limits, TLS.
+            """
     )
 
-    @OptionGroup var proxy: ProxyOptions
     @OptionGroup var linear: LinearOptions
 
     @Option(
-        help: "The session file to record to; one that exists is continued. (default: a new one)",
+        help: .value("file", "The session to record to; one that exists is continued. (default: a new one)"),
         completion: .newSession
     )
     var session: String?
@@ -26,10 +31,12 @@ struct ConsoleCommand: AsyncParsableCommand {
     @OptionGroup var bounds: SessionBounds
 
     @Option(
-        help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.",
+        help: .value("file", "A rule profile (YAML); repeatable, their rules follow each other."),
         completion: .profile
     )
     var profile: [String] = []
+
+    @OptionGroup var proxy: ProxyOptions
 
     func validate() throws { try bounds.check(session) }
 
@@ -52,10 +59,16 @@ struct ConsoleCommand: AsyncParsableCommand {
 }
 
 struct Open: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
+    static let configuration = CommandConfiguration(
+        abstract: "Open a recorded session in the console.",
+        discussion: """
+              sluice open last
+              sluice open bug.zip
+            """
+    )
 
     @OptionGroup var linear: LinearOptions
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
 
     func run() async throws {
@@ -70,7 +83,7 @@ struct Open: AsyncParsableCommand {
                         try await edits.close()
                         return true
                     } catch {
-                        StandardStreams.error("sluice: \(error)\n")
+                        StandardStreams.error(ErrorLine.text("\(error)"))
                         return false
                     }
                 }
@@ -92,8 +105,13 @@ struct Open: AsyncParsableCommand {
 
 struct Attach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open the console on a Sluice that runs elsewhere on this machine.",
-        discussion: "Reads the session that it records, and steers it over its control socket."
+        abstract: "Open the console on a Sluice that runs already.",
+        discussion: """
+              sluice attach
+              sluice attach --view --control 4711
+
+            It shows the session that the other Sluice records, and controls that Sluice over its control socket.
+            """
     )
 
     @OptionGroup var control: ControlOptions
@@ -191,12 +209,11 @@ enum Screen {
 /// Whether the console goes without a screen.
 struct LinearOptions: ParsableArguments {
     @Flag(
-        help:
-            "Read commands and write answers as plain lines, without a screen: for screen readers, serial lines, scripts."
+        help: "Read commands and write answers as lines, without a screen: for screen readers and scripts."
     )
     var linear = false
 
-    @Flag(help: "Forget the columns, order, theme, focus, highlights and filters that the console kept.")
+    @Flag(help: "Forget the columns, order, theme and filters that the console kept.")
     var resetView = false
 
     /// Whether lines were asked for, or are all that the terminal can do.

@@ -7,11 +7,12 @@ import Tools
 struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: "Decrypt a host again whose clients refused the certificate.",
+        abstract: "Retry decryption of a host that is passed through.",
         discussion: """
-            A client that refuses Sluice's certificate for a host twice is passed through unread there, so that it \
-            works. That is tried again after ten minutes, and after twice as long each time it is refused again. This \
-            command has the next connection of every client to the host decrypted.
+              sluice decrypt api.example.com
+
+            A host is passed through unread after a client has refused Sluice's certificate for it twice. Sluice tries again after \
+            ten minutes, and after twice as long each time it is refused again; this command makes it try at the next connection.
             """
     )
 
@@ -24,10 +25,12 @@ struct DecryptCommand: AsyncParsableCommand {
 struct PassCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pass",
-        abstract: "Pass a host through unread from its next connection on.",
+        abstract: "Stop decrypting a host.",
         discussion: """
-            The host is added to 'intercept: except' of the rules in force; profile.save of the control socket, or ctrl-s \
-            in the console, keeps it in the profile's file. Open connections stay as they are.
+              sluice pass bank.example.com
+
+            From its next connection on, the host is not decrypted. It is added to 'intercept: except' of the rules in force; ctrl-s \
+            in the console saves them to the profile's file. Open connections stay as they are.
             """
     )
 

@@ -5,15 +5,18 @@ import Runner
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "See Sluice at work on traffic of its own, without any network.",
+        abstract: "See Sluice at work on traffic of its own.",
         discussion: """
-            An origin and a client are started inside this process; exchanges of every kind go through a real proxy and \
-            are recorded. On a terminal the console shows them as they come; elsewhere they are printed.
+              sluice demo
+
+            A server, a client and a proxy run inside this process, without any network, and their exchanges are recorded. On a \
+            terminal the console shows them; elsewhere they are printed.
             """
     )
 
     @OptionGroup var linear: LinearOptions
-    @Option(help: "The session file to record to. (default: a new one)", completion: .newSession) var session: String?
+    @Option(help: .value("file", "The session to record to. (default: a new one)"), completion: .newSession)
+    var session: String?
     @Flag(help: "Print what passes and end, on a terminal too.") var plain = false
 
     func run() async throws {

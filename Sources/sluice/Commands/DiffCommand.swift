@@ -8,49 +8,41 @@ import Sharing
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what differs between two exchanges, or between two sessions.",
+        abstract: "Compare two exchanges, or two sessions.",
         discussion: """
-            sluice diff SESSION 12 14                  two exchanges of a session
-            sluice diff a.sluice:12 b.sluice:14        two exchanges of two sessions
-            sluice diff a.sluice b.sluice              two sessions
+              sluice diff last 12 14                     two exchanges of a session
+              sluice diff a.sluice:12 b.sluice:14        two exchanges of two sessions
+              sluice diff a.sluice b.sluice              two sessions
+              sluice diff a.sluice b.sluice host:api     parts of two sessions
 
-            Exchanges of two sessions are paired by method, host and path, where numbers, UUIDs and other identifiers of a path \
-            are one, in their order; how many could be, and how surely, is said. JSON is compared by what it means. Left out \
-            are moments, identifiers and fields such as Date, which differ each time; --ignore NAME leaves out a field, a \
-            parameter, a JSON member of any place, or 'port', 'scheme', 'status', --ignore '.items[].price' a place in JSON.
-
-            Requests are compared as received from the clients, responses as sent to them, after the tools: status, fields and \
-            body. With --received responses are compared as received from the servers, before the tools.
-
-            Exit codes: 0 they behave the same, 1 the behaviour changed (or the command failed), 2 wrong usage.
+            Exchanges of two sessions are paired by method, host and path. Times, identifiers and fields such as Date, which differ \
+            each time, are ignored; --ignore NAME ignores more. 'sluice guide repeat-and-compare' explains it.
 
             \(FilterHelp.text)
+
+            Exit codes: 0 they behave the same, 1 the behaviour changed (or the command failed), 2 wrong usage.
             """
     )
 
     @Argument(
-        help: .value("session", "Two sessions or HARs, two of SESSION:ID, or one session and two numbers."),
+        help: .value("file", "Two sessions and a filter, two of FILE:NUMBER, or one session and two numbers."),
         completion: .session
     )
-    var sessions: [String]
-    @Option(help: .value("filter", "Of two sessions: only the exchanges that fit, as one argument.")) var filter:
-        String?
-    @Option(help: .value("name|path", "A field, parameter, JSON member or place in JSON to leave out. Repeatable."))
+    var words: [String]
+    @Option(help: .former) var filter: String?
+    @Option(help: .value("name|path", "A field, parameter, JSON member or place in JSON to ignore; repeatable."))
     var ignore: [String] = []
-    @Flag(help: "Leave out nothing but what --ignore names.") var exact = false
+    @Flag(help: "Compare everything but what --ignore names.") var exact = false
     @Flag(help: "Compare responses as received from the servers, not as sent to the clients.") var received = false
     @Flag(help: "Print one JSON object, with secrets masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
 
     func validate() throws {
         if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
-        if sessions.count == 3 {
-            guard sessions[1...].allSatisfy({ Int64($0) != nil }) else {
-                throw ValidationError("Three arguments are a session and two numbers of exchanges.")
-            }
-        } else if sessions.count != 2 {
-            throw ValidationError("Give two sessions, two of SESSION:ID, or a session and two numbers.")
+        if words.count < 2 {
+            throw ValidationError("Give two sessions, two of FILE:NUMBER, or a session and two numbers.")
         }
+        if filter != nil, words.count > 2 { throw ValidationError("--filter goes with two sessions.") }
         for place in ignore {
             guard let problem = ComparisonRules.problem(with: place) else { continue }
             throw ValidationError("--ignore \(problem).")
@@ -72,11 +64,19 @@ struct Diff: ParsableCommand {
         init(_ session: String, _ id: Int64?) { (self.session, self.id) = (session, id) }
     }
 
+    /// The two numbers after a single session.
+    private var numbers: [Int64]? {
+        let numbers = words.dropFirst().compactMap { Int64($0) }
+        return words.count == 3 && numbers.count == 2 ? numbers : nil
+    }
+
+    /// Which exchanges of two sessions are compared; `nil` for all.
+    private var chosen: String? {
+        filter ?? (words.count > 2 && numbers == nil ? words.dropFirst(2).joined(separator: " ") : nil)
+    }
+
     func run() throws {
-        let places =
-            sessions.count == 3
-            ? [Place(sessions[0], Int64(sessions[1])), Place(sessions[0], Int64(sessions[2]))]
-            : sessions.map { Place($0) }
+        let places = numbers?.map { Place(words[0], $0) } ?? words.prefix(2).map { Place($0) }
         let rules = ComparisonRules(ignoring: ignore, isExact: exact)
         let isSame = try LongWork.run("comparing", .things("pair"), consequence: "Not everything was compared.") {
             work in
@@ -95,10 +95,12 @@ struct Diff: ParsableCommand {
     ) throws -> (text: String, isSame: Bool) {
         let version: MessageVersion = received ? .received : .sent
         let old = try SessionQuery.open(places[0].session, work: work)
-        let new = sessions.count == 3 ? old : try SessionQuery.open(places[1].session, work: work)
+        let new = numbers != nil ? old : try SessionQuery.open(places[1].session, work: work)
         switch (places[0].id, places[1].id) {
         case (let first?, let second?):
-            if filter != nil { throw StartError("--filter is for two sessions.", isUsage: true) }
+            if chosen != nil {
+                throw StartError("A filter goes with two sessions, not with two exchanges.", isUsage: true)
+            }
             let sides = [try side(places[0].session, first, old), try side(places[1].session, second, new)]
             return json
                 ? try DifferenceReport.json(
@@ -109,12 +111,20 @@ struct Diff: ParsableCommand {
                     named: ignore,
                     responses: version,
                     mask: secrets ? nil : SessionMask.rules(of: old)
-                ) : try DifferenceReport.text(sides[0], sides[1], rules, named: ignore, responses: version)
+                )
+                : try DifferenceReport.text(
+                    sides[0],
+                    sides[1],
+                    names: places[0].session == places[1].session ? nil : (places[0].session, places[1].session),
+                    rules,
+                    named: ignore,
+                    responses: version
+                )
         case (nil, nil):
             let difference = try SessionDifference(
                 old,
                 new,
-                matching: try SessionQuery.filter(filter ?? ""),
+                matching: try SessionQuery.filter(chosen ?? ""),
                 rules: rules,
                 responses: version,
                 work: work
@@ -140,7 +150,7 @@ struct Diff: ParsableCommand {
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             return (text, difference.isSame)
         default:
-            throw StartError("Give an exchange of both sessions, as SESSION:ID, or of neither.", isUsage: true)
+            throw StartError("Give an exchange of both sessions, as FILE:NUMBER, or of neither.", isUsage: true)
         }
     }
 

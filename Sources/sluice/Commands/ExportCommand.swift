@@ -9,41 +9,32 @@ import Sharing
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Export exchanges of a session, for a bug report or to send them again.",
+        abstract: "Export exchanges: HAR, page, bundle, cURL and others.",
         discussion: """
-            Passwords, tokens, cookies and keys are masked: each secret is one word, such as sluice-token-1, wherever it \
-            stands; in a cURL script it is a variable of the shell. 'mask:' of the profile that was in force, or of \
-            --profile, says what is masked besides and what is not. The other exchanges of the session are read for secrets, \
-            too, as they may show that a value is one; of many the heads alone, which the summary says.
+              sluice export last -o bug.html
+              sluice export last 'status:5xx' --format bundle -o bug.zip
+              sluice export last id:3 --format curl
+              sluice export last --format raw -o messages
 
-            Exit codes: 0 written, 1 no exchange fits, or something could not be read or written, 2 wrong usage.
-
-            A bundle is a zip for a bug report: these exchanges as a session, as HAR and in the profile that was in force, \
-            with a README.txt that tells what failed. sluice open takes it again.
-
-            chlsj is a session as Charles writes it; sluice import session reads it again.
-
-            raw is a directory with a file for each message (-o DIRECTORY), or a zip of it (-o NAME.zip): \
-            0007-request.http as the client sent it, 0007-response.http as the client got it, and where a rule changed \
-            them 0007-request-sent.http and 0007-response-received.http. Each is the head and the body as HTTP/1.1 has \
-            them on a wire, the body with its content coding; chunks, whose lengths no session keeps, are made anew. A \
-            head of HTTP/2 gets a start line of HTTP/1.1, its cookies in one line, and the length of the body; pseudo \
-            fields are in the start line and in Host. A WebSocket's frames follow its heads. --bodies adds the bodies \
-            without content coding. index.csv says which exchange has which number.
+            Passwords, tokens, cookies and keys are masked, each as one word such as sluice-token-1; 'mask:' of the profile that was \
+            in force, or of --profile, says what else is masked and what is not. 'sluice guide export' describes the formats, \
+            'sluice guide masking' the masks.
 
             \(FilterHelp.text)
+
+            Exit codes: 0 written, 1 no exchange fits, or something could not be read or written, 2 wrong usage.
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
     @Argument(help: .value("filter", "Which exchanges; further files .sluice are exported, too."), completion: .filter)
     var filter: [String] = []
-    @Option(help: "What is written: commands, programs, data, a table, a page, or a zip with all.")
-    var format: ExportFormat
+    @Option(name: .customLong("format"), help: .value("format", "The form. (default: as the file's name ends)"))
+    var givenFormat: ExportFormat?
     @Option(
         name: .shortAndLong,
-        help: "The file to write, with raw a directory. (default: standard output)",
+        help: .value("file", "The file to write, with raw a directory. (default: standard output)"),
         completion: .file()
     )
     var output: String?
@@ -55,12 +46,21 @@ struct Export: ParsableCommand {
     @Flag(help: "With raw: write into a directory that has files, over those of the same names.") var force = false
 
     @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
-    @Flag(help: "List all texts that look like secrets; where there are any, write nothing, end with exit code 1.")
+    @Flag(help: "List all texts that look like secrets; if there are any, write nothing and end with 1.")
     var strict = false
     @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."), completion: .profile)
     var profile: [String] = []
 
+    /// The format that is given, or that the name of the file says. `validate` has thrown if there is neither.
+    private var format: ExportFormat { givenFormat ?? output.flatMap { ExportFormat(fileName: $0) } ?? .har }
+
     func validate() throws {
+        if givenFormat == nil, output.flatMap({ ExportFormat(fileName: $0) }) == nil {
+            let formats = ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError(
+                "Give a --format (\(formats)), or a file whose name ends in one, such as -o bug.har or -o bug.html."
+            )
+        }
         if secrets, strict || !profile.isEmpty {
             throw ValidationError("--secrets masks nothing, so --strict and --profile do not go with it.")
         }

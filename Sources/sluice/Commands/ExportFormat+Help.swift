@@ -3,5 +3,5 @@ import Runner
 
 extension ExportFormat {
     /// What help says of it.
-    var defaultValueDescription: String { summary }
+    var defaultValueDescription: String { title }
 }

@@ -11,8 +11,11 @@ struct GuideCommand: ParsableCommand {
         commandName: "guide",
         abstract: "Read the guide.",
         discussion: """
-            Without a topic it lists them. On a terminal a page is shown in $PAGER, or in less; in a pipe, or where TERM is \
-            dumb, it is printed.
+              sluice guide
+              sluice guide throttle
+              sluice guide --search 'trust java'
+
+            On a terminal a page is shown in $PAGER, or in less; in a pipe, or where TERM is dumb, it is printed.
 
             Exit codes: 0 shown or written, 1 no line has the words of --search, or a file could not be written, 2 wrong \
             usage, or no such topic.
@@ -152,6 +155,12 @@ struct GuideCommand: ParsableCommand {
         page.verbatim(command.usage)
         page.heading("DESCRIPTION")
         describe(command, in: &page)
+        if let examples = command.examples {
+            page.heading("EXAMPLES")
+            page.verbatim(examples)
+        }
+        if !command.options.isEmpty { page.heading("OPTIONS") }
+        list(command, in: &page)
         page.heading("EXIT STATUS")
         page.paragraph(command.exitCodes ?? "0: all went well. 1: the check or command failed. 2: wrong usage.")
         page.heading("SEE ALSO")
@@ -162,13 +171,15 @@ struct GuideCommand: ParsableCommand {
     private func describe(_ command: CommandInfo, in page: inout ManPage) {
         if command.discussion?.isEmpty != false, let abstract = command.abstract { page.paragraph(abstract) }
         for part in (command.discussion ?? "").split(separator: "\n\n") {
-            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            if lines.contains(where: { $0.hasPrefix(" ") }) {
-                page.verbatim(lines)
-            } else {
-                page.paragraph(lines.joined(separator: " "))
-            }
+            let lines = part.split(separator: "\n")
+            guard !CommandInfo.isExample(lines[0]) else { continue }
+            let text = lines.filter { !$0.hasPrefix(" ") }
+            page.paragraph(text.joined(separator: " "))
+            if text.count < lines.count { page.verbatim(lines.filter { $0.hasPrefix(" ") }.map(String.init)) }
         }
+    }
+
+    private func list(_ command: CommandInfo, in page: inout ManPage) {
         for option in command.options { page.option(option.text, option.summary) }
         let isRoot = command.superCommands?.isEmpty != false
         for child in command.children {
@@ -177,6 +188,8 @@ struct GuideCommand: ParsableCommand {
             } else {
                 page.heading(child.path.joined(separator: " "))
                 describe(child, in: &page)
+                if let examples = child.examples { page.verbatim(examples) }
+                list(child, in: &page)
             }
         }
     }

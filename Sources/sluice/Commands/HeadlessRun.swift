@@ -9,7 +9,7 @@ import Runner
 /// What is recorded of a run, what is printed of it, and the rules in force.
 struct RecordingOptions: ParsableArguments {
     @Option(
-        help: "The session file to record to; one that exists is continued. (default: a new one)",
+        help: .value("file", "The session to record to; one that exists is continued. (default: a new one)"),
         completion: .newSession
     )
     var session: String?
@@ -18,32 +18,30 @@ struct RecordingOptions: ParsableArguments {
 
     @Flag(help: "Record nothing.") var noSession = false
 
-    @Option(help: "Whether exchanges are recorded from the start: 'on' or 'off'; 'sluice record' switches it later.")
+    @Option(help: .value("switch", "Whether to record from the start; 'sluice record' switches it later."))
     var record: RecordingSwitch = .on
 
-    @Option(
-        help: "What gives way when the disk is too slow: 'lossless' lets the traffic wait, 'lossy' cuts bodies short."
-    )
+    @Option(help: .rare("mode", "If the disk is too slow, traffic waits ('lossless') or bodies are cut ('lossy')."))
     var recorder: RecorderConfiguration.Mode = .lossless
 
     @Option(
-        help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.",
+        help: .value("file", "A rule profile (YAML); repeatable, their rules follow each other."),
         completion: .profile
     )
     var profile: [String] = []
 
-    @Flag(help: "Print no line for each exchange.") var quiet = false
-    @Flag(help: "Print one JSON object for each exchange, with its secrets masked; with a command needs --log.")
+    @Flag(help: "Print no line for each exchange; with a command, problems only.") var quiet = false
+    @Flag(help: "Print a JSON object for each exchange, masked; with a command needs --log.")
     var json = false
     @Option(
         help: .value(
             "file",
-            "Write the line of each exchange to a file, also beside a command; JSON with --json or a name that ends in .jsonl."
+            "Write a line for each exchange to a file; JSON with --json or a name that ends in .jsonl."
         ),
         completion: .file()
     )
     var log: String?
-    @Flag(help: "With JSON: keep secrets as they were.") var secrets = false
+    @Flag(help: "With JSON: do not mask secrets.") var secrets = false
 
     /// Whether each exchange is a JSON object.
     private var hasJSON: Bool { json || log?.lowercased().hasSuffix(".jsonl") == true }
@@ -102,7 +100,7 @@ struct HeadlessRun {
         do {
             return try ChildCommand(command, environment: environment)
         } catch {
-            StandardStreams.error("sluice: \(error)\n")
+            StandardStreams.error(ErrorLine.text("\(error)"))
             throw ExitCode(error.exitCode)
         }
     }
@@ -111,7 +109,7 @@ struct HeadlessRun {
     func run(_ child: ChildCommand?, _ settings: RunSettings, _ files: StartFiles) async throws {
         // A command gets the signals, so they must be as they were when it is started.
         if child == nil { StopSignals.prepare() }
-        let running = try await start(settings, files)
+        let running = try await start(settings, files, hasCommand: child != nil)
         guard let child else {
             await StopSignals.wait()
             StandardStreams.error("sluice: stopping; once more ends it at once\n")
@@ -122,10 +120,14 @@ struct HeadlessRun {
         try await end(running, with: code, outcome)
     }
 
-    private func start(_ settings: RunSettings, _ files: StartFiles) async throws -> RunningProxy {
+    private func start(
+        _ settings: RunSettings,
+        _ files: StartFiles,
+        hasCommand: Bool = false
+    ) async throws -> RunningProxy {
         try files.checkAssertions(settings)
         let running = try await RunningProxy.start(settings, files: files)
-        announce(running)
+        if !(hasCommand && recording.quiet) { announce(running) }
         return running
     }
 
@@ -140,7 +142,7 @@ struct HeadlessRun {
         do {
             code = try await body(running)
         } catch {
-            StandardStreams.error("sluice: \(error)\n")
+            StandardStreams.error(ErrorLine.text("\(error)"))
         }
         try await end(running, with: code)
     }
@@ -168,7 +170,7 @@ struct HeadlessRun {
             )
             return (outcome.exitCode, outcome)
         } catch {
-            StandardStreams.error("sluice: \(error)\n")
+            StandardStreams.error(ErrorLine.text("\(error)"))
             return ((error as? ChildError)?.exitCode ?? 1, nil)
         }
     }
@@ -177,7 +179,9 @@ struct HeadlessRun {
     /// recorded and every assertion holds.
     private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
-        StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
+        if outcome == nil || !recording.quiet || summary.hasProblem {
+            StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
+        }
         if let outcome {
             for note in outcome.notes(isUnused: summary.isUnused) { StandardStreams.error("sluice: \(note)\n") }
         } else if let unused = RunSummary.unused(summary) {
@@ -190,7 +194,7 @@ struct HeadlessRun {
             for result in results { StandardStreams.error(result.text) }
             return end.isFine && summary.error == nil && running.isLogWhole && results.allSatisfy(\.passes)
         } catch {
-            StandardStreams.error("sluice: \(error)\n")
+            StandardStreams.error(ErrorLine.text("\(error)"))
             return false
         }
     }

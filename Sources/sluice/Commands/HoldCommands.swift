@@ -6,11 +6,15 @@ import Runner
 struct HoldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
-        abstract: "Decide about the messages that breakpoints of a running Sluice hold.",
+        abstract: "Show, edit and release messages held by breakpoints.",
         discussion: """
-            Messages are named like 12.1: the first one of exchange 12 that was held; 12 means the one of exchange 12 \
-            that waits, and 'all' every one. 'execute' lets a message go on, 'edit' lets it go on changed, 'cancel' lets \
-            it go on as though it had not been held, and 'abort' cuts its client off.
+              sluice hold list
+              sluice hold edit 12.1 --status 503 --body 'try later'
+              sluice hold execute all
+
+            12.1 is the first message of exchange 12 that was held, 12 the one of exchange 12 that waits, 'all' every one. 'execute' \
+            sends a message on, 'edit' sends it on changed, 'cancel' sends it on unchanged, and 'abort' closes the client's \
+            connection.
             """,
         subcommands: [List.self, Show.self, Edit.self, Execute.self, Cancel.self, Abort.self]
     )

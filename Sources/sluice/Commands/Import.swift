@@ -10,7 +10,7 @@ import Tools
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring in what other programs recorded, or their settings.",
+        abstract: "Import other programs' recordings or settings.",
         subcommands: [Session.self, Charles.self]
     )
 

@@ -7,7 +7,7 @@ import Runner
 extension Import {
     struct Session: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a session of what other programs recorded.",
+            abstract: "Make a session of other programs' recordings.",
             discussion: """
                 What a file is is told by its content: HAR; sessions of Charles (.chlsj, .xml, .chlz, .chls from version 4); \
                 flows of mitmproxy 5 to 12; cURL commands as browsers copy them; other sessions and bundles of Sluice. \
@@ -58,7 +58,7 @@ extension Import {
                     } catch {
                         isWhole = false
                         let error = Self.namingOutput(error)
-                        StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : "sluice: \(error)\n")
+                        StandardStreams.error(Self.isPositioned(error) ? "\(error)\n" : ErrorLine.text("\(error)"))
                     }
                     guard let interruption = work.interruption else { continue }
                     removeEmpty()

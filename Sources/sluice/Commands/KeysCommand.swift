@@ -5,10 +5,13 @@ import Runner
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Print the console's keys as a key file, or check one.",
+        abstract: "Print the console's keys, or check a key file.",
         discussion: """
-            The console reads keys.yaml beside the authority's certificate, in $XDG_CONFIG_HOME/sluice. What it does not name \
-            keeps its standard meaning; null takes a meaning away.
+              sluice keys > keys.yaml
+              sluice keys check keys.yaml
+
+            The console reads keys.yaml beside the authority's certificate, in $XDG_CONFIG_HOME/sluice. A key that it does not name \
+            keeps its standard command; null removes one.
             """,
         subcommands: [KeysShow.self, KeysCheck.self],
         defaultSubcommand: KeysShow.self

@@ -10,10 +10,16 @@ import Sharing
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the exchanges of a session.",
-        discussion: FilterHelp.text
+        discussion: """
+              sluice list last
+              sluice list last 'status:>=400'
+              sluice list traffic-1.sluice traffic-2.sluice 'host:api.example.com' --json
+
+            \(FilterHelp.text)
+            """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
     @Argument(
         help: .value("filter", "Which exchanges; further files .sluice are listed one after the other."),

@@ -20,7 +20,10 @@ struct ProfileHelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "help",
         abstract: "Explain the keys of profiles.",
-        discussion: "For example: sluice profile help throttle, sluice profile help locations"
+        discussion: """
+              sluice profile help throttle
+              sluice profile help locations
+            """
     )
 
     @Argument(
@@ -43,29 +46,32 @@ struct ProfileCheck: ParsableCommand {
         commandName: "check",
         abstract: "Say what is wrong with profiles, as file:line:column: message.",
         discussion: """
-            What is allowed but hardly meant ('lint') alone is no error.
+              sluice profile check rules.yaml
+              sluice profile check rules.yaml --against last
+              generate-rules | sluice profile check -
 
-            Exit codes: 0 there is no error, 1 there is one (or, with --strict, a lint), 2 wrong usage.
+            What is probably a mistake is a warning, not an error.
+
+            Exit codes: 0 there is no error, 1 there is one (or, with --strict, a warning), 2 wrong usage.
             """
     )
 
     @Argument(
-        help: .value("file", "The profiles, which are read as one; later ones add to earlier ones."),
+        help: .value("file", "The profiles, which are read as one; - is standard input."),
         completion: .profile
     )
     var files: [String]
 
     @Option(
         help: .value(
-            "session|har",
-            "Recorded requests: say how many each rule is for, with examples, and which rules are for none. 'last' is "
-                + "the newest session."
+            "file",
+            "Recorded requests, a session or an archive: say how many each rule matches, with examples."
         ),
         completion: .session
     )
     var against: String?
 
-    @Flag(help: "Exit with 1 for lints, too.") var strict = false
+    @Flag(help: "Exit with 1 for warnings, too.") var strict = false
 
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
@@ -90,7 +96,9 @@ struct ProfileTest: ParsableCommand {
         commandName: "test",
         abstract: "Run what profiles expect of themselves ('expect'), without a network.",
         discussion: """
-            Prints TAP, version 14. Each file is a profile of its own. sluice profile help expect says how tests are written.
+              sluice profile test Profiles/*.yaml
+
+            Prints TAP, version 14. Each file is a profile of its own. 'sluice profile help expect' explains the tests.
 
             Exit codes: 0 all is as expected, 1 something is not, or a file has an error, 2 wrong usage.
             """
@@ -132,8 +140,11 @@ struct ProfileWhy: ParsableCommand {
         commandName: "why",
         abstract: "Say what each rule would do to a request, or why it would do nothing.",
         discussion: """
-            Nothing is sent. A server is supposed to answer 200 without a body, unless --answer and the options with it \
-            say something else. For example: sluice profile why p.yaml POST https://api.example.com/login --body a=1
+              sluice profile why p.yaml GET https://api.example.com/v1
+              sluice profile why p.yaml POST https://api.example.com/login --body a=1
+
+            Nothing is sent. The server's answer is 200 without a body, unless --answer and the options with it say \
+            something else.
             """
     )
 

@@ -8,12 +8,12 @@ import Wire
 struct ProxyAuthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy-auth",
-        abstract: "The users who may use a proxy that is started with --proxy-auth.",
+        abstract: "Manage the users of --proxy-auth.",
         discussion: """
-            Passwords are kept as hashes (scrypt). A proxy reads the file when it starts:
-
               sluice proxy-auth add ana
               sluice run --listen 0.0.0.0:8080 --allow 192.168.0.0/16 --proxy-auth "$(sluice proxy-auth path)"
+
+            Passwords are kept as hashes (scrypt). A proxy reads the file when it starts.
             """,
         subcommands: [Add.self, Remove.self, List.self, Path.self]
     )

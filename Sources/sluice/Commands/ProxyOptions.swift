@@ -23,23 +23,23 @@ struct UpstreamProxyOptions: ParsableArguments {
     @Option(
         help: .value(
             "url|env",
-            "A proxy through which servers are asked; with a profile, where no rule of its 'upstream' is for them: "
-                + "http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, or 'env' for http_proxy, https_proxy, all_proxy "
-                + "and no_proxy."
+            "A proxy to servers, if no 'upstream' rule applies: http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, "
+                + "or 'env' for http_proxy and its like."
         ),
         completion: .list(["env"])
     )
     var upstreamProxy: String?
 
     @Option(
-        help: .value(
+        help: .rare(
             "host",
-            "A server that is asked without --upstream-proxy: a host, *.SUFFIX, an address or a network. Repeatable."
+            "A server that is reached without --upstream-proxy: a host, *.SUFFIX, an address or a network; repeatable."
         )
     )
     var upstreamBypass: [String] = []
 
-    @Flag(help: "Ask servers of this machine through --upstream-proxy, too.") var upstreamLocalhost = false
+    @Flag(help: .rare(nil, "Reach servers of this machine through --upstream-proxy, too.")) var upstreamLocalhost =
+        false
 
     func validate() throws { _ = try read() }
 
@@ -81,25 +81,25 @@ struct UpstreamOptions: ParsableArguments {
     static let usual = ProxyConfiguration.Timeouts()
 
     @Option(
-        help: "A PEM file with certificates to trust when servers are verified. Repeatable.",
+        help: .value("file", "Certificates (PEM) to trust besides the system's; repeatable."),
         completion: .certificates
     )
     var upstreamCa: [String] = []
 
     @Flag(help: "Verify no server.") var insecureUpstream = false
-    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
+    @Option(help: .value("host", "A server not to verify; repeatable.")) var insecureHost: [String] = []
 
-    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
+    @Option(help: .rare("host", "A server with which old and weak TLS is spoken; repeatable."))
     var tlsLegacy: [String] = []
 
-    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    @Option(help: .value("where", "With whom HTTP/2 is spoken; 'upstream' is the servers."))
     var http2 = HTTP2Choice.on
 
-    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = UpstreamOptions
-        .usual.connect.inSeconds
+    @Option(help: .rare("seconds", "How long connecting to a server may take."))
+    var connectTimeout = UpstreamOptions.usual.connect.inSeconds
 
     @Option(
-        help: .value(
+        help: .rare(
             "seconds",
             "How long a server may take to begin its response once it has the request. (default: as --idle-timeout)"
         )
@@ -134,9 +134,10 @@ struct UpstreamOptions: ParsableArguments {
 /// Where a proxy listens, for whom and as whom, and how long it waits.
 struct ListenerOptions: ParsableArguments {
     @Option(
+        name: [.customShort("p"), .long],
         help: .value(
-            "host:port",
-            "Where to listen; port 0 is any free one. (default: 127.0.0.1:8080, with a command 127.0.0.1:0)"
+            "[host:]port",
+            "Where to listen; a port alone is on 127.0.0.1, port 0 any free one. (default: 127.0.0.1:8080, with a command a free port)"
         )
     )
     var listen: String?
@@ -145,22 +146,22 @@ struct ListenerOptions: ParsableArguments {
         help: .value(
             "mode[@[host:]port]",
             """
-            How traffic comes in, a listener each: 'regular', a forward proxy; 'reverse:URL' in place of a server \
-            (http, https, tcp, tls); 'socks5'; 'transparent'. Repeatable. (default: regular)
+            How traffic arrives: 'regular', a forward proxy; 'reverse:URL' in place of a server; 'socks5'; \
+            'transparent'; repeatable. (default: regular)
             """
         ),
         completion: .list(["regular", "socks5", "transparent"])
     )
     var mode: [String] = []
 
-    @Flag(help: "With reverse: pass on the Host that the client sent, and not the server's.") var reverseKeepHost =
-        false
-    @Flag(help: "With reverse: pass on redirects to the server as they are.") var reverseKeepRedirects = false
+    @Flag(help: .rare(nil, "With reverse: pass on the Host that the client sent, and not the server's."))
+    var reverseKeepHost = false
+    @Flag(help: .rare(nil, "With reverse: pass on redirects to the server unchanged.")) var reverseKeepRedirects = false
 
     @Option(
         help: .value(
             "cidr",
-            "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable."
+            "A network that may use the proxy, too; needed if others can reach it; repeatable."
         )
     )
     var allow: [String] = []
@@ -168,7 +169,7 @@ struct ListenerOptions: ParsableArguments {
     @Option(
         help: .value(
             "file",
-            "Who may use the proxy: lines USER:HASH as 'sluice proxy-auth add USER' writes them. (default: anyone allowed)"
+            "Who may use the proxy, as 'sluice proxy-auth add USER' writes it. (default: anyone allowed)"
         ),
         completion: .file()
     )
@@ -177,7 +178,7 @@ struct ListenerOptions: ParsableArguments {
     @OptionGroup var authority: AuthorityOptions
 
     @Option(
-        help: .value(
+        help: .rare(
             "seconds",
             "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages."
         )
@@ -185,7 +186,7 @@ struct ListenerOptions: ParsableArguments {
     var idleTimeout = UpstreamOptions.usual.idle.inSeconds
 
     @Option(
-        help: .value(
+        help: .rare(
             "seconds",
             "How long a tunnel that is not read may be silent in both directions."
         )
@@ -193,7 +194,7 @@ struct ListenerOptions: ParsableArguments {
     var tunnelTimeout = UpstreamOptions.usual.tunnel.inSeconds
 
     @Option(
-        help: .value(
+        help: .rare(
             "seconds",
             "How long a request head, or a TLS handshake of a client, may take from its first byte."
         )
@@ -201,7 +202,7 @@ struct ListenerOptions: ParsableArguments {
     var headTimeout = UpstreamOptions.usual.requestHead.inSeconds
 
     @Option(
-        help: .value(
+        help: .rare(
             "seconds",
             "How long a client's connection may wait for its first byte, and between two requests."
         )
@@ -209,7 +210,7 @@ struct ListenerOptions: ParsableArguments {
     var keepAliveTimeout = UpstreamOptions.usual.keepAlive.inSeconds
 
     @Option(
-        help: .value(
+        help: .rare(
             "number",
             "How many connections clients may have open in all; further ones wait. (default: half of what 'ulimit -n' leaves beside 64)"
         )
@@ -217,14 +218,14 @@ struct ListenerOptions: ParsableArguments {
     var maxConnections: Int?
 
     @Option(
-        help: .value(
+        help: .rare(
             "number",
             "How many connections one client may have open; further ones are closed. (default: 1000 for other machines, at the most half of all)"
         )
     )
     var maxClientConnections: Int?
 
-    @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
+    @Option(help: .rare("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
         try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
@@ -266,8 +267,8 @@ struct ListenerOptions: ParsableArguments {
     private func listeners(port: Int, hasCommand: Bool) throws -> [Listener] {
         var regular = Listener(port: port)
         if let listen {
-            guard listen.contains(":"), let (host, port) = Listener.place(listen) else {
-                throw ValidationError("--listen takes host:port, for example 127.0.0.1:8080; not '\(listen)'.")
+            guard let (host, port) = Listener.place(listen) else {
+                throw ValidationError("--listen takes a port or host:port, such as 127.0.0.1:8080; not '\(listen)'.")
             }
             regular = Listener(host: host ?? regular.host, port: port)
         }
@@ -315,10 +316,10 @@ struct ListenerOptions: ParsableArguments {
 
 /// The options of every command that runs a proxy to servers.
 struct ProxyOptions: ParsableArguments {
-    @OptionGroup var listener: ListenerOptions
-    @OptionGroup var upstream: UpstreamOptions
+    @OptionGroup(title: "Where it listens") var listener: ListenerOptions
+    @OptionGroup(title: "Servers") var upstream: UpstreamOptions
 
-    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
+    @Flag(help: .rare(nil, "Keep decrypting hosts whose clients refuse our certificate.")) var noAutoTunnel = false
 
     /// The settings; `port` is the one to listen on where none is given.
     func settings(port: Int = 8080, hasCommand: Bool = false) throws -> RunSettings {

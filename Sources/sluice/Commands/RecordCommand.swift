@@ -11,9 +11,13 @@ enum RecordingSwitch: String, ExpressibleByArgument, CaseIterable {
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Switch the recording of a running Sluice on or off.",
-        discussion:
-            "Off: traffic flows, rules and holds act, and what begins from then on is not written. What began before is recorded to its end."
+        abstract: "Switch recording on or off.",
+        discussion: """
+              sluice record off
+
+            While it is off, traffic flows, rules and breakpoints still apply, and new exchanges are not recorded. Exchanges that \
+            began before are recorded to their end.
+            """
     )
 
     @OptionGroup var options: ControlOptions
@@ -27,15 +31,20 @@ struct RecordCommand: AsyncParsableCommand {
 struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete exchanges of a session for good.",
+        abstract: "Delete exchanges of a session.",
         discussion: """
-            Of a session that nobody records they are removed and overwritten at once. Of one that a running Sluice records \
-            they are hidden at once, and removed when it ends. \(FilterHelp.text)
+              sluice delete last id:12
+              sluice delete last 'host:telemetry.example.com'
+
+            They are removed from the file and overwritten at once; if a running Sluice records the session, they are hidden at once \
+            and removed when it ends.
+
+            \(FilterHelp.text)
             """
     )
 
     @OptionGroup var options: ControlOptions
-    @Argument(help: "The session file, or 'last' for the newest one.", completion: .ownSession) var session: String
+    @Argument(help: .ownSession, completion: .ownSession) var session: String
     @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all."), completion: .filter)
     var filter: [String]
 

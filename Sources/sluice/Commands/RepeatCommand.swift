@@ -9,34 +9,25 @@ import Sharing
 
 struct Repeat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send requests of a session again, and say how the answers differ.",
+        abstract: "Send recorded requests again and compare the answers.",
         discussion: """
-            sluice repeat last 12                              one exchange, by its number
-            sluice repeat a.sluice 'host:api.example.com status:5xx'
-            sluice repeat last 12 --times 100 --parallel 10 --delay 50
-            sluice repeat a.har 3-7 --direct --session b.sluice
+              sluice repeat last 12                              one exchange, by its number
+              sluice repeat a.sluice 'host:api.example.com status:5xx'
+              sluice repeat last 12 --times 100 --parallel 10 --delay 50
+              sluice repeat a.har 3-7 --direct --session b.sluice
 
-            The requests go out in their recorded order, all of them once, then all again, up to --times. Bodies have the same \
-            bytes, coded and framed as they were; what is for one connection only (Connection, Proxy-Authorization, Expect …) \
-            is left out. With --through-tools, the default, they go out as the client sent them, through a proxy of this \
-            command with the rules of --profile, or through a running Sluice with --control. With --direct they go out as \
-            they were sent to the servers after the tools, through no tools; names are looked up anew. Tunnels, WebSockets and \
-            requests that were not recorded whole are left out, each with its reason.
+            The requests are sent in their recorded order, with the recorded bytes; then counts, times and the differences between \
+            new and recorded answers are printed. The new exchanges are kept only with --session or --control. Ctrl-C stops and \
+            prints what there is; a second one ends it at once. 'sluice guide repeat-and-compare' explains more.
 
-            Then there is a table with counts, statuses and times, a histogram, and a comparison of the new answers with the \
-            recorded ones, as 'sluice diff' makes it: as sent to the clients, after the tools; with --direct or --received as \
-            received from the servers, before the tools. Times count from the request to the end of the answer, by way of the \
-            proxy. The new exchanges are kept where --session names a file, or with --control by that Sluice; else not. \
-            Ctrl-C stops, and what there is until then is told; once more ends it at once.
+            \(FilterHelp.text)
 
             Exit codes: 0 all were answered, 1 one was not (or, with --expect-same, another answer came), 2 wrong usage, 130 \
             stopped by Ctrl-C.
-
-            \(FilterHelp.text)
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
     @Argument(
         help: .value("filter", "Which exchanges: numbers such as 12 or 3-7,9, or a filter (url:12 for 12 in URLs)."),
@@ -46,42 +37,42 @@ struct Repeat: AsyncParsableCommand {
 
     @Option(help: .value("n", "How often each is sent.")) var times = 1
     @Option(
-        help: .value("m", "How many are under way at a time, up to 256; 2..10 grows from 2 to 10 with what is done.")
+        help: .value("m", "How many at a time, up to 256; 2..10 grows from 2 to 10.")
     )
     var parallel = "1"
     @Option(
-        help: .value("ms", "The time between an answer and the next request there; 50..200 is drawn, 2s is seconds.")
+        help: .value("ms", "The pause after an answer; 50..200 is drawn, 2s is seconds.")
     )
     var delay = "0"
     @Option(help: .value("seconds", "How long one request may take.")) var timeout = 60.0
 
-    @Flag(name: .customLong("through-tools"), help: "Send what the clients sent, through the tools. (default)")
+    @Flag(name: .customLong("through-tools"), help: "Send what the clients sent, through the rules. (default)")
     var throughTools = false
-    @Flag(help: "Send what was sent to the servers after the tools, through no tools.") var direct = false
-    @Option(help: "A rule profile (YAML) whose tools they go through. Repeatable.", completion: .profile)
+    @Flag(help: "Send what was sent to the servers, through no rules.") var direct = false
+    @Option(help: .value("file", "A rule profile (YAML) for them; repeatable."), completion: .profile)
     var profile: [String] = []
     @Option(
-        help: .value("pid|path", "A running Sluice through which they go: its process or its control socket."),
+        help: .value("pid|path", "Send them through a running Sluice: its process or control socket."),
         completion: .running
     )
     var control: String?
-    @OptionGroup var upstream: UpstreamOptions
-    @OptionGroup var authority: AuthorityOptions
+    @OptionGroup(title: "Servers") var upstream: UpstreamOptions
+    @OptionGroup(title: "Servers") var authority: AuthorityOptions
 
     @Option(
         name: .customLong("session"),
-        help: .value("file", "The session to which the new exchanges are recorded."),
+        help: .value("file", "The session to record the new exchanges to."),
         completion: .newSession
     )
     var output: String?
 
-    @Option(help: "One row for each exchange or endpoint. (default: exchange, endpoint where there are more than 20)")
+    @Option(help: "One row for each exchange or endpoint. (default: exchange, with more than 20 endpoint)")
     var by: RepeatReport.Grouping?
-    @Option(help: .value("name|path", "A field, JSON member or place in JSON not to compare. Repeatable."))
+    @Option(help: .value("name|path", "A field, JSON member or place in JSON not to compare; repeatable."))
     var ignore: [String] = []
     @Flag(help: "Compare everything but what --ignore names.") var exact = false
     @Flag(help: "Compare the answers as received from the servers, not as sent to the clients.") var received = false
-    @Flag(help: "End with exit code 1 where an answer differs, or was not compared.") var expectSame = false
+    @Flag(help: "End with exit code 1 if an answer differs, or was not compared.") var expectSame = false
     @Flag(help: "Only say what would be sent.") var dryRun = false
     @Flag(help: "Print JSON lines, with secrets masked.") var json = false
     @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false

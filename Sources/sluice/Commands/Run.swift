@@ -3,19 +3,23 @@ import Runner
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the proxy without a screen, recording what passes.",
+        abstract: "Run the proxy without a screen, also for one command.",
         discussion: """
-            Stops at SIGINT (Ctrl-C), SIGTERM, or when its terminal is closed: exchanges get a moment to finish, everything is written, and a summary \
-            says what there was.
+              sluice run
+              sluice run --profile Profiles/slow-3g.yaml -- npm test
+              sluice run --session build.sluice --log build.jsonl -- ./check.sh
+
+            Ctrl-C stops it: exchanges get a moment to finish, everything is written, and a summary is printed. 'sluice guide \
+            headless' explains more; --help-hidden has further options: timeouts, limits, TLS.
 
             Exit codes: that of the command, with 128 and a signal's number where that ended it; else 0, or 1 where the \
             session could not be written whole or an assertion of the profile failed; 2 wrong usage.
             """
     )
 
-    @OptionGroup var proxy: ProxyOptions
+    @OptionGroup(title: "Rules and recording") var recording: RecordingOptions
 
-    @OptionGroup var recording: RecordingOptions
+    @OptionGroup var proxy: ProxyOptions
 
     @Argument(
         parsing: .postTerminator,

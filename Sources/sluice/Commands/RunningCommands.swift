@@ -7,7 +7,7 @@ import Runner
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say where a running Sluice listens, what it records, and which tools act."
+        abstract: "Show where it listens, what it records, its tools."
     )
 
     @OptionGroup var options: ControlOptions
@@ -22,10 +22,9 @@ struct StatusCommand: AsyncParsableCommand {
 struct StopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stop a running Sluice, and wait until it has ended.",
+        abstract: "Stop a running Sluice, and wait for its end.",
         discussion: """
-            As Ctrl-C does: exchanges get a moment to finish, and everything is written. A command that it runs gets the \
-            signal, too.
+            Like Ctrl-C: exchanges get a moment to finish, and everything is written. A command that it runs gets the signal, too.
             """
     )
 
@@ -53,12 +52,17 @@ struct StopCommand: AsyncParsableCommand {
 struct CommentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "comment",
-        abstract: "Comment on exchanges of a session, also of one that a running Sluice records.",
-        discussion: "The comment is in the console, in list, show and exports; it replaces the one before."
+        abstract: "Comment on exchanges of a session.",
+        discussion: """
+              sluice comment last 3 'fails since Monday'
+              sluice comment last 1-5,9 ''
+
+            The comment is in the console, in list, show and exports; it replaces the one before. An empty one removes it.
+            """
     )
 
     @OptionGroup var options: ControlOptions
-    @Argument(help: "The session file, or 'last' for the last run's.", completion: .ownSession) var session: String
+    @Argument(help: .ownSession, completion: .ownSession) var session: String
     @Argument(help: .value("numbers", "The exchanges: numbers and ranges, such as 3 or 1-5,9.")) var numbers: String
     @Argument(help: "The comment; an empty one removes it.") var text: String
 

@@ -9,7 +9,7 @@ struct SessionBounds: ParsableArguments {
     @Option(
         help: .value(
             "time or size",
-            "Go on in another file after so long (30m, 1h) or when the file has so much (100mb); repeatable: whichever comes first."
+            "Begin another file after this time (1h) or at this size (100mb); repeatable."
         )
     )
     var rotate: [String] = []
@@ -17,7 +17,7 @@ struct SessionBounds: ParsableArguments {
     @Option(
         help: .value(
             "count or age",
-            "With --rotate: remove all but the newest files (24, the one being recorded among them), or those older than 7d."
+            "With --rotate: how many files to keep (24), or how old ones (7d)."
         )
     )
     var keep: String?
@@ -25,7 +25,7 @@ struct SessionBounds: ParsableArguments {
     @Option(
         help: .value(
             "size",
-            "Keep each session file below so much (500mb): the oldest bodies are dropped first. Heads and sizes stay."
+            "Keep each file below this size (500mb): the oldest bodies are dropped first."
         )
     )
     var maxSession: String?

@@ -13,11 +13,14 @@ import Tools
 
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show everything about one exchange, or follow it while it is in flight.",
+        abstract: "Show one exchange, or follow it while it runs.",
         discussion: """
-            Messages of a stream are counted from 1, those of both sides in the order in which they came. --follow prints \
-            them, or the response's body, as they come: it looks ten times a second what the session has, and ends with the \
-            exchange, or by ctrl-c.
+              sluice show last 8
+              sluice show last 5 --body response > body.json
+              sluice show last 15 --follow
+
+            Messages of a stream are numbered from 1, those of both sides in one order. --follow prints messages, or the response's \
+            body, as they arrive, and ends with the exchange or at Ctrl-C.
 
             Exit codes: 0 shown, also where ctrl-c ended --follow, 1 it could not be shown, 2 wrong usage.
             """
@@ -29,9 +32,9 @@ struct Show: ParsableCommand {
         var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
-    @Argument(help: "The exchange's number.") var id: Int64
+    @Argument(help: .number) var id: Int64
     @Option(help: "Print only this message's body, decoded.") var body: Message?
     @Option(help: .value("number", "Print only this message of a WebSocket, event stream or gRPC call, whole."))
     var message: Int?

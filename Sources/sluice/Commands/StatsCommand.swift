@@ -9,17 +9,19 @@ import Terminal
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Count the exchanges of a session by host and by endpoint: errors, times, bytes.",
+        abstract: "Count exchanges by host and endpoint.",
         discussion: """
-            An endpoint is a method, a host and a path whose numbers, UUIDs and other identifiers are one: /users/{id}. An \
-            error is an exchange without a whole answer or with a status from 400 up. On a terminal there are bars, the \
-            lighter end of which are errors; in a pipe names are whole.
+              sluice stats last
+              sluice stats last 'host:api.example.com' --by endpoint --json
+
+            An endpoint is a method, a host and a path, in which numbers, UUIDs and other identifiers count as one: /users/{id}. \
+            An error is an exchange without a whole answer, or with a status of 400 or more.
 
             \(FilterHelp.text)
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.", completion: .session) var session: String
+    @Argument(help: .session, completion: .session) var session: String
     @Argument(help: .value("filter", "Which exchanges; further files .sluice count, too."), completion: .filter)
     var filter: [String] = []
     @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?

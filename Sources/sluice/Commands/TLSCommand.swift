@@ -8,17 +8,17 @@ import Wire
 struct TLS: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tls",
-        abstract: "Look at a server's TLS: versions, ciphers, certificates, and what App Transport Security says.",
+        abstract: "Check a server's TLS: versions, certificates, ATS.",
         discussion: """
-            sluice tls example.com                     port 443
-            sluice tls [::1]:8443 --server-name example.com --upstream-ca root.pem
-            sluice tls example.com --upstream-proxy http://proxy.example:3128
+              sluice tls example.com
+              sluice tls '[::1]:8443' --server-name example.com --upstream-ca root.pem
+              sluice tls example.com --upstream-proxy http://proxy.example:3128
 
-            Everything is found by handshakes, some dozens of them, each on a connection of its own; no request is sent, \
-            unless the port does not speak TLS. Missing certificates are named and not downloaded. What of App Transport \
-            Security passes is judged by Apple's documents and by the authorities of this machine.
+            It makes some dozens of handshakes, each on its own connection, and sends no request, unless the port does not speak \
+            TLS. Missing certificates are named, not downloaded. App Transport Security is judged by Apple's documents and by the \
+            authorities of this machine.
 
-            Exit codes: 0 a client with usual demands connects, 1 it does not (or the server is not reached), 2 wrong usage.
+            Exit codes: 0 an ordinary client connects, 1 it does not (or the server is not reached), 2 wrong usage.
             """
     )
 

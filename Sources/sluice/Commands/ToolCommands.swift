@@ -18,9 +18,13 @@ struct ControlOptions: ParsableArguments {
 struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
-        abstract: "Switch the tools of a running Sluice on and off.",
-        discussion:
-            "A switch counts for exchanges that begin from then on, until Sluice ends. The profile stays as it is.",
+        abstract: "List tools, and switch them on and off.",
+        discussion: """
+              sluice tool list
+              sluice tool off throttle
+
+            It applies to exchanges that begin later, until Sluice ends. The profile's file is not changed.
+            """,
         subcommands: [List.self, On.self, Off.self]
     )
 
@@ -70,4 +74,21 @@ struct NamedTools: ParsableArguments {
 extension ArgumentHelp {
     /// Help for an argument whose value has a name.
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
+
+    /// Help for an option that few people need: `--help-hidden` has it, and so have the guide and the manual pages.
+    static func rare(_ name: String? = nil, _ text: String) -> ArgumentHelp {
+        ArgumentHelp(text, valueName: name, visibility: Completion.isScript ? .default : .hidden)
+    }
+
+    /// Help for a session that is read.
+    static let session = ArgumentHelp.value("file", "The session: a file, 'last' for the last run's, or an archive.")
+
+    /// Help for a session that is changed.
+    static let ownSession = ArgumentHelp.value("file", "The session: a file, or 'last' for the last run's.")
+
+    /// Help for the number of an exchange.
+    static let number = ArgumentHelp.value("number", "The exchange's number.")
+
+    /// The former name of an option or argument, which still works.
+    static let former = ArgumentHelp(visibility: .private)
 }

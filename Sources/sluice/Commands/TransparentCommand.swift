@@ -7,10 +7,12 @@ extension RedirectionRules.Part: ExpressibleByArgument {}
 struct TransparentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transparent",
-        abstract: "Print the rules by which Linux redirects connections to '--mode transparent'.",
+        abstract: "Print the firewall rules for --mode transparent.",
         discussion: """
-            A file for nft, which 'sudo nft -f -' puts in force. Nothing is changed by this command itself; the file says how \
-            the rules go away again, and how Sluice is to be started for them.
+              sluice transparent --print | sudo nft -f -
+
+            Nothing is changed by this command itself. The file says how the rules are removed again, and how to start Sluice for \
+            them.
             """
     )
 

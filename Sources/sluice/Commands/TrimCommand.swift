@@ -7,35 +7,40 @@ import Sharing
 
 struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a session smaller for good: by filter, time or size.",
+        abstract: "Make a session smaller: by filter, time or size.",
         discussion: """
-            What goes is removed with its heads and bodies and overwritten, and the file gives its pages back; the numbers of \
-            the others stay. A trim that is interrupted leaves the session as it was, or trimmed. Several options together \
-            remove what any of them says. The rules that were in force stay in the session.
+              sluice trim last 'host:api.example.com' -o small.sluice
+              sluice trim last --before 1h --in-place
+              sluice trim last --max-size 500mb --dry-run
 
-            TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or 10m (ago); SIZE is 500mb or 2gb. FILTER is one argument:
+            FILTER says which exchanges are kept; several options together remove what any of them says. Numbers stay the same. A \
+            trim that is interrupted leaves the session as it was, or trimmed. TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or \
+            10m (ago); SIZE is 500mb or 2gb.
 
             \(FilterHelp.text)
             """
     )
 
-    @Argument(help: "The session file, or 'last' for the newest one.", completion: .ownSession) var session: String
-    @Option(help: .value("filter", "What does not fit goes.")) var keep: String?
-    @Option(help: .value("time", "What began before goes.")) var before: String?
-    @Option(help: .value("time", "What began then or later goes.")) var after: String?
-    @Option(help: .value("size", "The oldest go until the file takes at most so much.")) var maxSize: String?
+    @Argument(help: .ownSession, completion: .ownSession) var session: String
+    @Argument(help: .value("filter", "Keep only these exchanges."), completion: .filter) var filter: [String] = []
+    @Option(help: .former) var keep: String?
+    @Option(help: .value("time", "Remove what began before.")) var before: String?
+    @Option(help: .value("time", "Remove what began then or later.")) var after: String?
+    @Option(help: .value("size", "Remove the oldest until the file is at most this large.")) var maxSize: String?
     @Option(name: .shortAndLong, help: "The file to write; the session stays as it is.", completion: .newSession)
     var output: String?
     @Flag(help: "Change the session itself. Refused while a running Sluice records to it.") var inPlace = false
-    @Flag(help: "Only say what would go.") var dryRun = false
+    @Flag(help: "Only say what would be removed.") var dryRun = false
 
     func validate() throws {
-        if keep == nil, before == nil, after == nil, maxSize == nil {
-            throw ValidationError("Say what goes: --keep, --before, --after or --max-size.")
+        if filter.isEmpty, keep == nil, before == nil, after == nil, maxSize == nil {
+            throw ValidationError("Say what to keep or remove: a filter, --before, --after or --max-size.")
         }
         if output != nil, inPlace { throw ValidationError("-o and --in-place exclude each other.") }
         if output == nil, !inPlace, !dryRun {
-            throw ValidationError("Say where the result goes: -o FILE or --in-place; or only look with --dry-run.")
+            throw ValidationError(
+                "Say where to write: -o FILE or --in-place; --dry-run only says what would be removed."
+            )
         }
         if output == "-" { throw ValidationError("A session cannot be written to standard output; give -o FILE.") }
     }
@@ -53,7 +58,7 @@ struct Trim: ParsableCommand {
             let removed = exchanges(outcome.removed)
             return StandardStreams.out(
                 """
-                \(about)\(removed) would go, \(outcome.kept) would stay. Nothing was changed.
+                \(about)\(removed) would be removed, \(outcome.kept) kept. Nothing was changed.
                 \(path) has \(Measures.size(outcome.sizeBefore)) and would have about \
                 \(Measures.size(outcome.sizeAfter)).
 
@@ -74,7 +79,7 @@ struct Trim: ParsableCommand {
         let before = "\(path) \(output == nil ? "had" : "has") \(Measures.size(outcome.sizeBefore))"
         StandardStreams.out(
             """
-            \(exchanges(outcome.removed)) went, \(outcome.kept) stay.
+            \(exchanges(outcome.removed)) removed, \(outcome.kept) kept.
             \(output ?? path) has \(sizes); \(before).
 
             """
@@ -118,9 +123,10 @@ struct Trim: ParsableCommand {
 
     private func removed() throws -> Filter? {
         var filters: [Filter] = []
-        if let keep {
+        if keep != nil || !filter.isEmpty {
+            let keep = (filter + [keep].compactMap(\.self)).joined(separator: " ")
             guard !keep.allSatisfy(\.isWhitespace) else {
-                throw StartError("--keep needs a filter; an empty one would keep everything.", isUsage: true)
+                throw StartError("The filter is empty and would keep everything.", isUsage: true)
             }
             filters.append(try SessionQuery.filter(keep).negated)
         }

@@ -3,17 +3,19 @@ import Runner
 
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what each rule did to an exchange of a session, or why it did nothing.",
+        abstract: "Say what each rule did to an exchange, or why not.",
         discussion: """
-            The rules are those that were in force when the exchange began; the session keeps them. With --profile the \
-            recorded request is played through another profile, and the recorded response is the server's answer; \
-            nothing is sent.
+              sluice why last 12
+              sluice why last 12 --profile new.yaml
+
+            The rules are those that were in force when the exchange began; the session keeps them. With --profile another \
+            profile is asked about the recorded request and response; nothing is sent.
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or an archive.", completion: .session)
+    @Argument(help: .session, completion: .session)
     var session: String
-    @Argument(help: "The exchange's number.") var id: Int64
+    @Argument(help: .number) var id: Int64
 
     @Option(
         help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."),

@@ -56,7 +56,9 @@ struct CommandInfo: Decodable {
     var children: [CommandInfo] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
     var options: [Argument] {
         (arguments ?? []).filter {
-            $0.shouldDisplay && $0.names?.contains { ["help", "version"].contains($0.name) } != true
+            // Rare options are hidden in help, and have a text; former names have none.
+            ($0.shouldDisplay || $0.abstract != nil)
+                && $0.names?.contains { ["help", "version"].contains($0.name) } != true
         }
     }
 
@@ -83,6 +85,15 @@ struct CommandInfo: Decodable {
         guard let paragraph = paragraphs.first(where: { $0.hasPrefix(CommandInfo.exitCodesMark) }) else { return nil }
         return String(paragraph.dropFirst(CommandInfo.exitCodesMark.count)).replacing("\n", with: " ")
     }
+
+    /// The examples of its discussion; `nil` if it has none.
+    var examples: [String]? {
+        let paragraphs = (discussion ?? "").split(separator: "\n\n")
+        return paragraphs.first { CommandInfo.isExample($0) }?.split(separator: "\n").map { String($0.dropFirst(2)) }
+    }
+
+    /// Whether a paragraph, or its first line, is of commands.
+    static func isExample(_ paragraph: some StringProtocol) -> Bool { paragraph.hasPrefix("  ") }
 
     /// The commands below it that do something, each before those below itself.
     var descendants: [CommandInfo] { children.flatMap { [$0] + $0.descendants } }

@@ -99,7 +99,7 @@ enum GuideTables {
     private static func plain(_ text: String) -> String {
         var plain = ""
         var rest = text[...]
-        for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--(?:[a-z0-9]+(?:-[a-z0-9]+)*)?)(?![A-Za-z0-9-])/) {
+        for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--(?:[a-z0-9_]+(?:-[a-z0-9_]+)*)?)(?![A-Za-z0-9_-])/) {
             let option = match.output.1
             plain += escaped(rest[..<option.startIndex]) + code(String(option))
             rest = text[option.endIndex...]

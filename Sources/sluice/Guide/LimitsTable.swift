@@ -240,7 +240,7 @@ enum LimitsTable {
         return [
             row(
                 "a profile",
-                "\(text(ProfileText.limit, .bytes)), \(text(ProfileText.mostMarks)) characters that begin or divide values",
+                "\(text(ProfileText.limit, .bytes)), or about \(text(10_000)) rules",
                 "refused, with the place"
             ),
             row(

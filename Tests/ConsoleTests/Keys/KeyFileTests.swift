@@ -69,7 +69,7 @@ struct KeyFileTests {
             ("keys: { line: { x: down } }", "'x' is text where one types"),
             ("keys: { list: [down] }", "'list' holds a mapping"),
             ("keys: { list: { x: [down] } }", "a word is expected here"),
-            ("- keys", "a key file begins with 'keys:'"), ("keys: {", "no valid YAML"),
+            ("- keys", "a key file begins with 'keys:'"), ("keys: {", "not valid YAML"),
         ]
     )
     func wrong(text: String, words: String) {

@@ -63,8 +63,8 @@ extension UserStories {
                 let outcome = try await SluiceProcess.run(["profile", "check", lints] + options, scratch: scratch)
                 #expect(outcome.status == Int32(status))
                 let text = outcome.text + outcome.errors
-                #expect(text.contains("lints.yaml:4:5: lint: "), "\(text)")
-                #expect(text.contains("lints.yaml:5:34: lint: "), "\(text)")
+                #expect(text.contains("lints.yaml:4:5: warning: "), "\(text)")
+                #expect(text.contains("lints.yaml:5:34: warning: "), "\(text)")
             }
             let missing = try await SluiceProcess.run(
                 ["profile", "check", scratch.path("none.yaml")],

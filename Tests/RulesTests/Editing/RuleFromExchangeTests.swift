@@ -159,7 +159,7 @@ struct RuleFromExchangeTests {
     func shadows() throws {
         let profile = EditableProfile(text: "version: 1\nblock: { at: \"*\", name: all }\n", file: nil)
         let found = RuleCheck.check(RuleText("at: a.example"), of: .tool(.blockList), in: profile)
-        #expect(found.map(\.severity) == [.lint] && found.first?.message.contains("never decides") == true)
+        #expect(found.map(\.severity) == [.lint] && found.first?.message.contains("is never used") == true)
         let id = EditableRule.ID(.tool(.blockList), 0)
         #expect(RuleCheck.check(RuleText("at: a.example"), of: .tool(.blockList), in: profile, replacing: id).isEmpty)
         let wrong = RuleCheck.check(RuleText("only: a\nat: \"[\""), of: .tool(.blockList), in: profile)

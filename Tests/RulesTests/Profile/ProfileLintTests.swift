@@ -7,7 +7,7 @@ struct ProfileLintTests {
     private func lints(_ text: String) -> [String] { issues("version: 1\n" + text) }
 
     @Test(
-        "A rule that an earlier one covers never decides",
+        "A rule that an earlier one covers is never used",
         arguments: [
             ("*.example.com", "www.example.com"),
             ("a.example", "a.example/path"),
@@ -24,7 +24,9 @@ struct ProfileLintTests {
     func shadowed(wide: String, narrow: String) {
         let text = "block:\n  - { at: \"\(wide)\", name: wide }\n  - { at: \"\(narrow)\", name: narrow }"
         #expect(
-            lints(text) == ["4:5 lint 'narrow' never decides: 'wide' at p.yaml:3:5 is for all that it is for"],
+            lints(text) == [
+                "4:5 lint 'narrow' is never used: 'wide' at p.yaml:3:5 already matches everything it matches"
+            ],
             "\(wide) \(narrow)"
         )
     }
@@ -53,7 +55,7 @@ struct ProfileLintTests {
         func rules(_ miss: String) -> String {
             "map-local: [{ from: 'a.example/*', to: /, on-miss: \(miss) }, { from: 'a.example/*', to: / }]"
         }
-        #expect(lints(rules("pass")).contains { $0.contains("never decides") })
+        #expect(lints(rules("pass")).contains { $0.contains("is never used") })
         #expect(lints(rules("next")).isEmpty)
     }
 
@@ -120,7 +122,7 @@ struct ProfileLintTests {
     func shadowConditions() {
         func second(_ first: String, _ second: String) -> Bool {
             lints("block:\n  - { at: a.example, \(first) }\n  - { at: a.example, \(second) }")
-                .contains { $0.contains("never decides") }
+                .contains { $0.contains("is never used") }
         }
         #expect(second("name: a", "method: GET"))
         #expect(second("method: [GET, POST]", "method: GET"))

@@ -125,7 +125,7 @@ struct UpstreamRulesTests {
             ("upstream: { proxi: direct }", "2:13 an upstream rule has no key 'proxi' (did you mean 'proxy'?)"),
             (
                 "upstream: [ \"http://a:1\", { name: b, proxy: direct, only: c } ]",
-                "2:27 lint 'b' never decides: 'rule 1' at p.yaml:2:13 is for all that it is for"
+                "2:27 lint 'b' is never used: 'rule 1' at p.yaml:2:13 already matches everything it matches"
             ),
             (
                 "intercept: { except: [ a ] }\nupstream: { proxy: direct, only: \"https://a/x\" }",
@@ -144,7 +144,7 @@ struct UpstreamRulesTests {
             ("client-certificate: { host: [ b, \"c:9\" ], port: 9, file: c }", "2:49 'c:9' has a port"),
             (
                 "client-certificate: [{ host: \"*.a\", file: c }, { name: n, host: x.a, file: d, port: 1 }]",
-                "2:48 lint 'n' never decides"
+                "2:48 lint 'n' is never used"
             ),
             (
                 "intercept: { except: [ a ] }\nclient-certificate: { host: a, file: c }",

@@ -138,7 +138,7 @@ struct SessionDifferenceTests {
         #expect(text.contains("- a.sluice: 1 exchange\n+ b^[[2J: 1 exchange\n"))
         #expect(text.contains("1 pair: 100 % of the first session, 100 % of the second."))
         #expect(text.contains("Confidence high: 100 % have the same URL."))
-        #expect(text.contains("(--exact compares them); took.") && text.contains("1 in such fields"))
+        #expect(text.contains("(--exact compares them); took.") && text.contains("1 header value."))
         #expect(text.contains("GET h.example/login  1 of 1 pairs differ"))
         #expect(text.contains("response $.n") && text.contains("1 -> 2  (#1 ~ #1)") && text.contains(secret))
         #expect(text.hasSuffix("The behaviour changed: 1 pair differs.\n"))

@@ -14,12 +14,13 @@ package enum Comparison {
 
     /// Compares two exchanges, the first taken for the older one, their responses as they were sent to the clients or as
     /// they were `received` from the servers; what cannot be read is a line. Of each body `bodyLimit` bytes are compared; those
-    /// of the second are read from `secondSource` where there is one.
+    /// of the second are read from `secondSource` where there is one. `names` are those of their sessions, if they differ.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
         source: any ExchangeSource,
         secondSource: (any ExchangeSource)? = nil,
+        names: (String, String)? = nil,
         responses version: MessageVersion = .sent,
         width: Int = 80,
         bodyLimit: Int = 1 << 20,
@@ -34,6 +35,7 @@ package enum Comparison {
             second: second,
             source: BudgetedSource(source: source, budget: budget),
             secondSource: BudgetedSource(source: secondSource ?? source, budget: budget),
+            names: names,
             responses: [ComparedResponse(first, version), ComparedResponse(second, version)]
         ).write(into: &writer)
         return writer.document()
@@ -44,10 +46,12 @@ package enum Comparison {
         let second: RecordedExchange
         let source: any ExchangeSource
         let secondSource: any ExchangeSource
+        let names: (String, String)?
         let responses: [ComparedResponse]
 
         func write(into writer: inout DetailWriter) {
-            writer.section("Exchanges \(first.record.id) and \(second.record.id)") { outcome(&$0) }
+            let (old, new) = names.map { ("\(VisibleText.of($0.0)):", "\(VisibleText.of($0.1)):") } ?? ("", "")
+            writer.section("Exchanges \(old)\(first.record.id) and \(new)\(second.record.id)") { outcome(&$0) }
             writer.section("URL") { url(&$0) }
             writer.section("Query") { query(&$0) }
             let requests = [first, second].map { $0.messages.fields(of: .requestReceived) }
