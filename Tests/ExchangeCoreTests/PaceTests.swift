@@ -50,6 +50,31 @@ struct PaceTests {
         #expect(dialogue.sink.body(.responseSent) == "")
     }
 
+    @Test("The time that pacing adds to a response is its delivery, also after a stage", arguments: [false, true])
+    func delivery(isLocal: Bool) {
+        let local = ScriptedStage.on(.mapLocal) { handler in
+            handler.onRequestHead = { _, _ in .respond(LocalAnswer(status: 200, contentType: "a/b", text: "ab")) }
+        }
+        let dialogue = Dialogue([PaceTests.pacing(2)] + (isLocal ? [local] : []))
+        _ = dialogue.effects { dialogue in
+            dialogue.advance(.milliseconds(5))
+            dialogue.request()
+            if !isLocal {
+                dialogue.ready()
+                dialogue.responseHead(200, .length(2))
+                dialogue.advance(.milliseconds(30))
+                dialogue.responsePart("ab")
+                dialogue.responseEnd()
+            }
+            dialogue.advance(.milliseconds(500))
+            dialogue.elapsed(.response, 1)
+        }
+        dialogue.finish()
+        let (record, phases) = (dialogue.record, dialogue.record.phases)
+        #expect(phases.deliver == 500_000 && record.timings.receive == (isLocal ? 0 : 30_000))
+        #expect(phases.sum == record.timings.total && record.timings.blocked != nil)
+    }
+
     @Test("Reading goes on as soon as nothing waits")
     func readingResumes() {
         let dialogue = sent([PaceTests.pacing(9)])

@@ -245,6 +245,27 @@ struct PlainExchangeTests {
         #expect(timings.total == 64_000)
     }
 
+    @Test("A response that begins before its request is sent whole ends the sending: phases do not overlap")
+    func overlap() {
+        let dialogue = Dialogue(method: "POST")
+        _ = dialogue.effects { dialogue in
+            dialogue.requestHead(.length(1))
+            dialogue.ready()
+            dialogue.advance(.milliseconds(4))
+            dialogue.responseHead(200, .length(1))
+            dialogue.advance(.milliseconds(20))
+            dialogue.requestPart("a")
+            dialogue.requestEnd()
+            dialogue.advance(.milliseconds(10))
+            dialogue.responsePart("b")
+            dialogue.responseEnd()
+        }
+        dialogue.finish()
+        let timings = dialogue.record.timings
+        #expect(timings.send == 4_000 && timings.wait == 0 && timings.receive == 30_000)
+        #expect(dialogue.record.phases.sum == timings.total)
+    }
+
     @Test("Events after the end do nothing")
     func afterTheEnd() {
         let dialogue = sent()

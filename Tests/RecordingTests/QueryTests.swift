@@ -144,7 +144,7 @@ struct QueryTests {
         }
         for (order, expected) in [
             (ExchangeOrder.total, numbers { $0.timings.total ?? -1 }), (.status, numbers(\.status)),
-            (.responseBody, numbers(\.sizes.responseBody)), (.method, numbers(\.method)),
+            (.listedSize, numbers(\.listedSize)), (.method, numbers(\.method)),
             (.host, numbers(\.url.host)), (.number, numbers(\.id.number)), (.mediaType, numbers(\.mediaType)),
         ] {
             #expect(try reader.numbers(matching: .everything, by: order) == expected, "\(order)")
@@ -305,6 +305,7 @@ private struct Whole {
         record.mediaType = one(["", "application/json", "application/grpc+proto", "text/html", "application/x-json+y"])
         record.timings.total = one([nil, number * 1_000, 5, 7_250_000])
         record.tally.fromServer = one([0, 5, 9])
+        record.sizes.responseWire = one([0, 900, 5_000])
         record.tally.fromClient = one([0, 3])
         record.flags = ExchangeRecord.Flags(rawValue: UInt32(truncatingIfNeeded: random.next()) & 0x7FFF)
         record.clientConnection = ConnectionID(one([1, 3, 5, 9]))
@@ -378,7 +379,8 @@ private struct Whole {
 private enum FilterText {
     static let fixed = [
         "", "host:a*", "host:b.example method:get", "url:https://[::1]:8080/x/*", "x/3", "path:/x/*", "query:q=",
-        "scheme:tunnel", "port:80", "status:4xx,5xx", "status:0", "type:json", "type:text/*", "size:>1kb", "80",
+        "scheme:tunnel", "port:80", "status:4xx,5xx", "status:0", "type:json", "type:text/*", "size:>1kb", "size:900",
+        "80",
         "time:>100ms", "!time:>1ms", "messages:>5", "id:10..20", "id:5..12 id:<9", "id:3 id:9",
         "(id:2 or id:>30) !id:40", "version:h2", "version:1.0", "grpc:*", "grpc:>0",
         "error or id:3", "!(method:get or status:200)", "ip:10.0.*", "!ip:*", "client:ayb", "header:x-y",

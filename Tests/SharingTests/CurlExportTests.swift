@@ -58,6 +58,55 @@ struct CurlExportTests {
         }
     }
 
+    @Test("a script prints a line for each request, keeps bodies to itself, and ends with the worst status")
+    func report() async throws {
+        try await blocking {
+            // Nothing listens on port 1.
+            let runs: [(statuses: [String?], code: Int32)] = [
+                (["200", "302"], 0), (["503", "404", "200"], 5), (["404", nil], 9),
+            ]
+            for (statuses, code) in runs {
+                let server = try EchoServer()
+                let folder = try TemporaryFolder()
+                let source = MemorySource()
+                var (exchanges, lines): ([RecordedExchange], String) = ([], "")
+                for (index, status) in statuses.enumerated() {
+                    // The first body is piped into curl.
+                    let method = index == 0 ? "POST" : "GET"
+                    let one = CurlCase("\(index)", method, "/\(index)", body: index == 0 ? "a\0b" : "")
+                    let port = status == nil ? 1 : server.port
+                    exchanges.append(try source.add(one, port: port))
+                    lines += "\(index + 1) \(method) \(status ?? "000") http://127.0.0.1:\(port)/\(index)\n"
+                }
+                let export = try folder.export(exchanges, source)
+                let program = try folder.run("sh", ["-c", "SAVE=. sh script.sh >lines 2>errors"])
+                for status in statuses.compactMap(\.self) {
+                    _ = try server.receive(answer: "\(status) Answer\r\nContent-Length: 0")
+                }
+                #expect(program.wait() == code)
+                let printed = try String(contentsOfFile: folder.path + "/lines", encoding: .utf8)
+                #expect(printed == lines, "\(export.text)")
+                #expect(FileManager.default.fileExists(atPath: folder.path + "/1"))
+            }
+        }
+    }
+
+    @Test("a comment says what came of each request, and which rule answered")
+    func comments() throws {
+        let source = MemorySource()
+        let folder = try TemporaryFolder()
+        let flaky = try source.add("http://h/a", request: "GET /a HTTP/1.1\r\nHost: h\r\n\r\n") {
+            ($0.record.status, $0.record.flags) = (503, [.answeredLocally])
+            $0.messages.trace = [TraceEntry(stage: "block", rule: "flaky", outcome: .fired, text: "x; answered 503")]
+        }
+        let failed = try source.add("http://h/b", request: "GET /b HTTP/1.1\r\nHost: h\r\n\r\n") {
+            $0.record.failure = ExchangeFailure(.dns, "No such name.")
+        }
+        let text = try folder.export([flaky, failed], source).text
+        #expect(text.contains("\n# 1 GET http://h/a was 503 by rule flaky\n"), "\(text)")
+        #expect(text.contains("\n# 2 GET http://h/b failed: dns\n"), "\(text)")
+    }
+
     @Test("a HEAD with a body ends by itself, though curl waits for a body, and what follows is sent")
     func headWithBody() async throws {
         try await blocking {

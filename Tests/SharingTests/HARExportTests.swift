@@ -161,6 +161,20 @@ struct HARExportTests {
         #expect(timings[isConnected ? "wait" : "blocked"] == 299)
     }
 
+    @Test("time is the sum of the phases and the duration: what a throttle added is in receive")
+    func deliveryTime() throws {
+        let source = MemorySource()
+        try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n") {
+            $0.record.timings.wait = 10_000
+            $0.record.timings.receive = 2_725_000
+            $0.record.timings.total = 4_467_000
+        }
+        let entry = try #require(entries(object(export(source))).first)
+        let timings = try #require(entry["timings"] as? [String: Double])
+        #expect(entry["time"] as? Double == 4_467 && timings["receive"] == 4_457 && timings["wait"] == 10)
+        #expect((entry["_sluice"] as? [String: Any])?["duration"] as? Double == 4_467)
+    }
+
     @Test("bodies that are no text are base64, in every length")
     func binary() throws {
         let source = MemorySource()

@@ -125,7 +125,7 @@ struct ListingTests {
         for part in [
             "Exchange 1\n  request         POST https://example.com/items?page=1\n",
             "  failure         reset: the server closed\n",
-            "  what to try     try again\n", "Times\n  wait         2.0 s  until the first byte\n",
+            "  what to try     try again\n", "Times\n  wait       12.3 ms  until the first byte\n",
             "Rules and remarks\n  · sluice: alt-svc removed\n",
             "Request  unchanged\n  POST /items?page=1 HTTP/1.1\n",
             "Headers  3 lines\n  Host          example.com\n  X             ^[[31m\n",

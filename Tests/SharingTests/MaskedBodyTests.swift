@@ -210,7 +210,7 @@ struct MaskedBodyTests {
                 #expect(text.contains("secrets are masked; put them in"), "\(text.prefix(500))")
                 try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/script"))
                 for name in ["curl", "http"] {
-                    try Data("#!/bin/sh\necho ran >'\(folder.path)/ran'\n".utf8)
+                    try Data("#!/bin/sh\necho ran >'\(folder.path)/ran'\necho 200 POST x\n".utf8)
                         .write(to: URL(filePath: "\(folder.path)/\(name)"))
                     try FileManager.default.setAttributes(
                         [.posixPermissions: 0o700],

@@ -108,7 +108,9 @@ struct MaskedFormTests {
             )
             let (path, curl) = ("\(folder.path)/script", "\(folder.path)/curl")
             try Data(text.utf8).write(to: URL(filePath: path))
-            try Data("#!/bin/sh\necho ran >'\(folder.path)/ran'\n".utf8).write(to: URL(filePath: curl))
+            try Data("#!/bin/sh\necho ran >'\(folder.path)/ran'\necho 200 POST http://h/login\n".utf8).write(
+                to: URL(filePath: curl)
+            )
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: curl)
             let file = URL(filePath: "\(folder.path)/bodies/exchange-1-body.bin")
             func run(_ shell: String) throws -> Bool {

@@ -11,7 +11,7 @@ final class MemorySource: ExchangeSource {
     private(set) var exchanges: [RecordedExchange] = []
     private var bodies: [Key: ByteBuffer] = [:]
     private var arrivals: [Key: [Arrival]] = [:]
-    /// The largest piece that anyone asked for.
+    /// The largest piece that anyone got.
     private(set) var largestRead = 0
 
     func exchange(_ id: ExchangeID) -> RecordedExchange? {
@@ -19,13 +19,13 @@ final class MemorySource: ExchangeSource {
     }
 
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
-        largestRead = max(largestRead, limit)
         guard let body = bodies[Key(id: id, side: side)] ?? bodies[Key(id: id, side: side.received)] else {
             return ByteBuffer()
         }
         let start = min(Int(offset), body.readableBytes)
-        return body.getSlice(at: body.readerIndex + start, length: min(limit, body.readableBytes - start))
-            ?? ByteBuffer()
+        let piece = body.getSlice(at: body.readerIndex + start, length: min(limit, body.readableBytes - start))
+        largestRead = max(largestRead, piece?.readableBytes ?? 0)
+        return piece ?? ByteBuffer()
     }
 
     func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {

@@ -58,12 +58,12 @@ struct StreamTests {
         #expect(
             text[start.lowerBound...] == """
                 Messages: 2 from the client, 2 from the server
-                     0.001 s  → client  text       7 B  hi ^[[2J
-                     0.001 s  → client  binary     4 B  00 01 41 ff  |..A.|
-                     0.002 s  ← server  ping       4 B  79 6f 75 3f  |you?|
-                     0.012 s  ← server  text       5 B  Hello  [deflate, 7 B]
-                     0.020 s  ← server  text       3 B  one  [2 frames of 2 + 1 B]
-                     0.030 s  → client  close      5 B  1000 normal closure: bye
+                     0.001 s  → to server  text       7 B  hi ^[[2J
+                     0.001 s  → to server  binary     4 B  00 01 41 ff  |..A.|
+                     0.002 s  ← to client  ping       4 B  79 6f 75 3f  |you?|
+                     0.012 s  ← to client  text       5 B  Hello  [deflate, 7 B]
+                     0.020 s  ← to client  text       3 B  one  [2 frames of 2 + 1 B]
+                     0.030 s  → to server  close      5 B  1000 normal closure: bye
 
                 """
         )
@@ -79,7 +79,7 @@ struct StreamTests {
         source.setStream(exchange, .responseReceived, [(9, Self.frame("b") + [0x83, 0x00])])
         let text = ExchangeReport.text(exchange, source: source)
         #expect(text.contains("Messages: 1 from the client, 1 from the server, so far\n"))
-        #expect(text.contains("→ client  text       1 B  b  [not whole yet]\n"))
+        #expect(text.contains("→ to server  text       1 B  b  [not whole yet]\n"))
         #expect(text.contains("  What follows from the server cannot be read: the opcode 3 is reserved, at byte 3.\n"))
     }
 
@@ -96,7 +96,8 @@ struct StreamTests {
             #expect(message.arrivedAt == nil)
         }
         #expect(texts == ["a", "b", "c"])
-        #expect(ExchangeReport.text(exchange, source: source).contains("           -  → client  text       1 B  a\n"))
+        let report = ExchangeReport.text(exchange, source: source)
+        #expect(report.contains("           -  → to server  text       1 B  a\n"))
     }
 
     private func events(_ source: MemorySource, coding: ContentCoding = .identity) throws -> RecordedExchange {
@@ -123,9 +124,9 @@ struct StreamTests {
         #expect(
             text[start.lowerBound...] == """
                 Messages: 0 from the client, 2 from the server
-                     0.103 s  ← server             message     7 B  {"a":1}
-                     0.103 s  ← server    +0.0 ms  level      3 B  x⏎y  [id 7; retry 10 ms]
-                     2.103 s  ← server     +2.0 s  message     3 B  cut  [its end is missing]
+                     0.103 s  ← to client             message     7 B  {"a":1}
+                     0.103 s  ← to client    +0.0 ms  level      3 B  x⏎y  [id 7; retry 10 ms]
+                     2.103 s  ← to client     +2.0 s  message     3 B  cut  [its end is missing]
                   comment lines: 1
 
                 """
@@ -196,7 +197,7 @@ struct StreamTests {
         #expect(lines[50].hasPrefix("     0.049 s"))
         #expect(lines[51] == "  … 2,245 more; `sluice show SESSION 1 --body response` prints all")
         #expect(lines[52].hasSuffix("n2295"))
-        #expect(lines[52].contains("2.295 s  ← server    +1.0 ms"))
+        #expect(lines[52].contains("2.295 s  ← to client    +1.0 ms"))
         #expect(lines[101].hasSuffix("n2344"))
     }
 
@@ -218,7 +219,7 @@ struct StreamTests {
         #expect(text.contains("Messages: 2 from the client, 2 from the server\n"))
         #expect(
             text.contains(
-                "     0.002 s  ← server    +0.0 ms  line       7 B  {\"a\":2}\n     0.005 s  → client    +5.0 ms  line       7 B  {\"q\":2}\n"
+                "     0.002 s  ← to client    +0.0 ms  line       7 B  {\"a\":2}\n     0.005 s  → to server    +5.0 ms  line       7 B  {\"q\":2}\n"
             )
         )
         let other = try events(source)

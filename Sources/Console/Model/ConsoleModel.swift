@@ -262,7 +262,7 @@ package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
         switch self {
         case .error: "failed, or a status from 400 up"
         case .slow: "\(Measures.duration(Self.slowFrom)) and more in all"
-        case .large: "\(Measures.size(Self.largeFrom)) and more of bodies"
+        case .large: "a response of \(Measures.size(Self.largeFrom)) and more"
         case .changed, .held, .marked, .sameEndpoint, .sameHost: ""
         }
     }

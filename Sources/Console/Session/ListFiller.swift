@@ -366,7 +366,7 @@ extension Column {
         case .path: .path
         case .status: .status
         case .type: .mediaType
-        case .size: .responseBody
+        case .size: .listedSize
         case .time: .total
         case .scheme: .scheme
         case .version: .version

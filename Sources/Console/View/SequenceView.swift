@@ -265,10 +265,7 @@ enum SequenceView {
         }
     }
 
-    static func size(_ record: ExchangeRecord) -> String {
-        let hasBody = record.kind == .http || record.kind == .webSocket
-        return Measures.size(hasBody ? record.sizes.responseBody : record.sizes.responseWire)
-    }
+    static func size(_ record: ExchangeRecord) -> String { Measures.size(record.listedSize) }
 
     static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }

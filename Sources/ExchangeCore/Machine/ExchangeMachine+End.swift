@@ -124,13 +124,19 @@ extension ExchangeMachine {
             // Whose turn it is to speak in a tunnel is not known, so there is nothing that waits.
             record.timings.wait = nil
         } else if let sentAt = marks.requestSent {
-            record.timings.send = marks.ready.map { microseconds(from: $0, to: sentAt) }
-            record.timings.wait = marks.responseBegan.map { microseconds(from: sentAt, to: $0) }
+            // A response may begin before its request is sent whole; the phases follow each other.
+            let end = marks.responseBegan.map { min($0, sentAt) } ?? sentAt
+            record.timings.send = marks.ready.map { microseconds(from: $0, to: end) }
+            record.timings.wait = marks.responseBegan.map { microseconds(from: end, to: $0) }
         } else if let ready = marks.ready {
             record.timings.wait = marks.responseBegan.map { microseconds(from: ready, to: $0) }
         }
         if let began = marks.responseBegan {
             record.timings.receive = microseconds(from: began, to: marks.responseEnded ?? now)
+            // No server was asked.
+            if marks.connectAsked == nil, record.timings.blocked == nil {
+                record.timings.blocked = microseconds(from: openedAt, to: began)
+            }
         }
         record.timings.total = microseconds(from: openedAt, to: now)
     }

@@ -16,7 +16,7 @@ extension Filter {
     /// Exchanges that took this many microseconds or more.
     package static func slow(from time: Int64) -> Filter { any([("time", .number(.time, time...Int64.max))]) }
 
-    /// Exchanges with this many bytes of bodies or more.
+    /// Exchanges with a response of this many bytes or more.
     package static func large(from size: Int64) -> Filter { any([("size", .number(.size, size...Int64.max))]) }
 
     /// Exchanges that began in a span of time, in microseconds since 1970.

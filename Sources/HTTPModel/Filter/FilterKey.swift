@@ -40,6 +40,7 @@ package struct FilterKey: Sendable {
     private static let status = "the status code: one, a class, a comparison or a range; 0 while there is none"
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
+    private static let size = "bytes as in the column SIZE: of the response's body; of a tunnel, those from the server"
     private static let messages = "messages of both directions of a stream, by now"
     private static let process =
         "the program on this machine that asked, by name or number; one that was gone at once may not be found"
@@ -58,7 +59,7 @@ package struct FilterKey: Sendable {
         FilterKey("status", "CODE", status, "status:5xx", .status),
         FilterKey("grpc", "CODE", grpc, "grpc:unavailable", .grpc),
         FilterKey("type", "TYPE", mediaType, "type:json", .mediaType),
-        FilterKey("size", "N", "bytes of both bodies together, as received", "size:>1mb", .number(.size, .size)),
+        FilterKey("size", "N", size, "size:>1mb", .number(.size, .size)),
         FilterKey("time", "N", "how long it took in all; in ms without a unit", "time:>500ms", .number(.time, .time)),
         FilterKey("messages", "N", messages, "messages:>10", .number(.messages, .count)),
         FilterKey("id", "N", "the number in the session", "id:10..20", .number(.id, .count)),

@@ -24,14 +24,14 @@ package enum FilterProperty: Sendable, Hashable {
         }
     }
 
-    var name: String {
+    package var name: String {
         switch self {
         case .fact(let fact): fact.rawValue
         case .failure(let code): code.rawValue
         }
     }
 
-    static var all: [FilterProperty] {
+    package static var all: [FilterProperty] {
         Fact.allCases.map(FilterProperty.fact) + ExchangeFailure.Code.allCases.map(FilterProperty.failure)
     }
 
@@ -107,7 +107,7 @@ extension FilterProperty.Fact {
             )
         case .inflight: (.state(.inFlight), "something is still to come")
         case .interrupted: (.state(.interrupted), "the recording ended before the exchange did")
-        case .local: (.flags(.answeredLocally), "the response was made by a stage or by Sluice itself")
+        case .local: (.flags(.answeredLocally), "answered by a rule or by Sluice itself, not by the server")
         case .malformed: (.kinds([.malformed]), "the client sent no request that can be read")
         case .requestChanged: (.flags(.requestChanged), "a stage changed the request")
         case .responseChanged: (.flags(.responseChanged), "a stage changed the response")

@@ -126,7 +126,7 @@ extension FilterTest.NumberField {
         case .id: record.id.number
         case .port: Int64(record.url.port)
         case .status: Int64(record.status)
-        case .size: record.sizes.requestBody &+ record.sizes.responseBody
+        case .size: record.listedSize
         case .time: record.timings.total
         case .startedAt: record.startedAt
         case .messages: record.tally.fromClient &+ record.tally.fromServer

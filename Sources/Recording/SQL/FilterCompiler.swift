@@ -144,7 +144,7 @@ private struct FilterCompiler {
         case .id: between("+e.id", range)
         case .port: between("e.port", range)
         case .status: between("e.status", range)
-        case .size: between("e.request_body_size + e.response_body_size", range)
+        case .size: between("(\(ExchangeOrder.listedSize.rawValue))", range)
         case .time: "(e.total IS NOT NULL AND \(between("e.total", range)))"
         case .startedAt: between("e.started_at", range)
         case .messages: between("e.client_messages + e.server_messages", range)

@@ -18,7 +18,8 @@ package enum ExchangeOrder: String, Sendable {
     case path = "e.path"
     case status = "e.status"
     case mediaType = "e.media_type"
-    case responseBody = "e.response_body_size"
+    /// See ``ExchangeRecord/listedSize``.
+    case listedSize = "CASE WHEN e.kind IN (0, 6) THEN e.response_body_size ELSE e.response_wire_size END"
     case scheme = "e.scheme"
     case version = "e.client_version"
     case process = "e.process_name"

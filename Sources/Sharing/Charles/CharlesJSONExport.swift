@@ -113,13 +113,13 @@ package struct CharlesTransactions: ExchangeEntries {
     }
 
     private static func times(_ record: ExchangeRecord, into writer: inout JSONWriter) throws {
-        let timings = record.timings
+        let (timings, deliver) = (record.phases.timings, record.phases.deliver)
         func length(_ microseconds: Int64?...) -> Int64 { microseconds.reduce(0) { $0 + max($1 ?? 0, 0) } }
         let sent = record.startedAt + length(timings.blocked, timings.dns, timings.connect, timings.tls)
         let asked = sent + length(timings.send)
         let answered = asked + length(timings.wait)
         // Where the phases are longer than the whole, an archive had them so.
-        let end = max(record.startedAt + length(timings.total), answered + length(timings.receive))
+        let end = max(record.startedAt + length(timings.total), answered + length(timings.receive, deliver))
         try writer.object("times") {
             $0.member("start", CharlesTransactions.moment(record.startedAt))
             $0.member("requestBegin", CharlesTransactions.moment(sent))
@@ -137,7 +137,7 @@ package struct CharlesTransactions: ExchangeEntries {
             milliseconds("connect", timings.connect)
             milliseconds("ssl", timings.tls)
             milliseconds("request", timings.send)
-            milliseconds("response", timings.receive)
+            milliseconds("response", timings.receive.map { $0 + (deliver ?? 0) })
             milliseconds("latency", timings.wait)
         }
     }
@@ -269,7 +269,7 @@ package struct CharlesTransactions: ExchangeEntries {
         writer.member("kind", record.kind.exportName)
         writer.member("state", record.state.exportName)
         writer.member("startedAt", Timestamp.iso8601(record.startedAt))
-        try writer.object("timings") { $0.timings(record.timings) }
+        try writer.object("timings") { $0.timings(record.phases) }
         writer.optionalMember("colour", record.extras.annotation.colour)
         try writer.masked(record, by: source)
         if let bytes = messages.requestTrailers { try writer.fields("requestTrailers", StoredHead.fields(bytes)) }

@@ -62,10 +62,10 @@ package struct CurlExport: ScriptExport {
             let needed = masked.map { ShellVariables.guards(command.placeholders, $0.mask.book) } ?? []
             return try send(needed + command.guards + command.bytes + [0])
         }
-        let title = Array(ShellWord.comment("\(id) \(exchange.record.method) \(exchange.record.url)").utf8)
+        let title = ShellWord.comment(exchange.title) + "number=\(id)\n"
         let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
-        let lines = remarks + command.guards + command.bytes + [0x0A]
-        try write(title + lines, isCommand: true, bare: lines)
+        let lines = remarks + command.guards + command.bytes
+        try write(title.utf8 + lines + Array("\nworst $?\n".utf8), isCommand: true, bare: lines + [0x0A])
     }
 
     package var rehearsal: CurlExport {
@@ -80,6 +80,7 @@ package struct CurlExport: ScriptExport {
     package mutating func finish() throws {
         try files?.finish()
         if let first { try send(guards + first) }
+        if hasHeader { try send(Array("\nexit $code\n".utf8)) }
         first = nil
     }
 
@@ -101,7 +102,7 @@ package struct CurlExport: ScriptExport {
         }
         if !hasHeader {
             hasHeader = true
-            try send(CurlExport.header + guards)
+            try send(CurlExport.header + CurlExport.functions + guards)
             if first != nil { try send([0x0A] + pendingTitle) }
             first = nil
         }
@@ -124,6 +125,25 @@ package struct CurlExport: ScriptExport {
         # Requests recorded by Sluice.
         set -u
         cd -- "$(dirname -- "$0")" || exit 1
+
+        """.utf8
+    )
+
+    /// What the commands of a script call in place of the program: it prints the status, and not the body.
+    private static let functions = Array(
+        """
+        # Each request prints its number, method, status and URL; SAVE=DIRECTORY keeps the bodies there.
+        # The exit code is 0, or that of the worst answer: 4 for a status from 400 up, 5 from 500 up, 9 for none.
+        program=$(command -v curl) || exit 127
+        code=0
+        worst() { [ "$1" -le "$code" ] || code=$1; }
+        curl() {
+        "$program" -sS -o "${SAVE:-/dev/null}${SAVE:+/$number}" -w '%{http_code} %{method} %{url_effective}\\n' "$@" | {
+        read -r answer line
+        echo "$number ${line%% *} $answer ${line#* }"
+        case $answer in 4??) return 4 ;; 5??) return 5 ;; [123]??) return 0 ;; *) return 9 ;; esac
+        }
+        }
 
         """.utf8
     )

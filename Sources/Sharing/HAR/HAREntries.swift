@@ -15,12 +15,12 @@ package struct HAREntries: ExchangeEntries {
 
     package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let timings = HARTimings(record)
+        let timings = HARTimings(record.phases)
         let heads = ReadHeads(exchange.messages)
         let resourceType = HAREntries.resourceType(exchange, heads)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
-        writer.milliseconds(timings.sum)
+        writer.milliseconds(timings.phases.sum)
         try writer.object("request") { try request(exchange, heads, into: &$0) }
         try writer.object("response") { try response(exchange, heads, resourceType, into: &$0) }
         try writer.object("cache") { _ in }
@@ -82,44 +82,26 @@ package struct HAREntries: ExchangeEntries {
     }
 }
 
+/// The phases that HAR 1.2 knows: `connect` includes TLS, `receive` the delivery to the client.
 struct HARTimings {
-    private var timings: Timings
+    let phases: Phases
 
-    /// Takes an exchange's phases; of one that failed in the middle of a phase that one lasted until then.
-    init(_ record: ExchangeRecord) {
-        timings = record.timings
-        guard record.failure != nil || sum == 0, let total = timings.total, total > sum else { return }
-        if record.upstreamConnection == nil {
-            timings.blocked = (timings.blocked ?? 0) + total - sum
-        } else {
-            timings.wait = (timings.wait ?? 0) + total - sum
-        }
-    }
-
-    /// Our `connect` is TCP alone; HAR's includes TLS.
-    private var connect: Int64? {
-        guard timings.connect != nil || timings.tls != nil else { return nil }
-        return (timings.connect ?? 0) + (timings.tls ?? 0)
-    }
-
-    /// The sum of the phases that happened, in microseconds.
-    var sum: Int64 {
-        [timings.blocked, timings.dns, connect, timings.send, timings.wait, timings.receive]
-            .reduce(0) { $0 + max($1 ?? 0, 0) }
-    }
+    init(_ phases: Phases) { self.phases = phases }
 
     func write(into writer: inout JSONWriter) {
+        let timings = phases.timings
         func phase(_ name: String, _ microseconds: Int64?) {
             writer.key(name)
             writer.milliseconds(microseconds.map { max($0, 0) })
         }
+        func sum(_ first: Int64?, _ second: Int64?) -> Int64 { max(0, first ?? 0) + max(0, second ?? 0) }
         phase("blocked", timings.blocked)
         phase("dns", timings.dns)
-        phase("connect", connect)
+        phase("connect", timings.connect == nil && timings.tls == nil ? nil : sum(timings.connect, timings.tls))
         // These three are not optional in HAR 1.2.
         phase("send", timings.send ?? 0)
         phase("wait", timings.wait ?? 0)
-        phase("receive", timings.receive ?? 0)
+        phase("receive", sum(timings.receive, phases.deliver))
         phase("ssl", timings.tls)
     }
 }

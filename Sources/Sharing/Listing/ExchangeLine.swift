@@ -16,14 +16,12 @@ package enum ExchangeLine {
     /// UTC, the size that of the response body. The URL comes last and is never cut, so that it can be copied. Streams
     /// have their messages counted, `12→` from the client and `30←` from the server, by now.
     package static func human(_ record: ExchangeRecord) -> String {
-        let hasBody = record.kind == .http || record.kind == .webSocket
-        let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire
         let line = line([
             record.id.description,
             Timestamp.timeOfDay(record.startedAt),
             VisibleText.of(record.method),
             status(record),
-            Measures.size(size),
+            Measures.size(record.listedSize),
             Measures.duration(record.timings.total),
             TextWidth.cut(shortType(VisibleText.of(record.mediaType)), to: typeWidth),
             VisibleText.of(record.url.description),

@@ -11,6 +11,8 @@ struct PageExchange {
     private static let mostLines = 1_000
     /// The first bytes of interim responses that are in a page.
     private static let longestInterim = 16 << 10
+    /// A longer cURL command is not in a page, in bytes.
+    private static let longestCommand = 16 << 10
 
     private let exchange: RecordedExchange
     private let source: any ExchangeSource
@@ -18,6 +20,7 @@ struct PageExchange {
     private let call: GRPCReport?
     private let stream: PageStream?
     private let difference: DetailDocument?
+    private let command: String?
 
     private var record: ExchangeRecord { exchange.record }
     private var messages: ExchangeMessages { exchange.messages }
@@ -48,6 +51,19 @@ struct PageExchange {
         self.bodies = bodies
         difference = PageExchange.difference(exchange, source, bodies, facts, limits)
         if let difference { totals.written += difference.lines.reduce(0) { $0 + $1.plain.utf8.count } }
+        command = totals.written < limits.all ? PageExchange.command(exchange, source) : nil
+        totals.written += command?.utf8.count ?? 0
+    }
+
+    /// The cURL command of a request, behind the lines that end it if a masked secret is not set; `nil` if it is none that
+    /// curl can send, or is long.
+    private static func command(_ exchange: RecordedExchange, _ source: any ExchangeSource) -> String? {
+        guard exchange.record.sizes.requestBody <= longestCommand else { return nil }
+        var needed: [Placeholder] = []
+        guard let command = try? CopyForm.curl.text(exchange, source: source, files: nil, needed: { needed = $0 }),
+            command.utf8.count <= longestCommand
+        else { return nil }
+        return ((source as? MaskedSource).map { CopyForm.guards(needed, $0) } ?? "") + command
     }
 
     // MARK: The row
@@ -58,8 +74,10 @@ struct PageExchange {
         writer.member("host", record.url.authority)
         writer.member("path", record.url.pathAndQuery)
         if record.isError { writer.member("isError", true) }
+        if record.extras.origin != nil { writer.member("isImported", true) }
+        if let brief = Answerer(exchange)?.brief, !brief.isEmpty { writer.member("by", brief) }
         if !(source.maskedParts(of: record).isEmpty) { writer.member("isMasked", true) }
-        try writer.object("timings") { $0.timings(record.timings) }
+        try writer.object("timings") { $0.timings(record.phases) }
     }
 
     // MARK: The details
@@ -67,6 +85,8 @@ struct PageExchange {
     func details(into writer: inout JSONWriter) throws {
         if record.kind != .http { writer.member("kindText", record.kind.sentence) }
         writer.optionalMember("reason", reason)
+        writer.optionalMember("answeredBy", Answerer(exchange)?.name)
+        writer.optionalMember("curl", command)
         writer.optionalMember("origin", record.extras.origin)
         let sentences = record.flags.sentences
         if !sentences.isEmpty { try writer.strings("remarks", sentences) }
@@ -162,8 +182,8 @@ struct PageExchange {
         let labels = RuleLabels(exchange.messages.trace) { facts.changes[$0] }
         DifferencePage(exchange: exchange, labels: labels) { side in
             bodies[side]?.loaded ?? LoadedBody(bytes: ByteBuffer(), mediaType: nil)
-        }.write(into: &writer)
-        return writer.document()
+        }.changes(into: &writer)
+        return writer.lines.isEmpty ? nil : writer.document()
     }
 
     /// Writes a document as lines: how far each is indented, then its texts, each with what it means.

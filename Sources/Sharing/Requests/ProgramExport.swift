@@ -47,7 +47,7 @@ package struct ProgramExport: ScriptExport {
             skipped.append((id, unmarked(refusal.description)))
             return try write("\n\(comment("\(id) left out: \(refusal.description)"))")
         }
-        try write("\n\(comment("\(id) \(exchange.record.method) \(exchange.record.url)"))\(text)\n")
+        try write("\n\(comment(exchange.title))\(text)\n")
     }
 
     package mutating func finish() throws {

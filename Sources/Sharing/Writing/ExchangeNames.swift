@@ -31,7 +31,7 @@ extension ExchangeRecord.Flags {
     private static let names: [(ExchangeRecord.Flags, String)] = [
         (.requestChanged, "request-changed"), (.responseChanged, "response-changed"),
         (.requestBodyChanged, "request-body-changed"), (.responseBodyChanged, "response-body-changed"),
-        (.answeredLocally, "answered-locally"), (.upstreamReused, "upstream-reused"), (.retried, "retried"),
+        (.answeredLocally, "local"), (.upstreamReused, "upstream-reused"), (.retried, "retried"),
         (.endedWithoutCloseNotify, "ended-without-close-notify"),
         (.requestBodyIncomplete, "request-body-incomplete"), (.responseBodyIncomplete, "response-body-incomplete"),
         (.held, "held"), (.tunnelledTLS, "tunnelled-tls"),

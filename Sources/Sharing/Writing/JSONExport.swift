@@ -51,7 +51,7 @@ package struct JSONEntries: ExchangeEntries {
         let messages = exchange.messages
         let heads = ReadHeads(messages)
         try writer.rowMembers(record)
-        try writer.object("timings") { $0.timings(record.timings) }
+        try writer.object("timings") { $0.timings(record.phases) }
         try writer.connection("client", exchange.client)
         try writer.connection("upstream", exchange.upstream)
         try writer.object("request") {
@@ -169,7 +169,8 @@ package struct JSONEntries: ExchangeEntries {
 }
 
 extension JSONWriter {
-    mutating func timings(_ timings: Timings) {
+    mutating func timings(_ phases: Phases) {
+        let timings = phases.timings
         // By key paths each would take longer to read than to write.
         optionalMilliseconds("blocked", timings.blocked)
         optionalMilliseconds("dns", timings.dns)
@@ -178,6 +179,7 @@ extension JSONWriter {
         optionalMilliseconds("send", timings.send)
         optionalMilliseconds("wait", timings.wait)
         optionalMilliseconds("receive", timings.receive)
+        optionalMilliseconds("deliver", phases.deliver)
         optionalMilliseconds("total", timings.total)
     }
 }

@@ -169,7 +169,8 @@ struct ResultListTests {
             record.url.path = "/" + String(repeating: "p", count: Int(number * 5 % 9))
             record.status = Int(200 + number * 3 % 5)
             record.mediaType = ["", "text/html", "application/json"][Int(number % 3)]
-            record.sizes.responseBody = number * 17 % 23
+            record.kind = number % 5 == 0 ? .tunnel : .http
+            (record.sizes.responseBody, record.sizes.responseWire) = (number * 17 % 23, number * 11 % 29)
             record.timings.total = number % 4 == 0 ? nil : number * 11 % 13
         }
         let fixture = try QueryFixture(records)
@@ -199,7 +200,7 @@ struct ResultListTests {
         case .path: record.url.path
         case .status: padded(Int64(record.status))
         case .type: record.mediaType
-        case .size: padded(record.sizes.responseBody)
+        case .size: padded(record.listedSize)
         case .time: record.timings.total.map(padded) ?? ""
         case .scheme: record.url.scheme
         case .version: padded(Int64(record.clientVersion.rawValue))

@@ -31,7 +31,8 @@ enum FilterFixture {
         record.mediaType = "application/problem+json"
         record.timings.total = 750_000
         record.sizes.requestBody = 1_000
-        record.sizes.responseBody = 2_000
+        record.sizes.responseBody = 3_000
+        record.sizes.responseWire = 3_500
         record.upstreamVersion = .http2
         change(&record)
         return record
@@ -161,6 +162,9 @@ struct FilterTests {
 
     @Test("know every fact and kind of failure")
     func properties() throws {
+        // What lists show as SIZE: the response, or what came through a tunnel.
+        #expect(try passes("size:3kb") { $0.sizes.requestBody = 1_000_000 })
+        #expect(try passes("size:3.5kb") { $0.kind = .tunnel } && !passes("size:3.5kb"))
         for code in ExchangeFailure.Code.allCases {
             #expect(try passes("is:\(code.rawValue)") { $0.failure = ExchangeFailure(code, "") })
             #expect(try passes("error is:\(code.rawValue)") { $0.failure = ExchangeFailure(code, "") })

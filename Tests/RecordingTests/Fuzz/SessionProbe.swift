@@ -73,7 +73,7 @@ enum SessionProbe {
         for text in ["size:>1kb time:<=1s", "since:2020-01-01 status:200 messages:>=0", "body:a or header:host"] {
             let filter = try Filter(text)
             _ = try attempt(path) { try reader.forEachRecord(matching: filter) { _ in } }
-            for order in [ExchangeOrder.number, .startedAt, .total, .responseBody, .host] {
+            for order in [ExchangeOrder.number, .startedAt, .total, .listedSize, .host] {
                 _ = try attempt(path) { try reader.numbers(matching: filter, by: order) }
             }
         }

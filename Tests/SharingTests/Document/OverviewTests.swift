@@ -23,6 +23,21 @@ struct OverviewTests {
         #expect(lines.contains("  · sluice: waited for a free stream"))
     }
 
+    @Test func `the delivery to the client is a phase, and who answered in the server's place is named`() {
+        let exchange = Example.exchange { exchange in
+            exchange.record.timings.receive = 10_000
+            exchange.record.timings.total = 40_000
+            exchange.record.flags = [.answeredLocally]
+            exchange.messages.trace = [
+                TraceEntry(stage: "map-local", rule: "users", outcome: .fired, text: "answered from u.json"),
+                TraceEntry(stage: "throttle", rule: "slow", outcome: .fired, text: "50 KB/s"),
+            ]
+        }
+        let lines = Example.lines(.overview, exchange) { $0.width = 68 }
+        #expect(lines.contains { $0.hasPrefix("  deliver    30.0 ms  ") && $0.contains("to the client") }, "\(lines)")
+        #expect(lines.contains("  answered by     map-local, rule 'users', not the server"))
+    }
+
     @Test func `of an imported exchange TLS is not said to be none where it is https`() {
         func words(_ scheme: String, here: String) -> String? {
             let exchange = Example.exchange { exchange in

@@ -22,11 +22,11 @@ struct StreamPageTests {
         #expect(
             document.lines.map(\.plain) == [
                 "Messages: 0 from the client, 2 from the server",
-                #"     0.120 s  ← server             price      7 B  {"v":1}"#,
+                #"     0.120 s  ← to client             price      7 B  {"v":1}"#,
                 "      {",
                 #"        "v": 1"#,
                 "      }",
-                "     1.500 s  ← server     +1.3 s  message     5 B  plain",
+                "     1.500 s  ← to client     +1.3 s  message     5 B  plain",
             ]
         )
         #expect(document.initialFolds == [1])
@@ -55,8 +55,8 @@ struct StreamPageTests {
         source.set(.requestReceived, [0x81, 0x82, 0, 0, 0, 0] + Array("hi".utf8))
         source.set(.responseReceived, [0x82, 0x03, 1, 2, 3, 0x88, 0x02, 0x03, 0xE8])
         let lines = Example.lines(.messages, exchange, source) { $0.isUnicode = false }
-        #expect(lines.contains { $0.contains("-> client  text") && $0.hasSuffix("hi") })
-        #expect(lines.contains { $0.contains("<- server  binary") && $0.hasSuffix("01 02 03  |...|") })
+        #expect(lines.contains { $0.contains("-> to server  text") && $0.hasSuffix("hi") })
+        #expect(lines.contains { $0.contains("<- to client  binary") && $0.hasSuffix("01 02 03  |...|") })
         #expect(lines.contains { $0.contains("close") && $0.contains("1000") })
     }
 

@@ -15,6 +15,9 @@ struct BundleStory {
     /// What is in the bundle: names, and what they are.
     var contents: [(name: String, about: String)] = []
     var runs: [SessionRun] = []
+    /// What the user calls the bundle, and says of it.
+    var title: String?
+    var note: String?
     /// When the first and the last exchange began: microseconds since 1970.
     private(set) var moments: ClosedRange<Int64>?
     private let session: String
@@ -46,19 +49,7 @@ struct BundleStory {
         if let grpc = record.grpc, grpc.status > 0 {
             return cut("gRPC \(grpc.name ?? String(grpc.status)) \(grpc.message)")
         }
-        return cut("status \(record.status)\(origin(of: exchange))")
-    }
-
-    /// The rule that gave a status in place of the server; empty where the server did.
-    private static func origin(of exchange: RecordedExchange) -> String {
-        let trace = exchange.messages.trace
-        func named(_ entry: TraceEntry) -> String { entry.rule.map { "\(entry.stage), rule '\($0)'" } ?? entry.stage }
-        if let edit = trace.last(where: { $0.outcome == .fired && $0.text.hasPrefix("changed status") }) {
-            return ", changed by \(named(edit)): \(edit.text)"
-        }
-        guard exchange.record.flags.contains(.answeredLocally) else { return "" }
-        let rule = trace.last { $0.outcome == .fired }.map { ": \(named($0))" } ?? ""
-        return ", answered by Sluice and not by the server\(rule)"
+        return cut("status \(record.status)\(Answerer(exchange)?.addition ?? "")")
     }
 
     /// A text of a peer on one line, without what a terminal could take for a command.
@@ -71,7 +62,8 @@ struct BundleStory {
 
     /// The story; `masked` is what the exchanges were read through, if anything.
     func text(_ masked: MaskedSource?) -> String {
-        var text = "A bundle of Sluice, an HTTP debugging proxy: what passed between clients and servers.\n\n"
+        var text = [title, note].compactMap { $0.map { "\(VisibleText.lines($0))\n\n" } }.joined()
+        text += "A bundle of Sluice, an HTTP debugging proxy: what passed between clients and servers.\n\n"
         if let moments {
             let (first, last) = (Timestamp.iso8601(moments.lowerBound), Timestamp.iso8601(moments.upperBound))
             text += first == last ? "Recorded:   \(first)\n" : "Recorded:   \(first) to \(last)\n"

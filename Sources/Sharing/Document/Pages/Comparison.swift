@@ -118,8 +118,11 @@ package enum Comparison {
         }
 
         private func times(_ writer: inout DetailWriter) {
-            let (left, right) = (first.record.timings, second.record.timings)
-            let phases = Timings.fields.map { ($0.name, left[keyPath: $0.path], right[keyPath: $0.path]) }
+            let (left, right) = (first.record.phases, second.record.phases)
+            var phases = Timings.fields.map {
+                ($0.name, left.timings[keyPath: $0.path], right.timings[keyPath: $0.path])
+            }
+            phases.insert(("deliver", left.deliver, right.deliver), at: phases.count - 1)
             for (name, before, after) in phases where before != nil || after != nil {
                 var spans = [
                     Span(name.filled(to: 10), .label), Span(Measures.duration(before).aligned(to: 10), .number),

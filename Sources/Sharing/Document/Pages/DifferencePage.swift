@@ -10,9 +10,14 @@ struct DifferencePage {
     let load: (BodySide) -> LoadedBody
 
     func write(into writer: inout DetailWriter) {
+        changes(into: &writer)
+        if writer.lines.isEmpty { writer.add("Nothing was changed.", .faint) }
+    }
+
+    /// Writes nothing if nothing was changed.
+    func changes(into writer: inout DetailWriter) {
         writer.section("Request, as received and as sent") { request(&$0) }
         writer.section("Response, as received and as sent") { response(&$0) }
-        if writer.lines.isEmpty { writer.add("Nothing was changed.", .faint) }
     }
 
     private func request(_ writer: inout DetailWriter) {

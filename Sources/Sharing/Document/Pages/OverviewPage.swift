@@ -13,7 +13,7 @@ struct OverviewPage {
 
     func write(into writer: inout DetailWriter) {
         writer.section("Exchange \(record.id)") { outcome(&$0) }
-        writer.section("Times") { Waterfall(timings: record.timings).write(into: &$0) }
+        writer.section("Times") { Waterfall(phases: record.phases).write(into: &$0) }
         writer.section("Sizes") { sizes(&$0) }
         writer.section("Client") {
             process(&$0)
@@ -44,6 +44,7 @@ struct OverviewPage {
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
         if record.kind != .http { writer.fact("kind", record.kind.sentence) }
         if record.status > 0 { writer.fact("status", statusSpans) }
+        if let answerer = Answerer(exchange), !answerer.brief.isEmpty { writer.fact("answered by", answerer.name) }
         let state = state(writer.options)
         writer.fact("state", [Span(state.text, state.role)])
         if let failure = record.failure {

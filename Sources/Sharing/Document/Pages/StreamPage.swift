@@ -180,7 +180,7 @@ struct StreamPage {
         let arrow = isSent ? writer.sign("→", "->") : writer.sign("←", "<-")
         var spans = [
             Span(time.aligned(to: 10) + "  ", .faint),
-            Span("\(arrow) \(isSent ? "client" : "server")  ", isSent ? .added : .link),
+            Span("\(arrow) to \(isSent ? "server" : "client")  ", isSent ? .added : .link),
             Span(rowGap(row).map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? gapSpace, .faint),
             Span(kind(message).filled(to: 6) + " ", .label),
             Span(Measures.size(message.size).aligned(to: 7) + "  ", .number),

@@ -3,7 +3,7 @@ import Text
 
 /// Where the time of an exchange went: a bar for each phase, each with its name and its time as text.
 struct Waterfall {
-    let timings: Timings
+    let phases: Phases
 
     private struct Phase {
         var name: String
@@ -13,7 +13,8 @@ struct Waterfall {
     }
 
     func write(into writer: inout DetailWriter) {
-        let phases = phases
+        let timings = phases.timings
+        let phases = bars
         let end = max(phases.last.map { $0.start + $0.length } ?? 0, timings.total ?? 0)
         let width = max(10, writer.options.width - writer.margin - 46)
         for phase in phases {
@@ -35,7 +36,8 @@ struct Waterfall {
         }
     }
 
-    private var phases: [Phase] {
+    private var bars: [Phase] {
+        let timings = phases.timings
         let known: [(String, Int64?, String)] = [
             ("blocked", timings.blocked, "waiting for rules, or a connection"),
             ("dns", timings.dns, "resolving the name"),
@@ -44,6 +46,7 @@ struct Waterfall {
             ("send", timings.send, "sending the request"),
             ("wait", timings.wait, "until the first byte"),
             ("receive", timings.receive, "the response"),
+            ("deliver", phases.deliver, "to the client: throttle, breakpoint, slow client"),
         ]
         var start: Int64 = 0
         return known.compactMap { name, time, explanation in
