@@ -1,6 +1,7 @@
 package import Files
 package import HTTPModel
 import Masking
+import NIOCore
 package import Recording
 package import Sharing
 
@@ -69,6 +70,9 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         self = format
     }
 
+    /// Whether it has a place for a title and a note.
+    package var takesNote: Bool { self == .html || self == .bundle }
+
     /// Whether it is made of commands, whose variables are looked for first where secrets are masked.
     package var isScript: Bool { [.curl, .httpie, .fetch, .python].contains(self) }
 
@@ -92,10 +96,13 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             options.lines = true
             return JSONExport(source: source, options: options, sink: sink)
         case .html:
-            let facts = SessionFacts(reader, masked: source as? MaskedSource)
+            var facts = SessionFacts(reader, masked: source as? MaskedSource)
+            (facts.title, facts.note) = (destination.title, destination.note)
             return PageExport(source: source, facts: facts, sink: sink)
         case .bundle:
-            return BundleExport(source: source, of: reader, sink: sink, onPacking: destination.onPacking)
+            var bundle = BundleExport(source: source, of: reader, sink: sink, onPacking: destination.onPacking)
+            (bundle.title, bundle.note) = (destination.title, destination.note)
+            return bundle
         case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
@@ -117,7 +124,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
 
 /// Where an export goes.
 package struct ExportDestination {
-    package let sink: ExportSink
+    package private(set) var sink: ExportSink
     /// Where bodies go that no command line can carry.
     package let bodies: any BodyFiles
     /// How the commands of a script are put together.
@@ -126,11 +133,27 @@ package struct ExportDestination {
     package var directory: OutputDirectory?
     /// Whether the bodies of raw messages are files of their own, too.
     package var wantsBodies = false
+    /// What the user calls a page or a bundle, and says of it.
+    package var title: String?
+    package var note: String?
     /// Called often while a zip is packed, with the part that is done, from 0 to 1; what it throws ends the export.
     package var onPacking: (Double) throws -> Void = { _ in }
 
     package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
         (sink, self.bodies, self.script) = (file.write, bodies, script)
+    }
+
+    /// Calls a closure once, before more bytes than these are written.
+    package mutating func onGrowth(beyond limit: Int, _ say: @escaping () -> Void) {
+        let write = sink
+        var room = limit
+        sink = { bytes in
+            if room >= 0 {
+                room -= bytes.readableBytes
+                if room < 0 { say() }
+            }
+            try write(bytes)
+        }
     }
 
     /// A file with the bodies of its commands in a directory beside it, which the commands name relative to the file.

@@ -16,6 +16,7 @@ struct PageEnvironment {
 
     func write(into writer: inout JSONWriter) throws {
         writer.member("name", facts.name)
+        writer.optionalMember("note", facts.note)
         writer.member("version", facts.version)
         writer.member("system", facts.system)
         writer.member("isMasked", isMasked)
@@ -41,6 +42,16 @@ struct PageEnvironment {
         }
     }
 
+    /// Writes what the page's filter needs to know of the language: its keys, and what `is:` asks of an exchange.
+    static func language(into writer: inout JSONWriter) throws {
+        try writer.strings("keys", Filter.reference.map(\.name))
+        try writer.object("facts") { writer in
+            for property in FilterProperty.all {
+                try writer.strings(property.name, property.condition.words)
+            }
+        }
+    }
+
     /// Writes what stands for the secrets, and where each was found first.
     static func masked(_ source: MaskedSource, into writer: inout JSONWriter) throws {
         let entries = source.mask.secrets
@@ -51,6 +62,23 @@ struct PageEnvironment {
             writer.member("text", entry.placeholder.text)
             writer.member("name", entry.name)
             writer.member("host", entry.host)
+        }
+    }
+}
+
+extension FilterProperty.Condition {
+    /// What is looked at, and the values of which it has one.
+    fileprivate var words: [String] {
+        switch self {
+        case .flags(let flags): ["flags"] + flags.exportNames
+        case .state(let state): ["state", state.exportName]
+        case .kinds(let kinds): ["kind"] + kinds.map(\.exportName)
+        case .failure(let code): ["failure", code.rawValue]
+        case .commented: ["commented"]
+        case .imported: ["imported"]
+        case .failed: ["failed"]
+        case .error: ["error"]
+        case .grpc: ["grpc"]
         }
     }
 }

@@ -86,9 +86,12 @@ package struct PageExport: ExchangeExport {
     private mutating func begin() throws {
         guard !isOpen else { return }
         isOpen = true
-        var output = ByteBuffer(string: PageMarkup.beginning(title: facts.name))
+        var output = ByteBuffer(string: PageMarkup.beginning(title: facts.title ?? facts.name))
         let environment = PageEnvironment(facts: facts, isMasked: source is MaskedSource)
-        try data("facts", into: &output) { try environment.write(into: &$0) }
+        try data("facts", into: &output) {
+            try environment.write(into: &$0)
+            try $0.object("filter") { try PageEnvironment.language(into: &$0) }
+        }
         try sink(output)
     }
 
@@ -119,9 +122,8 @@ struct PageTotals {
     func remark(_ limits: PageExport.Limits) -> String? {
         var parts: [String] = []
         if cutBodies > 0 {
-            let size = cutBytes > 0 ? "at least \(Measures.size(cutBytes)) of them are not in the page" : ""
-            parts.append(cutBodies.of("body", "bodies") + (cutBodies == 1 ? " is cut" : " are cut"))
-            if !size.isEmpty { parts.append(size) }
+            let size = cutBytes > 0 ? " by at least \(Measures.size(cutBytes))" : ""
+            parts.append(cutBodies.of("body is", "bodies are") + " shortened\(size)")
         }
         if messages > 0 {
             let count = Int(clamping: messages)

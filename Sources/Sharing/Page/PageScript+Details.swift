@@ -41,7 +41,8 @@ extension PageScript {
             table('Headers', head.headers));
         }
 
-        function overview(row, data) {
+        // What came of it, and who answered: the first thing to be read.
+        function result(row, data) {
           const [status, tone] = outcome(row);
           const failure = row.failure
             ? [make('strong', { class: 'tone-bad' }, row.failure.code), ': ', ...visible(row.failure.message)] : null;
@@ -50,26 +51,31 @@ extension PageScript {
             failed: 'failed', blocked: 'blocked by a rule',
             interrupted: 'interrupted: the recording ended before the exchange did'
           };
+          return section('outcome', 'Outcome', factList([
+            ['Status', row.status ? [make('strong', { class: 'tone-' + tone }, status), ' ', ...visible(data.reason)]
+              : ''],
+            ['Answered by', data.answeredBy], ['Failure', failure],
+            ['What to try', row.failure && row.failure.hint],
+            ['gRPC status', row.grpc && row.grpc.status + ' ' + (row.grpc.name || '') +
+              (row.grpc.message ? ': ' + row.grpc.message : '')],
+            ['State', row.state === 'complete' ? '' : states[row.state] || row.state], ['Comment', row.comment],
+            ['Took', row.timings.total == null ? 'not ended' : time(row.timings.total)]
+          ]));
+        }
+        function overview(row, data) {
           const sum = (head, part, wire) => 'head ' + size(head) + ', body ' + size(part) + ', ' + size(wire) +
             ' on the wire';
           const tally = row.tally && plural(row.tally.fromClient, 'message') + ' from the client, ' +
             grouped(row.tally.fromServer) + ' from the server';
           return section('overview', 'Overview', factList([
-            ['Status', row.status ? [make('strong', { class: 'tone-' + tone }, status), ' ', ...visible(data.reason)]
-              : ''],
-            ['State', states[row.state] || row.state], ['Failure', failure],
-            ['What to try', row.failure && row.failure.hint],
             ['Kind', data.kindText], ['URL', row.url], ['Sent to', row.sentUrl],
-            ['gRPC status', row.grpc && row.grpc.status + ' ' + (row.grpc.name || '') +
-              (row.grpc.message ? ': ' + row.grpc.message : '')],
             ['Messages', tally], ['Started', moment(row.startedAt)],
-            ['Took', row.timings.total == null ? 'not ended' : time(row.timings.total)],
             ['Version', row.clientVersion + (row.upstreamVersion ? ', to the server ' + row.upstreamVersion : '')],
             ['Media type', row.mediaType],
             ['Request', sum(row.sizes.requestHead, row.sizes.requestBody, row.sizes.requestWire)],
             ['Response', sum(row.sizes.responseHead, row.sizes.responseBody, row.sizes.responseWire)],
             ['Process', row.process && row.process.name + ' (' + row.process.id + ')'],
-            ['Mode', row.mode], ['Imported from', data.origin], ['Comment', row.comment], ['Colour', row.colour],
+            ['Mode', row.mode], ['Imported from', data.origin], ['Colour', row.colour],
             ['Masked', data.masked && data.masked.join(', ')],
             ['Remarks', (data.remarks || []).map((remark) => make('div', {}, visible(remark)))]
           ]));
@@ -107,15 +113,18 @@ extension PageScript {
           const head = message.received;
           return section('response', 'Response', message.interim ? make('div', { class: 'block' },
             make('h4', {}, 'Interim responses'), make('pre', { tabindex: '0' }, visible(message.interim))) : null,
-          startLine(head, false), table('Headers', head && head.headers),
+          startLine(head, false), body('Response body', message.body), body('Response body, as sent', message.bodySent),
+          table('Headers', head && head.headers),
           table('Cookies', message.cookies, [['name', 'Name'], ['value', 'Value'], ['attributes', 'Attributes']]),
-          body('Response body', message.body), body('Response body, as sent', message.bodySent),
           table('Trailers', message.trailers), otherHead('Response, as sent to the client', message.sent, false));
         }
 
-        function open(row, isFocused) {
+        function detailsOf(row) {
           const text = sources[row.index].textContent;
-          const data = JSON.parse(text.slice(text.indexOf('\n') + 1));
+          return JSON.parse(text.slice(text.indexOf('\n') + 1));
+        }
+        function open(row, isFocused) {
+          const data = detailsOf(row);
           const before = opened;
           opened = row;
           for (const [index, element] of drawn) element.classList.toggle('open', shown[index] === row);
@@ -125,10 +134,10 @@ extension PageScript {
             make('span', { class: 'method' }, visible(row.method)), ' ',
             make('span', { class: 'tone-' + tone }, status), ' ', make('span', { class: 'url' }, visible(row.url)));
           // What only the proxy changed, as proxies must, says least.
-          const isRuled = tests.is(row, 'changed');
-          const parts = [overview(row, data), rules(data), isRuled && changes(data), timing(row), request(row, data),
-            response(row, data), streamed(row, data), call(data), !isRuled && changes(data), connections(row, data)]
-            .filter(Boolean);
+          const isRuled = row.sentUrl || row.flags.includes('request-changed') || row.flags.includes('response-changed');
+          const parts = [result(row, data), streamed(row, data), call(data), response(row, data), rules(data),
+            isRuled && changes(data), request(row, data), timing(row), !isRuled && changes(data), overview(row, data),
+            connections(row, data)].filter(Boolean);
           const jumps = make('nav', { 'aria-label': 'Parts of the exchange' }, parts.map((part) => make('button', {
             click: () => {
               part.scrollIntoView();
@@ -139,6 +148,7 @@ extension PageScript {
             make('button', { click: () => step(-1), title: 'k' }, 'Previous'),
             make('button', { click: () => step(1), title: 'j' }, 'Next'),
             make('button', { click: (event) => copy(row.url, event.target) }, 'Copy URL'),
+            data.curl && make('button', { click: (event) => copy(data.curl, event.target) }, 'Copy as cURL'),
             make('button', { click: close, title: 'Escape' }, 'Close')), jumps), ...parts);
           panel.hidden = false;
           document.body.classList.add('has-details');

@@ -76,16 +76,13 @@ extension PageScript {
 
         function follow() {
           const row = byID.get(Number(location.hash.slice(1)));
-          if (!row) return;
-          if (!shown.includes(row)) {
-            input.value = '';
-            errors.checked = false;
-            apply();
-          }
-          select(row, true);
+          if (!row) return false;
+          reveal(row);
           open(row);
+          return true;
         }
         window.addEventListener('hashchange', follow);
+        find('note').textContent = plain(facts.note || '');
         find('said').textContent = '';
         find('remark').textContent = totals.remark ? 'Not all is here: ' + totals.remark + '.' : '';
         find('masked').textContent = facts.isMasked ? (totals.secrets ? plural(totals.secrets, 'secret') + ' masked'
@@ -93,7 +90,13 @@ extension PageScript {
         find('masked').classList.toggle('tone-bad', !facts.isMasked);
         find('recorded').textContent = all.length ? moment(all[0].startedAt) : '';
         apply();
-        follow();
+        explainSigns();
+        const failure = showFailures();
+        // Beside a list there is room for the first failure; on a narrow screen it would hide the list.
+        if (!follow() && failure) {
+          select(failure, true);
+          if (matchMedia('(min-width: 1001px)').matches) open(failure);
+        }
 
         """#
 }

@@ -57,11 +57,11 @@ extension PageScript {
               make('td', { class: 'number' }, message.time
                 ? time(Math.max(0, Date.parse(message.time) - start)) : '–'),
               make('td', {}, make('span', { 'aria-hidden': 'true' }, isSent ? '→ ' : '← '),
-                isSent ? 'client' : 'server'),
+                isSent ? 'to server' : 'to client'),
               make('td', {}, visible(message.kind)), make('td', { class: 'number' }, size(message.size)),
               make('td', { class: 'content' }, content, note ? make('div', { class: 'faint' }, visible(note)) : null));
           }));
-          const titles = ['After', 'From', 'Kind', 'Size', 'Content'];
+          const titles = ['After', 'Direction', 'Kind', 'Size', 'Content'];
           const more = data.messagesLeftOut;
           return section('messages', 'Messages', make('table', { class: 'messages' },
             make('caption', { class: 'vh' }, 'Messages'),

@@ -4,14 +4,16 @@
 /// are as they scroll into sight, details as they are opened.
 enum PageScript {
     static let text =
-        "(() => {\n'use strict';\n" + values + list + filter + bodies + details + sections + keys + "})();\n"
+        "(() => {\n'use strict';\n" + values + list + language + languageKeys + filter + failures + bodies + details
+        + sections + keys + "})();\n"
 
     /// Elements, text and numbers.
     private static let values = #"""
         const find = (id) => document.getElementById(id);
         const json = (id) => JSON.parse(find(id).textContent);
         const phases = [['blocked', 'Waiting'], ['dns', 'DNS'], ['connect', 'Connecting'], ['tls', 'TLS'],
-          ['send', 'Sending'], ['wait', 'Waiting for the answer'], ['receive', 'Receiving']];
+          ['send', 'Sending'], ['wait', 'Waiting for the answer'], ['receive', 'Receiving'],
+          ['deliver', 'Delivering to the client']];
 
         function make(name, attributes, ...children) {
           const element = document.createElement(name);
@@ -120,7 +122,9 @@ enum PageScript {
         let shown = all;
         let selected = null;
         let opened = null;
-        const rowHeight = 28;
+        // On a phone a row has two lines: the path, and the rest.
+        const isTall = () => grid.clientWidth <= 430;
+        let rowHeight = 28;
         const grid = find('list');
         const rows = find('rows');
         const drawn = new Map();
@@ -142,8 +146,10 @@ enum PageScript {
           const found = [];
           const has = (flag) => row.flags.includes(flag);
           if (row.state === 'in-flight') found.push(['…', 'in flight']);
-          if (has('request-changed') || has('response-changed') || row.sentUrl) found.push(['~', 'changed by a rule']);
-          if (has('answered-locally')) found.push(['#', 'answered by Sluice or a rule']);
+          if (row.state === 'blocked') found.push(['#', 'denied by a rule']);
+          else if (has('request-changed') || has('response-changed') || row.sentUrl || has('local') && !row.failure) {
+            found.push(['~', 'changed by a rule, or answered in place of the server']);
+          }
           if (row.failure) found.push(['!', 'failed: ' + row.failure.code]);
           if (has('held')) found.push(['=', 'was held at a breakpoint']);
           if (row.grpc && row.grpc.status !== 0) found.push(['g', 'gRPC status ' + (row.grpc.name || row.grpc.status)]);
@@ -247,7 +253,9 @@ enum PageScript {
         }
 
         function refresh(isNew) {
-          if (isNew) {
+          const height = isTall() ? 46 : 28;
+          if (isNew || height !== rowHeight) {
+            rowHeight = height;
             for (const element of drawn.values()) element.remove();
             drawn.clear();
             rows.style.height = shown.length * rowHeight + 'px';

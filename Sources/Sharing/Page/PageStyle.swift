@@ -21,7 +21,7 @@ enum PageStyle {
             --p-connect: light-dark(#d97a1d, #e69a4a);
           --p-tls: light-dark(#a04bc4, #c583e3); --p-send: light-dark(#5470c6, #8fa6ee);
             --p-wait: light-dark(#2c9d4b, #46b868);
-          --p-receive: light-dark(#1f77d0, #559fe8);
+          --p-receive: light-dark(#1f77d0, #559fe8); --p-deliver: light-dark(#7db8f0, #2f5f94);
           --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         :root[data-theme="light"] { color-scheme: light; }
         :root[data-theme="dark"] { color-scheme: dark; }
@@ -58,7 +58,21 @@ enum PageStyle {
         input[type="checkbox"] { min-height: 0; accent-color: var(--accent); vertical-align: -1px; }
         .note { padding: 4px 10px; background: var(--mark); border-radius: 4px; }
         #remark { margin: 8px 16px; }
-        #remark:empty { display: none; }
+        #remark:empty, #note:empty, #problem:empty, #legend:empty { display: none; }
+        #note { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 8em; overflow: auto; max-width: 100ch; }
+        #problem { flex-basis: 100%; color: var(--bad); }
+        #failed { padding: 6px 16px; border-bottom: 1px solid var(--rule); background: var(--wrong); }
+        #failed summary { font-weight: 600; }
+        #failed ul { list-style: none; margin: 0; padding: 0; }
+        #failed li button { width: 100%; text-align: left; border: 0; background: none; padding: 0; min-height: 0;
+          overflow-wrap: anywhere; }
+        #failed li button:hover { background: var(--chosen); }
+        #failed .url { font-family: var(--mono); font-size: 13px; unicode-bidi: isolate; }
+        #failed .blame { color: var(--faint); unicode-bidi: isolate; }
+        #legend { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 4px 16px; font-size: 12px;
+          border-top: 1px solid var(--rule); }
+        #legend b { font-family: var(--mono); color: var(--text); }
+        #legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; }
         main { flex: 1; min-height: 0; display: flex; }
         #listing { flex: 1 1 0; min-width: 0; display: flex; flex-direction: column; container: listing / inline-size;
           position: relative; }
@@ -107,7 +121,7 @@ enum PageStyle {
         .ph-blocked { background: var(--p-blocked); } .ph-dns { background: var(--p-dns); }
         .ph-connect { background: var(--p-connect); } .ph-tls { background: var(--p-tls); }
         .ph-send { background: var(--p-send); } .ph-wait { background: var(--p-wait); }
-        .ph-receive { background: var(--p-receive); }
+        .ph-receive { background: var(--p-receive); } .ph-deliver { background: var(--p-deliver); }
         .tone-good { color: var(--good); } .tone-away { color: var(--away); } .tone-poor { color: var(--poor); }
         .tone-bad { color: var(--bad); } .tone-none { color: var(--faint); }
         .c-status { font-weight: 600; }
@@ -124,8 +138,16 @@ enum PageStyle {
         }
         @container listing (max-width: 620px) {
           .row { grid-template-columns: 4ch 9ch 7ch 2ch minmax(10ch, 1fr) 8ch; gap: 8px; padding: 0 10px; }
-          .c-host, .c-fall { display: none; }
+          .c-host, .c-fall, .l-phase { display: none; }
           .p-host { display: inline; }
+        }
+        @container listing (max-width: 430px) {
+          #head { display: none; }
+          .row { height: 46px; padding: 3px 10px; gap: 0 10px; grid-template-columns: auto auto 2ch 1fr auto; }
+          .row > .c-id { display: none; }
+          .row > .c-path { grid-area: 1 / 1 / auto / -1; }
+          .row > .c-host { display: block; color: var(--faint); }
+          .p-host { display: none; }
         }
 
         """#
@@ -189,7 +211,7 @@ enum PageStyle {
         .r-added { color: var(--good); background: var(--added); } .r-removed { color: var(--bad);
           background: var(--removed); }
         @media (max-width: 1000px) {
-          .has-details #listing, .has-details #remark { display: none; }
+          .has-details #listing, .has-details #remark, .has-details #failed { display: none; }
           #details { border-left: 0; }
         }
         @media (max-width: 700px) {
@@ -199,10 +221,14 @@ enum PageStyle {
           .search label[for="filter"] { position: absolute; clip-path: inset(50%); width: 1px; height: 1px;
             overflow: hidden; }
           .search output { margin-left: 0; }
+          .has-details > header, .has-details > .search { display: none; }
+          .detail-head { padding-block: 6px; gap: 6px; }
+          .detail-head nav { flex-wrap: nowrap; overflow-x: auto; } .detail-head nav button { flex: none; }
+          #details section { scroll-margin-top: 140px; }
         }
         @media print {
           html, body { height: auto; } main { display: block; } #list, #details { overflow: visible; }
-          .buttons, .search, .detail-head nav { display: none; }
+          .buttons, .search, .detail-head nav, #failed button { display: none; }
         }
 
         """#

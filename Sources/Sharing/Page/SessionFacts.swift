@@ -31,6 +31,10 @@ package struct SessionFacts: Sendable {
         }
     }
 
+    /// What the user calls the export; `nil` if it has the session's name.
+    package var title: String?
+    /// What the user says of it.
+    package var note: String?
     /// The session's name, without a path.
     package var name: String
     /// The version of Sluice that exports.

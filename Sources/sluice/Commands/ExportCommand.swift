@@ -26,6 +26,9 @@ struct Export: ParsableCommand {
             """
     )
 
+    /// An export that grows beyond these bytes says so.
+    private static let large = 200_000_000
+
     @Argument(help: .session, completion: .session)
     var session: String
     @Argument(help: .value("filter", "Which exchanges; further files .sluice are exported, too."), completion: .filter)
@@ -38,6 +41,11 @@ struct Export: ParsableCommand {
         completion: .file()
     )
     var output: String?
+
+    @Option(help: .value("text", "With html and bundle: what it is called, in place of the session's name."))
+    var title: String?
+    @Option(help: .value("text", "With html and bundle: what is to be said of it, shown at the top."))
+    var note: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
     var nulSeparated = false
@@ -63,6 +71,9 @@ struct Export: ParsableCommand {
         }
         if secrets, strict || !profile.isEmpty {
             throw ValidationError("--secrets masks nothing, so --strict and --profile do not go with it.")
+        }
+        if title ?? note != nil, !format.takesNote {
+            throw ValidationError("\(title != nil ? "--title" : "--note") goes with --format html or bundle.")
         }
         if nulSeparated, format != .curl { throw ValidationError("--print0 goes with --format curl.") }
         if bodies || force, format != .raw {
@@ -114,6 +125,11 @@ struct Export: ParsableCommand {
         var destination = destination(file, query.path)
         destination.directory = directory
         destination.wantsBodies = bodies
+        destination.onGrowth(beyond: Export.large) {
+            StandardStreams.error("sluice: this will be more than 200 MB; ctrl-c stops it, a filter makes it smaller\n")
+        }
+        destination.title = self.title.map { masked?.masked(text: $0) ?? $0 }
+        destination.note = note.map { masked?.masked(text: $0) ?? $0 }
         var isPacking = false
         destination.onPacking = { part in
             if !isPacking { work.begin("packing") }

@@ -295,8 +295,8 @@ def accessible(name):
 def stories():
     page = directory + "/page.html"
     url = "file://" + page
-    done = run("export", session, "--format", "html", "-o", page)
-    for text in ("masked", "2 bodies are cut", "100 messages of streams are left out"):
+    done = run("export", session, "--format", "html", "-o", page, "--title", "Orders fail", "--note", "Since Monday.\n</script><b>")
+    for text in ("masked", "2 bodies are shortened", "100 messages of streams are left out"):
         if text not in done.stderr.decode():
             wrong(f"the summary does not say {text!r}: {done.stderr.decode()}")
     expect("mode", oct(os.stat(page).st_mode & 0o777), "0o600")
@@ -320,17 +320,27 @@ def stories():
     accessible("list")
     contrast("list, light")
     browser.screenshot(directory + "/list-light.png")
+    expect("title and note", browser.run("[document.querySelector('h1').textContent, document.getElementById('note').textContent]"), ["Orders fail", "Since Monday.\n</script><b>"])
+    # The first error is open beside the list, and what the server said is in sight.
+    expect("opened", browser.run("document.getElementById('detail-title').textContent").split(" ")[0], "#14")
+    expect("the body is in sight", browser.run("document.querySelector('#part-response pre').getBoundingClientRect().bottom < innerHeight"), True)
+    failed = browser.run("Array.from(document.querySelectorAll('#failed-list li'), (line) => line.textContent)")
+    if len(failed) != 4 or "by the server" not in failed[0] or "and 1 more" not in failed[3]:
+        wrong(f"what failed: {failed}")
+    browser.run("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } }); 1")
+    browser.run("Array.from(document.querySelectorAll('.detail-head button')).find((button) => button.textContent === 'Copy as cURL').click()")
+    expect("copied", browser.run("window.copied"), run("export", session, "id:14", "--format", "curl").stdout.decode().rstrip("\n"))
 
     # Focus goes from above to below, and the list is one stop.
     order = []
     for _ in range(9):
         browser.press("Tab")
         order.append(browser.run("document.activeElement.id || document.activeElement.className"))
-    expect("focus order", order[:8], ["skip", "about-button", "keys-button", "theme", "filter", "errors", "order", "list"])
+    expect("focus order", order[:8], ["skip", "about-button", "keys-button", "theme", "filter", "errors", "order", "failed-title"])
 
     # The filter, from the keyboard.
     for words, wanted in (
-        ("status:5xx", "2 of 21 exchanges, 2 errors"), ("method:POST", "2 of 21 exchanges, 0 errors"), ("host:tracker", "1 of 21 exchanges, 1 error"),
+        ("status:5xx", "2 of 21 exchanges, 2 errors"), ("method:POST", "2 of 21 exchanges, 0 errors"), ("host:tracker*", "1 of 21 exchanges, 1 error"),
         ("type:json -hostile", "2 of 21 exchanges, 0 errors"), ("is:websocket", "1 of 21 exchanges, 0 errors"), ("is:tunnel", "1 of 21 exchanges, 0 errors"), ("hostile", "2 of 21 exchanges, 0 errors"),
         ("is:changed -status:4xx orders.json", "1 of 21 exchanges, 0 errors"), ("status:>=400", "4 of 21 exchanges, 4 errors"), ("nothing-has-this", "0 of 21 exchanges, 0 errors"),
     ):
@@ -339,6 +349,31 @@ def stories():
         browser.type(words)
         expect(f"filter {words}", browser.run("document.getElementById('count').textContent"), wanted)
         browser.press("Escape")
+    # The page finds what the product finds.
+    for words in (
+        "status:404,500..599", "status:0", "not status:200", "(status:500 or path:/orders) method:POST", "!host:localhost", "host:TRACKER*",
+        "path:/orders", "path:/*.json", "path:/^\\/orders$/", "query:q=", "url:http://localhost:*", "scheme:ws", "method:get,post method:/^P/",
+        "type:json", "type:text/*", "type:js", "size:>10kb", "size:0", "size:1..2kb", "time:>0ms", "time:<1us", "time:0..5m", "messages:>2", "id:3..5,20",
+        "ip:127.0.0.1", "client:127.*", "process:curl", "process:/^cu/", "mode:regular", "version:h1", "version:h2", "since:2020-01-01", "before:2020-01-01T00:00:00Z",
+        "header:x-stamp", "resheader:\"content-type: json\"", "header:server:/nginx/", "reqheader:user-agent:curl*", "header:host:local*",
+        "body:broken", "body:\"12345678901234567890\"", "reqbody:ada", "resbody:/stat.s?/", "not body:state", "orders", "\"orders.json\"", "error", "!error",
+        "comment:a", "colour:red", "is:local", "is:blocked", "is:changed", "is:failed", "is:connect", "is:tunnel or is:websocket", "is:imported", "is:grpc", "grpc:*", "port:80",
+    ):
+        browser.run(f"(() => {{ const input = document.getElementById('filter'); input.value = {json.dumps(words)}; input.dispatchEvent(new Event('input')); }})()")
+        browser.settle()
+        wanted = run("list", session, words, "--json").stdout.count(b"\n")
+        shown = browser.run("[document.getElementById('count').textContent, document.getElementById('problem').textContent]")
+        found = int(shown[0].split(" ")[0])
+        if found != wanted or shown[1].startswith("Not understood"):
+            wrong(f"filter {words}: {shown}, list has {wanted}")
+    for words, problem in (("since:10m", "a page knows no time of day"), ("nonsense:x", "'nonsense:' is not a filter word"), ("(a", "parenthesis"), ("is:nothing", "is: cannot be nothing"), ("time>1s", "a colon is missing after time")):
+        browser.run(f"(() => {{ const input = document.getElementById('filter'); input.value = {json.dumps(words)}; input.dispatchEvent(new Event('input')); }})()")
+        browser.settle()
+        if problem not in browser.run("document.getElementById('problem').textContent"):
+            wrong(f"filter {words} is not refused with {problem!r}")
+    browser.run("document.getElementById('filter').focus()")
+    browser.press("Escape")
+    browser.press("Escape")
     browser.press("Escape")
     browser.press("e")
     expect("errors only", browser.run("document.getElementById('count').textContent"), "4 of 21 exchanges, 4 errors")
@@ -407,7 +442,7 @@ def stories():
     expect("the picture", browser.run("document.images[0].decode().then(() => document.images[0].naturalWidth)"), 96)
 
     # Dark, by the system's preference and by the switch; narrow; without motion.
-    for name, width in (("dark", 1280), ("narrow", 600)):
+    for name, width in (("dark", 1280), ("narrow", 600), ("phone", 390)):
         browser.size(width, 800)
         browser.prefer(color_scheme="dark" if name == "dark" else "light", reduced_motion="reduce")
         browser.run("location.hash = '#1'; 1")
@@ -419,6 +454,7 @@ def stories():
         browser.press("Escape")
         contrast(f"list, {name}")
         browser.screenshot(f"{directory}/list-{name}.png")
+    expect("the path on a phone", browser.run("document.querySelector('#rows .c-path').getBoundingClientRect().width") > 330, True)
     expect("motion", browser.run("getComputedStyle(document.getElementById('details')).scrollBehavior"), "auto")
     browser.size(1280, 800)
     before = browser.run("getComputedStyle(document.body).backgroundColor")

@@ -159,6 +159,9 @@ struct BundleExportTests {
         let edit = TraceEntry(stage: "rewrite", rule: "r #1", outcome: .fired, text: "changed status: 200 OK to 500")
         let change = "status 500, changed by rewrite, rule 'r #1': changed status: 200 OK to 500\n"
         #expect(origin([], edit).contains(change))
+        var titled = BundleStory(session: "s.sluice")
+        (titled.title, titled.note) = ("Orders fail", "Since Monday.\nSee \u{1B}[31m")
+        #expect(titled.text(nil).hasPrefix("Orders fail\n\nSince Monday.\nSee ^[[31m\n\nA bundle of Sluice"))
         let many = text(23)
         #expect(many.contains("\nErrors:     23\n") && many.contains("\n            and 3 more\n"))
         #expect(many.components(separatedBy: ".example (1)").count == 21)

@@ -1,5 +1,8 @@
+import Files
 import Foundation
+import NIOCore
 import Recording
+import Sharing
 import Support
 import Testing
 
@@ -25,6 +28,23 @@ struct OutputPlaceTests {
             #expect(error.isUsage && error.hint == "Name another file.")
             return error.message
         }
+    }
+
+    @Test("A large export is announced once, before the bytes that make it large are written")
+    func growth() throws {
+        let path = scratch.path("large")
+        let file = try OutputFile(path)
+        var destination = ExportDestination(file, bodies: BodyDirectory(path: path + ".bodies", referredToAs: nil))
+        var announced: [Int] = []
+        var written = 0
+        destination.onGrowth(beyond: 10) { announced.append(written) }
+        for size in [6, 4, 1, 20] {
+            try destination.sink(ByteBuffer(repeating: 0x61, count: size))
+            written += size
+        }
+        try file.finish()
+        #expect(announced == [10])
+        #expect(try Data(contentsOf: URL(filePath: path)).count == 31)
     }
 
     @Test("The session itself by its name, a link or another path, what SQLite keeps beside it, and another session")

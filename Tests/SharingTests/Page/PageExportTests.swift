@@ -172,7 +172,7 @@ struct PageExportTests {
         #expect(Data(base64Encoded: bytes["base64"] as? String ?? "")?.count == 16)
         #expect(bytes["cut"] as? Bool == true && bytes["text"] == nil)
         let remark = try #require(page.remark)
-        #expect(remark.hasPrefix("2 bodies are cut, at least 2.9 KB of them are not in the page;"))
+        #expect(remark.hasPrefix("2 bodies are shortened by at least 2.9 KB;"))
         #expect(page.totals["remark"] as? String == remark)
 
         // All bodies together have a bound, too: the second one finds no room.
@@ -314,6 +314,62 @@ struct PageExportTests {
         #expect(body(page, 0)?["text"] as? String == #"{"plan":"free"}"#)
         #expect(body(page, 0, "response", "bodySent")?["text"] as? String == #"{"plan":"pro"}"#)
         #expect(page.details[0]["remarks"] as? [String] == ["the response was changed before it was sent"])
+    }
+
+    @Test("Who answered is named, and a request has its cURL command, with variables for what is masked")
+    func answerers() throws {
+        let source = MemorySource()
+        let request = "GET /?api_key=k3y-value-17 HTTP/1.1\r\nHost: h\r\n\r\n"
+        let exchange = try source.add("http://h/?api_key=k3y-value-17", request: request) {
+            ($0.record.status, $0.record.flags) = (503, [.answeredLocally])
+            $0.messages.trace = [TraceEntry(stage: "block", rule: "flaky", outcome: .fired, text: "answered 503")]
+        }
+        try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n") {
+            ($0.record.status, $0.record.serverAddress) = (500, "10.0.0.1:80")
+        }
+        let whole = try page(source)
+        #expect(whole.rows[0]["by"] as? String == "rule flaky" && whole.rows[1]["by"] == nil)
+        #expect(whole.details[0]["answeredBy"] as? String == "block, rule 'flaky', not the server")
+        #expect(whole.details[1]["answeredBy"] as? String == "the server, 10.0.0.1:80")
+        #expect((whole.details[0]["curl"] as? String)?.hasPrefix("curl -H 'Host: h'") == true)
+        #expect(whole.rows[0]["flags"] as? [String] == ["local"])
+        let masked = MaskedSource(source, TextMask())
+        try masked.collectAll(exchange)
+        masked.mask.endCollecting()
+        let command = try #require(try page(source, masked: masked).details[0]["curl"] as? String)
+        #expect(command.hasPrefix(": \"${") && command.contains("\ncurl ") && !command.contains("k3y"), "\(command)")
+    }
+
+    @Test("The page's filter knows each key of the language, and what is: asks of an exchange")
+    func language() throws {
+        let page = try page(MemorySource())
+        let filter = try #require(page.facts["filter"] as? Object)
+        #expect(filter["keys"] as? [String] == Filter.reference.map(\.name))
+        let facts = try #require(filter["facts"] as? [String: [String]])
+        #expect(Set(facts.keys) == Set(Filter.properties.map(\.name)))
+        #expect(facts["local"] == ["flags", "local"] && facts["dns"] == ["failure", "dns"])
+        for key in Filter.reference {
+            #expect(PageScript.languageKeys.contains(" \(key.name): "), "\(key.name)")
+        }
+    }
+
+    @Test("Title and note are at the top, as text")
+    func note() throws {
+        var facts = SessionFacts(name: "a.sluice")
+        (facts.title, facts.note) = ("Orders <fail>", "Since Monday.\nSee </script>")
+        let page = try page(MemorySource(), facts: facts)
+        #expect(page.text.contains("<title>Orders &lt;fail&gt; – Sluice</title>"))
+        #expect(page.facts["note"] as? String == "Since Monday.\nSee </script>")
+    }
+
+    @Test("What has no difference has no changes")
+    func unchanged() throws {
+        let source = MemorySource()
+        try source.add("http://h/", request: "GET / HTTP/1.1\r\n\r\n", response: "HTTP/1.1 200 OK\r\n\r\n") {
+            $0.record.flags = [.responseChanged]
+            $0.messages.responseHeadSent = $0.messages.responseHead
+        }
+        #expect(try page(source).details[0]["difference"] == nil)
     }
 
     @Test("Tunnels, failures and exchanges in flight say what they are")

@@ -21,6 +21,9 @@ package struct BundleExport: ExchangeExport {
     private let reader: SessionReader
     private let sink: ExportSink
     private let onPacking: (Double) throws -> Void
+    /// What the user calls it, and says of it.
+    package var title: String?
+    package var note: String?
     private var work: BundleWork?
 
     /// Prepares an export; `source` is `reader` itself, or the same without its secrets.
@@ -41,7 +44,7 @@ package struct BundleExport: ExchangeExport {
 
     private mutating func begun() throws -> BundleWork {
         if let work { return work }
-        let begun = try BundleWork(source, reader, BundleExport.exports)
+        let begun = try BundleWork(source, reader, BundleExport.exports, (title, note))
         work = begun
         return begun
     }
@@ -67,7 +70,8 @@ private final class BundleWork {
     init(
         _ source: any ExchangeSource,
         _ reader: SessionReader,
-        _ exports: [(name: String, format: ExportFormat, about: String)]
+        _ exports: [(name: String, format: ExportFormat, about: String)],
+        _ words: (title: String?, note: String?)
     ) throws {
         self.reader = reader
         masked = source as? MaskedSource
@@ -76,13 +80,15 @@ private final class BundleWork {
         let other = masked.map { MaskedSource($0.original, $0.mask) }
         slice = try SessionSlice("\(directory.path)/\(ArchiveFile.bundledSession)", of: reader, other)
         story = BundleStory(session: reader.path)
+        (story.title, story.note) = words
         story.contents = [(ArchiveFile.bundledSession, "the exchanges as Sluice recorded them")]
         for (index, entry) in exports.enumerated() {
             let path = "\(directory.path)/\(entry.name)"
             let file = try OutputFile(path, isSecret: true)
             // The first one reads the source that was given, whose counts the summary has.
             let own = index == 0 ? masked : masked.map { MaskedSource($0.original, $0.mask) }
-            let destination = ExportDestination(file, path: path)
+            var destination = ExportDestination(file, path: path)
+            (destination.title, destination.note) = words
             let export = entry.format.export(own ?? reader, of: reader, to: destination)
             parts.append(Part(name: entry.name, file: file, export: export, masked: own))
             story.contents.append((entry.name, entry.about))
