@@ -119,7 +119,7 @@ extension Command {
         .repeatRequest: "replay resend again",
         .compose: "replay resend edit modify",
         .repeatAdvanced: "load test benchmark times replay",
-        .trust: "certificate ca phone qr setup proxy",
+        .trust: "certificate ca phone qr setup proxy insecure verify verification",
         .theme: "dark light color colour",
         .palette: "all menu",
         .help: "keys shortcuts bindings ?",
