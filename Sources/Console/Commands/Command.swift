@@ -30,6 +30,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case jumpKind = "jump"
     // Tools.
     case panel, draft, wider, apply, discard, preset, undo, decrypt, pass
+    case insecureHost = "insecure-host"
     case toggleTool = "toggle"
     case ruleFromExchange = "rule"
     case switchRule = "switch-rule"

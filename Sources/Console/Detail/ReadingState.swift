@@ -1,3 +1,11 @@
+/// A search in a document, and the reader's place.
+package struct SearchState: Sendable {
+    var reading: ReadingState
+    var found: FoundPlaces?
+    var foundBeside: FoundPlaces?
+    var pattern: SoughtText?
+}
+
 /// Where somebody is in a document, and how it is shown.
 package struct ReadingState: Sendable, Hashable {
     package var top = ReadingPlace()

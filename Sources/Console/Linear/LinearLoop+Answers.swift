@@ -99,6 +99,7 @@ extension LinearLoop {
     /// The host of an exchange whose number a line says in its place.
     func host(of id: ExchangeID, for command: Command) throws -> String {
         guard let record = try effects.reader?.record(id) else { throw ConsoleError(isMissing: id) }
+        if command == .insecureHost { return record.failure?.unverifiedHost ?? record.url.host }
         guard [.decrypt, .pass].contains(command) else { return record.url.authority }
         if let reason = record.noTLS { throw ConsoleError(reason) }
         return record.url.placeOfTLS

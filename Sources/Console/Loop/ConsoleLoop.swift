@@ -156,6 +156,7 @@ final class ConsoleLoop {
                 terminal.suspend()
                 takeTerminal()
             case .externalEditor(let editor): edit(editor)
+            case .editFile(let path): giveTerminal { ExternalEditor.open(path) }
             case .viewFile(let path, let isText): show(path, isText: isText)
             case .copyToTerminal(let text):
                 if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {

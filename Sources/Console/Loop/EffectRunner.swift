@@ -153,6 +153,8 @@ final class EffectRunner: Sendable {
         case .saveRules(let isForced): saveRules(isForced: isForced)
         case .saveCopy(let text, let path): saveCopy(text, path)
         case .decrypt(let host): control { [self] control in say(try await control.decrypt(host)) }
+        case .switchVerification(let host):
+            control { [self] control in say(try await control.setInsecureHost(host, isOn: nil)) }
         case .openHold(let id): openHold(id)
         case .editHold(let id, let edit): editHold(id, edit)
         case .decide(let ids, let decision): decide(ids, decision)
@@ -173,7 +175,7 @@ final class EffectRunner: Sendable {
         case .openBody(let id, let side): openBody(id, side)
         case .trust(let steps, let width): showTrust(steps, width)
         case .copyText(let text, let name, let ids): copy(text, as: name, of: ids)
-        case .copyToTerminal, .externalEditor, .viewFile, .redraw, .suspend, .quit: break
+        case .copyToTerminal, .externalEditor, .editFile, .viewFile, .redraw, .suspend, .quit: break
         }
     }
 
@@ -258,7 +260,9 @@ final class EffectRunner: Sendable {
             options.isPageChosen = options.isPageChosen && pages.contains(options.page)
             // A newer question for the same page waits for this one; any other cancels it.
             let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
-            inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options, budget)))
+            let document = builder.document(options, budget)
+            let beside = builder.beside(document.page, options, budget)
+            inbox.send(.detail(generation: generation, id, pages: pages, document, beside: beside))
         }
     }
 

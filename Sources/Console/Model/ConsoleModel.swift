@@ -211,6 +211,8 @@ package struct Notice: Sendable, Hashable {
     var isRead = false
     /// Whether it came unasked, so that it lets an answer to a key be read first.
     var isNews = false
+    /// Whether it only says that a key means nothing, which is not worth keeping.
+    var isAboutKey = false
     /// The column of a typed text that is wrong, from 0.
     var column: Int?
 }

@@ -37,6 +37,16 @@ package struct DetailState: Sendable {
     var isSearchedAnew = false
     /// Where that is in the document.
     package var found: FoundPlaces?
+    /// The page beside this one, if request and response are shown beside each other; it has not the keys.
+    package var beside: Half?
+
+    /// A page beside the one with the keys.
+    package struct Half: Sendable {
+        package var document: DetailDocument?
+        package var shown: Shown?
+        package var reading = ReadingState()
+        package var found: FoundPlaces?
+    }
 
     /// An exchange, its page and how that is shown.
     package struct Shown: Sendable, Hashable {

@@ -147,6 +147,10 @@ package struct PromptState: Sendable {
     /// Earlier texts, the newest last; the index of the one in the line, their count for none.
     package var history: [String] = []
     package var historyIndex = 0
+    /// The search before its text was typed, which is shown again if the prompt is left; `nil` while nothing was typed.
+    var before: SearchState?
+    /// Whether it is at the top, as what it finds is in the lowest rows.
+    var isHigh = false
 
     package init(command: Command, title: String, line: LineEditor, prefix: String = "") {
         (self.command, self.title, self.line, self.prefix) = (command, title, line, prefix)

@@ -47,6 +47,8 @@ package enum Effect: Sendable {
     case saveRules(isForced: Bool)
     case saveCopy(String, path: String)
     case decrypt(String)
+    /// Stops verifying the certificate of a host, or verifies it again.
+    case switchVerification(String)
     case openHold(String)
     case editHold(String, HoldChange)
     case decide([String], HoldDecision)
@@ -77,6 +79,8 @@ package enum Effect: Sendable {
     /// A text that is at hand; of exchanges where it is shown of them.
     case copyText(String, as: String, of: [ExchangeID] = [])
     case externalEditor(EditorState)
+    /// Opens a file in the user's own editor.
+    case editFile(String)
     case copyToTerminal(String)
     case redraw, suspend, quit
 }

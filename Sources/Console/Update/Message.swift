@@ -34,7 +34,7 @@ package enum Message: Sendable {
     /// A file of the profile was made or changed by another program, so overwriting it needs a question.
     case rulesConflict(SavingConflict, String)
     case rulesNotSaved(String)
-    case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
+    case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument, beside: DetailDocument? = nil)
     /// A text to read, and the topic of the guide that it is about.
     case report(title: String, DetailDocument, topic: String? = nil)
     case editor(EditorState)

@@ -47,6 +47,7 @@ extension ConsoleModel {
         case .tunnel, .decryptedTunnel, .failedHandshake: fitting += [.decrypt, .why, .trust]
         case .http, .webSocket, .upgraded, .malformed: break
         }
+        if record.failure?.unverifiedHost != nil { fitting.append(.insecureHost) }
         if record.state == .failed || record.state == .blocked || record.status >= 400 {
             fitting += [.why, .repeatRequest, .compose]
         }

@@ -14,9 +14,12 @@ extension ConsoleModel {
     func openTrust() -> [Effect] { [.trust(FirstSteps(self), width: reportWidth)] }
 
     mutating func openMessages() -> [Effect] {
-        let spans = notices.reversed().map { Span($0.text, $0.kind == .error ? .failure : .text) }
-        let lines = (spans.isEmpty ? [Span("Nothing so far.", .faint)] : spans).map { DetailLine([$0]) }
-        return report("Messages, the newest first", DetailDocument(lines: lines))
+        let lines = notices.reversed().filter { !$0.isAboutKey }.map { notice in
+            let time = Span("\(Timestamp.timeOfDay(notice.at))  ", .faint)
+            return DetailLine([time, Span(notice.text, notice.kind == .error ? .failure : .text)])
+        }
+        let none = [DetailLine([Span("Nothing so far.", .faint)])]
+        return report("Messages, the newest first", DetailDocument(lines: lines.isEmpty ? none : lines))
     }
 
     /// Whether quitting loses changed rules; a proxy that runs elsewhere keeps its own.

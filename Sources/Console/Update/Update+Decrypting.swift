@@ -68,6 +68,18 @@ extension ConsoleModel {
         }
     }
 
+    /// Stops verifying the certificate of a server from the next request on, or verifies it again.
+    mutating func switchVerification(_ host: String?) -> [Effect] {
+        if let host { return [.switchVerification(host)] }
+        guard let record = selectedRecord, !isTreeInUse else {
+            return refuse("Select an exchange, or name a host: \(Command.insecureHost.rawValue) HOST.")
+        }
+        if let host = record.failure?.unverifiedHost { return [.switchVerification(host)] }
+        let url = record.sentURL ?? record.url
+        guard url.scheme != "http" else { return refuse("This exchange is plain HTTP: there is no certificate.") }
+        return [.switchVerification(url.host)]
+    }
+
     private mutating func refuseHost(_ place: String) -> [Effect] {
         refuse("'\(place.prefix(80))' is no host, nor a host and a port, such as api.example.com or localhost:8443.")
     }

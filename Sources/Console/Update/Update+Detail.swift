@@ -5,7 +5,9 @@ import Terminal
 
 /// The open exchange: what of it is read, and how its page takes the place of another.
 extension ConsoleModel {
-    var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - DocumentView.margin) }
+    var detailWidth: Int { columns(Layout(self, withDetail: true).detail.width) }
+
+    private func columns(_ width: Int) -> Int { max(20, width - DocumentView.margin) }
 
     /// Whether an exchange may still grow.
     func isInFlight(_ id: ExchangeID) -> Bool {
@@ -34,10 +36,14 @@ extension ConsoleModel {
         if detail.id != id || detail.isSearchedAnew { beginDetail(of: id) }
         detail.generation += 1
         detail.options.width = detailWidth
+        let room = Layout(self, withDetail: true).detail.width
+        let isWide = !isLinear && room >= DetailView.besideFrom
+        detail.options.besideWidth = isWide ? columns((room - 1) / 2) : nil
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
         detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
         detail.options.wayToTrust = way(to: .trust)
+        detail.options.wayToSkip = whyNot(.insecureHost) == nil ? way(to: .insecureHost) : nil
         detail.options.wayToWhole = isLinear ? nil : "\(way(to: .findInDetail, in: .detail)) and . show all"
         detail.options.held = heldSide(id)
         detail.options.isLive = isLive
@@ -58,6 +64,7 @@ extension ConsoleModel {
         detail.options.bodyForm = detail.wantedForm
         detail.options.page = detail.wantedPage ?? .overview
         detail.options.isPageChosen = detail.wantedPage != nil || isLinear
+        detail.options.prefersMessages = !isLinear
         // A hit of the search in bodies opens where it is.
         detail.options.bodyText = list.query.bodyText.flatMap { $0 == detail.sought && !isLinear ? $0 : nil }
     }
@@ -79,6 +86,7 @@ extension ConsoleModel {
 
     mutating func show(
         _ document: DetailDocument,
+        beside: DetailDocument? = nil,
         _ pages: [DetailPage],
         of id: ExchangeID,
         _ generation: Int
@@ -98,18 +106,63 @@ extension ConsoleModel {
             tell("Exchange \(id) has no page '\(page)'. There are: \(names).", .error)
             detail.options.page = document.page ?? .overview
         }
-        let shown = DetailState.Shown(
+        guard let beside else {
+            detail.beside = nil
+            take(document, of: id)
+            return []
+        }
+        // The keys may have gone to the other page in the meantime.
+        let isTurned = beside.page == detail.options.page
+        let (own, other) = isTurned ? (beside, document) : (document, beside)
+        let shown = self.shown(other, of: id)
+        if detail.beside?.shown?.id != id || detail.beside?.shown?.page != shown.page {
+            detail.beside = DetailState.Half(shown: shown)
+        }
+        take(own, of: id)
+        exchangeHalves()
+        take(other, of: id)
+        exchangeHalves()
+        return []
+    }
+
+    private func shown(_ document: DetailDocument, of id: ExchangeID) -> DetailState.Shown {
+        DetailState.Shown(
             id: id,
             page: document.page ?? detail.options.page,
             form: document.bodyForm ?? detail.options.bodyForm,
             version: detail.options.version
         )
+    }
+
+    /// Gives the keys to the other one of the pages that are beside each other.
+    mutating func turnToOtherHalf() {
+        exchangeHalves()
+        choose(detail.page)
+    }
+
+    private mutating func exchangeHalves() {
+        guard let other = detail.beside, let page = other.shown?.page else { return }
+        detail.beside = DetailState.Half(
+            document: detail.document,
+            shown: detail.shown,
+            reading: detail.reading,
+            found: detail.found
+        )
+        (detail.document, detail.shown) = (other.document, other.shown)
+        (detail.reading, detail.found) = (other.reading, other.found)
+        detail.options.page = page
+    }
+
+    private mutating func take(_ document: DetailDocument, of id: ExchangeID) {
+        let shown = shown(document, of: id)
         let isHit = detail.options.bodyText != nil
         (detail.options.page, detail.options.bodyForm) = (shown.page, shown.form)
         (detail.options.isPageChosen, detail.options.bodyText) = (true, nil)
-        let isOther = detail.shown?.id != id || detail.shown?.page != shown.page
-        detail.reading = isOther ? opened(document) : kept(document, shown)
-        (detail.document, detail.shown) = (document, shown)
+        let before = detail.shown
+        let isOther = before?.id != id || before?.page != shown.page
+        detail.shown = shown
+        detail.reading = isOther ? opened(document) : kept(document, shown, before)
+        detail.document = document
         detail.found = detail.pattern.map { FoundPlaces($0, in: document) }
         if isOther, shown.page == .messages, !isLinear, isInFlight(id) {
             (detail.options.showsNewest, detail.reading.follows) = (true, true)
@@ -124,7 +177,6 @@ extension ConsoleModel {
                 reading.reveal(in: rows, height: height)
             }
         }
-        return []
     }
 
     /// The reader's place in a page that was not open: its beginning, with the sections folded as the user had them.
@@ -147,8 +199,12 @@ extension ConsoleModel {
     }
 
     /// The reader's place in a page that was read again, or whose body now has another form.
-    private func kept(_ document: DetailDocument, _ shown: DetailState.Shown) -> ReadingState {
-        guard let old = detail.document, let before = detail.shown else { return opened(document) }
+    private func kept(
+        _ document: DetailDocument,
+        _ shown: DetailState.Shown,
+        _ before: DetailState.Shown?
+    ) -> ReadingState {
+        guard let old = detail.document, let before else { return opened(document) }
         let rows = DocumentView.rows(old, detail.reading.folds, wraps: wraps, in: detailBody)
         let place = rows.clamped(detail.reading.cursor)
         guard before.form != shown.form, rows.visible.indices.contains(place.line),
@@ -201,17 +257,24 @@ extension ConsoleModel {
         let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
         if let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) { return page }
         let pages = isLinear ? DetailPage.allCases : detail.pages
-        tell("There is no page '\(word.prefix(40))': \(pages.map(\.rawValue).joined(separator: ", ")).", .error)
+        let names = pages.enumerated().map { isLinear ? $1.rawValue : "\($0 + 1) \($1.rawValue)" }
+        tell("No page '\(word.prefix(40))' here (\(names.joined(separator: ", ")))", .error)
         return nil
     }
 
     /// Makes a page the one that is shown of this exchange and of those that are opened next.
     mutating func choose(_ page: DetailPage) {
         (detail.wantedPage, detail.options.page) = (page, page)
-        detail.options.isPageChosen = true
+        (detail.options.isPageChosen, detail.options.prefersMessages) = (true, false)
     }
 
     private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
+        if id == nil, let beside = detail.beside?.shown, beside.id == detail.id, beside.page == page {
+            turnToOtherHalf()
+            return []
+        }
+        // What was chosen for this exchange is shown, whatever it has.
+        if let id, detail.id != id { beginDetail(of: id) }
         choose(page)
         // The page that is open begins anew too, folded as it began.
         (detail.reading, detail.shown) = (ReadingState(), nil)

@@ -25,6 +25,7 @@ extension ConsoleModel {
         switch overlays.last {
         case .picker: return take(Key(lines < 0 ? .up : .down))
         case nil where layout.detail.contains(x: mouse.x, y: mouse.y), .report:
+            turn(to: mouse)
             return readFurther(lines) { $0.scroll(lines, in: $1, height: $2, follows: false) }
         case .some: return move(by: lines)
         case nil: break
@@ -146,6 +147,7 @@ extension ConsoleModel {
             return []
         }
         openDetail()
+        turn(to: mouse)
         var isAgain = false
         readDetail { reading, rows, _ in
             let target = rows.moved(reading.top, by: line)
@@ -154,6 +156,11 @@ extension ConsoleModel {
             reading.cursor = target
         }
         return isAgain ? toggleFold() : []
+    }
+
+    /// Gives the keys to the page under the mouse, if it is beside the one that has them.
+    private mutating func turn(to mouse: MouseEvent) {
+        if overlays.isEmpty, detailHalves.other?.contains(x: mouse.x, y: mouse.y) == true { turnToOtherHalf() }
     }
 
     private mutating func drag(to mouse: MouseEvent) -> [Effect] {

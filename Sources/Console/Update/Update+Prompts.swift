@@ -7,7 +7,10 @@ import Tools
 /// Prompts: typing into one, completing what is typed, and what becomes of a mistake.
 extension ConsoleModel {
     mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
-        if key.isCancel { return goBack() }
+        if key.isCancel {
+            endPreview(prompt)
+            return goBack()
+        }
         var prompt = prompt
         let completing = prompt.completing
         prompt.completing = nil
@@ -25,6 +28,7 @@ extension ConsoleModel {
             case .moved: break
             case .changed:
                 prompt.forgetMistake()
+                preview(&prompt)
                 if prompt.command == .openSession, prompt.line.text == "+" {
                     let (effects, refusal) = closeTop { $0.perform(.importSession, nil) }
                     guard let refusal else { return effects }

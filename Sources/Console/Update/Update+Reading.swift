@@ -4,7 +4,12 @@ import Terminal
 
 /// Moving, folding and searching in a text: the uppermost report, else the open exchange.
 extension ConsoleModel {
-    var detailBody: Rect { Layout(self, withDetail: true).detail.splitTop(1).1 }
+    var detailBody: Rect { detailHalves.own }
+
+    /// The places of the page that has the keys and of the one beside it.
+    var detailHalves: (own: Rect, other: Rect?) {
+        DetailView.halves(self, in: Layout(self, withDetail: true).detail.splitTop(1).1)
+    }
 
     var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
     var reportRows: Int { max(1, reportBody.height) }
@@ -217,7 +222,12 @@ extension ConsoleModel {
             replaceTop(by: .report(report))
         } else {
             (detail.sought, detail.pattern, detail.reading.match) = (text, pattern, nil)
-            detail.found = pattern.flatMap { pattern in detail.document.map { FoundPlaces(pattern, in: $0) } }
+            func places(_ document: DetailDocument?) -> FoundPlaces? {
+                pattern.flatMap { pattern in document.map { FoundPlaces(pattern, in: $0) } }
+            }
+            detail.found = places(detail.document)
+            let beside = places(detail.beside?.document)
+            detail.beside?.found = beside
             if !isLinear { openDetail() } else { isDetailFocused = true }
         }
         return pattern == nil ? [] : findAgain()
@@ -225,18 +235,113 @@ extension ConsoleModel {
 
     mutating func findAgain(forward: Bool = true) -> [Effect] {
         let text = soughtHere
+        if !isInReport, detail.found?.all.isEmpty == true, detail.beside?.found?.all.isEmpty == false,
+            detailHalves.other != nil
+        {
+            turnToOtherHalf()
+        }
         var found = detail.found
         if case .report(let report)? = overlays.last { found = report.found }
-        guard let found else { return refuse("Nothing is searched for yet; \(way(to: .findInDetail)) finds a text.") }
+        guard let found else { return goToDifference(forward: forward) }
         let end = found.end.map { "; the search was given up at line \($0 + 1), as it takes too long" } ?? ""
         var index: Int?
         read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
         guard let index else { return refuse("'\(text.prefix(60))' is not in what is shown\(end).") }
         // On lines, all matches are written.
         if isLinear { return [] }
-        let place: Context = isInReport ? .report : .detail
-        let ways = "\(way(to: .findNext, in: place)) and \(way(to: .findPrevious, in: place)) go on"
-        tell("\(index + 1) of \(found.all.count) places with '\(text.prefix(40))'; \(ways)\(end).")
+        tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
         return []
+    }
+
+    private var findKeys: String {
+        let place: Context = isInReport ? .report : .detail
+        return "\(way(to: .findNext, in: place))/\(way(to: .findPrevious, in: place))"
+    }
+
+    /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
+    private mutating func goToDifference(forward: Bool) -> [Effect] {
+        guard let document = openText, document.page == .difference, !isLinear else {
+            return refuse("Nothing is searched for yet; \(way(to: .findInDetail)) finds a text.")
+        }
+        let places = document.differences.map { line in
+            let end = TextMark(span: document.lines[line].spans.count, offset: 0)
+            return FoundPlace(line: line, range: TextMark(span: 0, offset: 0)..<end)
+        }
+        var index: Int?
+        read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
+        guard let index else { return refuse("There is no difference here.") }
+        tell("Difference \(index + 1) of \(places.count) (\(findKeys))")
+        return []
+    }
+
+    // MARK: - Searching while a text is typed
+
+    /// What the open text and its reader's place were before a text to find was typed.
+    private var searchState: SearchState {
+        if case .report(let report)? = overlays.last {
+            return SearchState(reading: report.reading, found: report.found)
+        }
+        return SearchState(
+            reading: detail.reading,
+            found: detail.found,
+            foundBeside: detail.beside?.found,
+            pattern: detail.pattern
+        )
+    }
+
+    private mutating func restore(_ state: SearchState) {
+        if case .report(var report)? = overlays.last {
+            (report.reading, report.found) = (state.reading, state.found)
+            replaceTop(by: .report(report))
+        } else {
+            (detail.reading, detail.found, detail.pattern) = (state.reading, state.found, state.pattern)
+            detail.beside?.found = state.foundBeside
+        }
+    }
+
+    /// Takes what was found for the typed text back, as the prompt is left.
+    mutating func endPreview(_ prompt: PromptState) {
+        guard let before = prompt.before, !overlays.isEmpty else { return }
+        overlays.removeLast()
+        restore(before)
+        overlays.append(.prompt(prompt))
+    }
+
+    /// Marks what the typed text finds, and scrolls to the first match after the place where the reader was.
+    mutating func preview(_ prompt: inout PromptState) {
+        guard prompt.command == .findInDetail, !overlays.isEmpty else { return }
+        overlays.removeLast()
+        let before = prompt.before ?? searchState
+        prompt.before = before
+        prompt.hint = ""
+        restore(before)
+        let text = prompt.line.text
+        let isPath = !isInReport && text.hasPrefix(".")
+        let pattern = isPath ? nil : try? SoughtText.reading(text)
+        let found = pattern.flatMap { pattern in openText.map { FoundPlaces(pattern, in: $0) } }
+        if case .report(var report)? = overlays.last {
+            report.found = found
+            replaceTop(by: .report(report))
+        } else {
+            let beside = pattern.flatMap { pattern in detail.beside?.document.map { FoundPlaces(pattern, in: $0) } }
+            (detail.pattern, detail.found) = (pattern, found)
+            detail.beside?.found = beside
+        }
+        if let found {
+            var index: Int?
+            read { reading, rows, height in
+                index = reading.goToMatch(forward: true, among: found.all, in: rows, height: height)
+                let row = rows.distance(from: rows.clamped(reading.top), to: reading.cursor, most: height)
+                prompt.isHigh = row > height - 6
+            }
+            prompt.hint = index.map { "Match \($0 + 1) of \(found.all.count)" } ?? "No match"
+        }
+        overlays.append(.prompt(prompt))
+    }
+
+    /// The text that is open: that of the uppermost report, or the page that has the keys.
+    private var openText: DetailDocument? {
+        if case .report(let report)? = overlays.last { return report.document }
+        return detail.document
     }
 }

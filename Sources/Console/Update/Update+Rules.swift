@@ -64,8 +64,20 @@ extension ConsoleModel {
         case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.key)
         case (.character("p"), []) where panel.tool.presets != nil: return perform(.preset, nil)
         case (.character("s"), .control): return saveProfile(nil)
+        case (.character("f"), []) where panel.tool.answersFrom != nil: return editAnswer(panel)
         default: return nil
         }
+    }
+
+    /// Opens the file that the selected rule answers from in the user's editor.
+    private mutating func editAnswer(_ panel: PanelState) -> [Effect]? {
+        let entries = RuleEditing.rules(of: panel.tool, in: rules.texts)
+        guard entries.indices.contains(panel.selected), let key = panel.tool.answersFrom else { return nil }
+        let entry = entries[panel.selected]
+        let file = RuleText(entry.rule.yaml).word(key) ?? ""
+        let path = RuleText.path(file, inProfile: rules.texts[entry.text].file)
+        guard !file.isEmpty, !path.hasSuffix("/") else { return refuse("This rule does not name a single file.") }
+        return [.editFile(path)]
     }
 
     mutating func editRule(_ index: Int, of tool: Tool) -> [Effect] {

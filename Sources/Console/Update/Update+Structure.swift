@@ -5,6 +5,10 @@ import Terminal
 /// Sequence and structure: the tree by host and path.
 extension ConsoleModel {
     mutating func switchView(_ argument: String?) -> [Effect] {
+        if argument == nil, context == .detail, detailHalves.other != nil {
+            turnToOtherHalf()
+            return []
+        }
         view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
         isDetailFocused = false
         // An exchange that has the screen alone gives way to the view.

@@ -47,8 +47,8 @@ extension ConsoleModel {
         case .rulesNotSaved(let words):
             rules.endsWhenSaved = false
             tell(words, .error)
-        case .detail(let generation, let id, let pages, let document):
-            return show(document, pages, of: id, generation)
+        case .detail(let generation, let id, let pages, let document, let beside):
+            return show(document, beside: beside, pages, of: id, generation)
         case .report(let title, let document, let topic): return report(title, document, topic: topic)
         case .editor(let editor): return open(editor)
         case .ruleRemark(let text, let words, let isWrong):
@@ -213,7 +213,7 @@ extension ConsoleModel {
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
             guard let prefix else { return refuseOutsideList(key) }
-            return refuse("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
+            return refuseKey("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
         }
     }
 
@@ -221,11 +221,17 @@ extension ConsoleModel {
     private mutating func refuseOutsideList(_ key: Key) -> [Effect] {
         guard context == .detail, case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
             let entry = CommandTable.entry(binding.command)
-        else { return refuse("\(key.spelling) means nothing here; \(way(to: .help)) lists the keys.") }
+        else { return refuseKey("\(key.spelling) means nothing here; \(way(to: .help)) lists the keys.") }
         let argument = binding.argument
         let words = ":\(binding.command.rawValue)\(argument.map { " \($0)" } ?? "")"
         let way = keymap.keys(for: binding.command, argument: argument, in: .detail).first ?? words
-        return refuse("\(key.spelling) works only in the list (\(entry.title)); here it is \(way).")
+        return refuseKey("\(key.spelling) works only in the list (\(entry.title)); use \(way).")
+    }
+
+    private mutating func refuseKey(_ words: String) -> [Effect] {
+        tell(words, .error)
+        notices[notices.count - 1].isAboutKey = true
+        return []
     }
 
     private mutating func paste(_ text: String) -> [Effect] {

@@ -4,6 +4,19 @@ import Text
 
 /// The open exchange: the names of its pages, and the lines of one.
 enum DetailView {
+    /// The narrowest detail in which request and response are shown beside each other.
+    static let besideFrom = 160
+
+    /// The places of the page that has the keys and of the one beside it, if there is one; the request is at the left.
+    static func halves(_ model: ConsoleModel, in body: Rect) -> (own: Rect, other: Rect?) {
+        guard body.width >= besideFrom, let other = model.detail.beside?.shown?.page,
+            other == model.detail.page.counterpart
+        else { return (body, nil) }
+        let (left, rest) = body.splitLeft((body.width - 1) / 2)
+        let right = rest.splitLeft(1).1
+        return other == .request ? (right, left) : (left, right)
+    }
+
     typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
 
     /// The names of the pages above the lines, and their columns: whole names, where these do not fit short ones, where
@@ -34,10 +47,14 @@ enum DetailView {
         let hasKeys = model.context == .detail
         // Below the list, the names are in the line between the two.
         if top.y > 0, Layout(model).isBelow { screen.fill(top, with: "─", style: theme.frame) }
+        let hasOther = halves(model, in: body).other != nil
         let tabs = tabs(model, width: rect.width)
         for tab in tabs {
             let selection = hasKeys ? theme.selection : theme.dimSelection
-            let style = tab.page == model.detail.page ? selection.with(.bold) : theme.style(.label)
+            let isBeside = hasOther && tab.page == model.detail.page.counterpart
+            let style =
+                tab.page == model.detail.page
+                ? selection.with(.bold) : isBeside ? theme.dimSelection : theme.style(.label)
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
         let used = tabs.last?.range.upperBound ?? 0
@@ -50,14 +67,28 @@ enum DetailView {
             screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
             return
         }
-        let view = DocumentView(
-            document: document,
-            found: model.detail.found,
-            wraps: model.wraps,
-            hasCursor: hasKeys,
-            look: model.look
-        )
-        view.draw(model.detail.reading, in: body, on: &screen)
+        func draw(
+            _ document: DetailDocument,
+            _ found: FoundPlaces?,
+            _ reading: ReadingState,
+            in rect: Rect,
+            _ own: Bool
+        ) {
+            let view = DocumentView(
+                document: document,
+                found: found,
+                wraps: model.wraps,
+                hasCursor: hasKeys && own,
+                look: model.look
+            )
+            view.draw(reading, in: rect, on: &screen)
+        }
+        let (own, other) = halves(model, in: body)
+        draw(document, model.detail.found, model.detail.reading, in: own, true)
+        guard let other, let beside = model.detail.beside, let document = beside.document else { return }
+        let between = Rect(x: min(own.maxX, other.maxX), y: body.y, width: 1, height: body.height)
+        screen.fill(between, with: "│", style: theme.frame)
+        draw(document, beside.found, beside.reading, in: other, false)
     }
 
     /// Only what is not as usual.

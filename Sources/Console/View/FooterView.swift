@@ -92,11 +92,12 @@ enum FooterView {
         }
         switch model.overlays.last {
         case .panel(let panel):
+            let file = panel.tool.answersFrom != nil ? [("f", "edit file")] : []
             let preset = panel.tool.presets != nil ? [("p", "preset")] : []
             return [
                 ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
                 ("o", "tool on/off"),
-            ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
+            ] + preset + file + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
         case .holds:
             return holdHints(model) + [("esc", "close")]
         case .editor(let editor):
@@ -119,7 +120,8 @@ enum FooterView {
         case .report(let report):
             let pages: [Hint] = report.pages.isEmpty ? [] : [("tab 1…0", "page")]
             let guide = report.isHelp ? [help(model)].compactMap(\.self) : []
-            return [("↑ ↓", "move")] + pages + [("/", "find"), ("esc", "close"), ("c", "copy")] + guide
+            let differences: [Hint] = report.document.page == .difference ? [("n N", "difference")] : []
+            return [("↑ ↓", "move")] + pages + differences + [("/", "find"), ("esc", "close"), ("c", "copy")] + guide
         case nil: break
         }
         if model.filter.isEditing {
@@ -140,6 +142,11 @@ enum FooterView {
             return (key, entry.short)
         }
         let usual = times + commands
+        if model.selectedRecord?.failure?.unverifiedHost != nil, model.whyNot(.insecureHost) == nil,
+            let key = model.keymap.keys(for: .insecureHost, in: context).first
+        {
+            return [(key, "trust anyway")] + usual
+        }
         guard model.refusedRecord?.flags.contains(.certificateRefused) == true, model.whyNot(.decrypt) == nil,
             let key = model.keymap.keys(for: .decrypt, in: context).first
         else { return usual }

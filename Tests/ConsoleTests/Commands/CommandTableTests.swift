@@ -73,9 +73,9 @@ struct CommandTableTests {
             #expect(model.told.hasPrefix("\(key) works only in the list ("), "\(model.told)")
         }
         model.press("t")
-        #expect(model.told.hasSuffix("here it is x t."))
+        #expect(model.told.hasSuffix("use x t."))
         model.press("p")
-        #expect(model.told.hasSuffix("here it is :repeat."))
+        #expect(model.told.hasSuffix("use :repeat."))
         #expect(model.perform(.repeatRequest, nil).words == ["send 3"])
     }
 

@@ -31,6 +31,8 @@ extension Effect {
         case .editHold(let id, .draft): "edited \(id)"
         case .editHold(let id, .words(let words)): "edit \(id) \(words)"
         case .decrypt(let host): "decrypt \(host)"
+        case .editFile(let path): "edit file \(path)"
+        case .switchVerification(let host): "verify or not \(host)"
         case .edit(.delete(.exchanges(let ids), _)): "delete \(ids.map(\.description).joined(separator: " "))"
         case .edit(.delete(.branch(let node), _)): "delete below \(node.site ?? "root")"
         case .edit(.clear(let query)): "clear \(query.filter.description)"

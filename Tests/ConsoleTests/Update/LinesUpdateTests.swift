@@ -132,7 +132,7 @@ struct LinesUpdateTests {
             (.goTo, nil, "go needs ID: Number of the exchange"),
             (.filter, nil, "filter needs EXPRESSION"), (.export, "har", "export needs FORMAT [SCOPE] [secrets] FILE"),
             (.list, "x", "list takes a number"), (.saveBody, "1 a b", "A file's name is one word"),
-            (.show, "1 nothing", "There is no page 'nothing'"), (.help, "nothing", "There is no command 'nothing'"),
+            (.show, "1 nothing", "No page 'nothing' here"), (.help, "nothing", "There is no command 'nothing'"),
         ] as [(Command, String?, String)] {
             #expect(says(&model, command, argument) == [], "\(command)")
             #expect(model.told.hasPrefix(told), "\(command): \(model.told)")

@@ -59,7 +59,7 @@ struct TaskUpdateTests {
         model.press("enter", "5")
         #expect(model.told == "")
         #expect(answer(&model, .response, [.overview, .response]) == [])
-        #expect(model.told == "There is no page '5': overview, response.")
+        #expect(model.told == "No page '5' here (1 overview, 2 response)")
         #expect(model.detail.page == .response)
         model.press("esc", "g", "enter")
         model.press("5", "space")

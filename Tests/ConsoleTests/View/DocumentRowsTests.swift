@@ -261,7 +261,7 @@ struct DocumentRowsTests {
         model.press("G")
         #expect(ConsoleView.draw(model).text.contains("{\"id\":159999}]"))
         _ = model.perform(.findInDetail, "130000")
-        #expect(model.told.hasPrefix("1 of 1 places"))
+        #expect(model.told.hasPrefix("Match 1 of 1"))
         let row = ConsoleView.draw(model).text.split(separator: "\n").first { $0.hasPrefix("»") }
         #expect(row?.contains("130000") == true)
         model.press("g")

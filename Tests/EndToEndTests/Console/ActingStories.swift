@@ -64,7 +64,7 @@ extension UserStories.Consoles {
             let console = try await LiveConsole(size: Self.small, scratch: scratch)
             try await console.screen.send("U", waitFor: "The rules are those of sluice-rules.yaml")
             #expect(try await console.visit(nginx, "/blocked").status == 403)
-            try await console.screen.send(Keys.control("d"), waitFor: "is passed through unread from its next")
+            try await console.screen.send(Keys.control("d"), waitFor: "will not be decrypted")
             _ = try await console.answer("https://localhost:\(nginx.secure)/passed")
             try await console.screen.row(containing: "CONNECT", "not decrypted")
             try await console.screen.send(Keys.control("s"), waitFor: "Saved to")

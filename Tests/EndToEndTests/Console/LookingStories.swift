@@ -186,7 +186,7 @@ extension UserStories.Consoles {
             try await console.screen.send("N", waitFor: "1 of 2 places")
             // The headers that were unfolded are so in the next exchange; letters that send do nothing here.
             try await console.screen.send("gjz", waitFor: "▾Headers")
-            try await console.screen.send("p", waitFor: "here it is :repeat.")
+            try await console.screen.send("p", waitFor: "use :repeat.")
             try await console.screen.send(" ", waitFor: "second row 10")
             try await console.screen.wait(for: "▾Headers")
             try await console.screen.send("\u{7F}", waitFor: " row 10")

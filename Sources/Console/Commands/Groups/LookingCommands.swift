@@ -17,9 +17,9 @@ extension CommandTable {
             .says(.counts),
         Row(.findInDetail, "Find text in what is open", ["f", "/"], .shownText, do: .asking { $0.find($1) })
             .at(texts).only(["/"], at: [.detail, .report]).short("find", at: [.detail]).says(.matches).unless(\.noText),
-        Row(.findNext, "To the next match", ["n"], do: .plain { $0.findAgain() })
+        Row(.findNext, "To the next match; in a comparison, to the next change", ["n"], do: .plain { $0.findAgain() })
             .at(texts).says(.matches).unless(\.noText),
-        Row(.findPrevious, "To the match before", ["N"], do: .plain { $0.findAgain(forward: false) })
+        Row(.findPrevious, "To the match or change before", ["N"], do: .plain { $0.findAgain(forward: false) })
             .at([.detail, .report]).says(.matches).unless(\.noText),
         Row(.jumpKind, "Choose the kind to go to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
             .short("jump", at: [.list]),
@@ -32,8 +32,14 @@ extension CommandTable {
         Row(.nextPage, "The next page of the detail", [">"], do: .plain { $0.turnPage(1) })
             .says(.detail).unless(\.noDetail),
         Row(.previousPage, "The page before", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
-        Row(.bodyForm, "Body as pretty, raw or hex", ["v"], .bodyForm, do: .with { $0.setBodyForm($1) })
-            .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
+        Row(
+            .bodyForm,
+            "Body as pretty, raw, hex, or hex of the undecoded bytes",
+            ["v"],
+            .bodyForm,
+            do: .with { $0.setBodyForm($1) }
+        )
+        .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
         Row(.version, "As received or as sent", ["s"], .version, do: .with { $0.setVersion($1) })
             .short("received/sent", at: [.detail]).says(.detail).unless(\.noDetail),
         Row(.fold, "Fold or unfold a block", ["z", "enter"], do: .plain { $0.toggleFold() })

@@ -69,6 +69,13 @@ extension CommandTable {
         ).unless(\.noSteering),
         Row(.pass, "Pass a host through unread", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
         Row(
+            .insecureHost,
+            "Go on without verifying the server's certificate, or verify it again",
+            ["ctrl-t"],
+            .host,
+            do: .with { $0.switchVerification($1) }
+        ).unless(\.noSteering),
+        Row(
             .breakEverything,
             "Hold every request and response, or stop that",
             ["ctrl-k"],

@@ -26,16 +26,22 @@ enum OverlayView {
         }
     }
 
-    /// Draws an empty frame in the middle of the screen, at most as large as the screen; returns its inside.
+    /// Where a frame is; the raw value is how many halves of the free rows are above it.
+    enum Place: Int {
+        case top, middle, bottom
+    }
+
+    /// Draws an empty frame, by default in the middle of the screen, at most as large as the screen; returns its inside.
     static func frame(
         _ title: String,
         width: Int,
         height: Int,
+        at place: Place = .middle,
         _ model: ConsoleModel,
         on screen: inout CellBuffer
     ) -> Rect {
         let theme = model.look.theme
-        let (rect, inside) = place(width: width, height: height, model.size)
+        let (rect, inside) = OverlayView.place(width: width, height: height, at: place, model.size)
         screen.fill(rect, style: .plain)
         screen.cursor = nil
         guard inside != rect else { return rect }
@@ -53,14 +59,15 @@ enum OverlayView {
     }
 
     /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are equal.
-    static func place(width: Int, height: Int, _ screen: Size) -> (frame: Rect, inside: Rect) {
+    static func place(width: Int, height: Int, at place: Place = .middle, _ screen: Size) -> (frame: Rect, inside: Rect)
+    {
         let footer = screen.height >= 8 ? 2 : 0
         let outer = Size(
             width: min(screen.width, width + 4),
             height: min(max(1, screen.height - footer), height + 2)
         )
         let x = (screen.width - outer.width) / 2
-        let y = (screen.height - footer - outer.height) / 2
+        let y = (screen.height - footer - outer.height) * place.rawValue / 2
         let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
         guard rect.height >= 3, rect.width >= 6 else { return (rect, rect) }
         return (rect, Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2))

@@ -26,7 +26,7 @@ extension UserStories.Consoles.TaskStories {
         ),
         TaskStory(
             task: "find in body, next match",
-            sees: "2 of 2 places with 'name'",
+            sees: "Match 2 of 2",
             hears: "Grace",
             after: { try await $0.console.screen.row(containing: "»", "Grace") }
         ),
@@ -293,8 +293,8 @@ extension UserStories.Consoles.TaskStories {
         TaskStory(
             task: "decrypt a host",
             before: { bench in
-                try await bench.press([.key("ctrl-d")], waits: ["ctrl-d": "is passed through unread"])
-                try await bench.lines.says("pass last", until: "is passed through unread")
+                try await bench.press([.key("ctrl-d")], waits: ["ctrl-d": "will not be decrypted"])
+                try await bench.lines.says("pass last", until: "will not be decrypted")
                 let server = ["--cacert", try await TestAuthority.shared.root, "\(bench.site)/unread"]
                 for answers in [try await bench.console.answers([server]), try await bench.lines.answers([server])] {
                     #expect(answers[0].status == 200)
