@@ -167,7 +167,7 @@ struct HelpTests {
         "Words count by how they match: a title's beginning, a word of it, a word for the same thing, letters",
         arguments: [
             ("expand", ["unfold-all", "fold"]), ("back", ["back", "back-to-live"]), ("unfold", ["unfold-all", "fold"]),
-            ("all commands", ["palette"]), ("slow bandwidth", ["preset"]), ("insec", ["trust"]),
+            ("all commands", ["palette"]), ("slow bandwidth", ["preset"]), ("insec", ["insecure-host", "trust"]),
         ]
     )
     func ranking(word: String, commands: [String]) {
