@@ -63,7 +63,7 @@ struct CurlExportTests {
         try await blocking {
             // Nothing listens on port 1.
             let runs: [(statuses: [String?], code: Int32)] = [
-                (["200", "302"], 0), (["503", "404", "200"], 5), (["404", nil], 9),
+                (["200", "302"], 0), (["404", "200"], 4), (["503", "404"], 5), (["404", nil], 9),
             ]
             for (statuses, code) in runs {
                 let server = try EchoServer()
