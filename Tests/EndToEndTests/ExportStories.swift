@@ -47,7 +47,7 @@ extension UserStories {
                 ["-c", "\"$0\" export \"$1\" --format har >> \"$1\"", executable, sluice.session],
                 environment: SluiceProcess.environment(sluice.scratch)
             )
-            #expect(appended.status == 2 && appended.errors.contains("Standard output is the session itself"))
+            #expect(appended.status == 2 && appended.errors.contains("standard output is the session itself"))
             #expect(try sluice.records().count == 1)
         }
 

@@ -196,7 +196,7 @@ extension UserStories {
                 trim.signal(signal)
                 let end = try await trim.outcome(within: 30)
                 #expect(end.status == 128 + signal, "\(end.errors)")
-                #expect(end.errors == "sluice: Stopped. \(scratch.path("copy.sluice")) was not written.\n")
+                #expect(end.errors == "sluice: stopped. \(scratch.path("copy.sluice")) was not written.\n")
                 #expect(try files(scratch).filter { $0.hasPrefix("copy") }.isEmpty)
             }
             try commands.fileHandleForWriting.close()

@@ -166,7 +166,7 @@ extension UserStories {
                 #expect(try await sluice.command(["repeat", sluice.session] + wrong).status == 2, "\(wrong)")
             }
             let none = try await repeated(sluice, sluice.session, "99")
-            #expect(none.status == 1 && none.errors.contains("No exchange of"), "\(none.errors)")
+            #expect(none.status == 1 && none.errors.contains("no exchange of"), "\(none.errors)")
         }
 
         @Test(
@@ -193,7 +193,7 @@ extension UserStories {
             let before = origin.heads.count
 
             let plain = try await repeated(sluice, sluice.session, "1")
-            #expect(plain.status == 0 && plain.errors.contains("--direct sends what they made of them"))
+            #expect(plain.status == 0 && plain.errors.contains("--direct sends them as changed"))
             let direct = try await repeated(sluice, sluice.session, "*", "--direct")
             #expect(direct.status == 0 && direct.text.contains("1 of 1 the same"), "\(direct.text)\(direct.errors)")
             #expect(direct.errors.contains("/blocked: a tool answered it, so it was sent to no server"))
@@ -426,7 +426,7 @@ extension UserStories {
             for options in ["", "--json"] {
                 let full = try await run("\"$0\" repeat \"$1\" 1 \(options) >/dev/full")
                 #expect(full.status == 1)
-                #expect(full.errors.contains("sluice: Standard output cannot be written: "), "\(full.errors)")
+                #expect(full.errors.contains("sluice: standard output cannot be written: "), "\(full.errors)")
                 // The reader has ended before anything is written.
                 let opening = "rm -f \"$2\"; mkfifo \"$2\"; true <\"$2\" & exec 3>\"$2\"; wait;"
                 let unread = try await run("\(opening) \"$0\" repeat \"$1\" 1 \(options) >&3")

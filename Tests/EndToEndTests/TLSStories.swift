@@ -16,7 +16,7 @@ extension EndToEnd {
             let place = "localhost:\(running.port)"
             let good = try await SluiceProcess.run(["tls", place, "--upstream-ca", server.root], scratch: scratch)
             #expect(good.status == 0, "\(good.errors)")
-            #expect(good.text.contains("A client with usual demands connects: TLS 1.3"), "\(good.text)")
+            #expect(good.text.contains("An ordinary client connects: TLS 1.3"), "\(good.text)")
             #expect(good.text.contains("  PASS  default demands"))
             let unknown = try await SluiceProcess.run(["tls", place, "--json"], scratch: scratch)
             #expect(unknown.status == 1)
@@ -52,7 +52,7 @@ extension EndToEnd {
                 let found = try await SluiceProcess.run(ask + ["--upstream-proxy", proxy], scratch: scratch)
                 #expect(found.status == 0, "\(found.text)\(found.errors)")
                 #expect(found.text.contains("through \(proxy.replacing("me:right@", with: ""))"), "\(found.text)")
-                #expect(found.text.contains("A client with usual demands connects: TLS 1.3"), "\(found.text)")
+                #expect(found.text.contains("An ordinary client connects: TLS 1.3"), "\(found.text)")
             }
             #expect(http.requests.allSatisfy { $0.hasPrefix("CONNECT localhost:\(running.port) ") })
             #expect(http.requests.count > 10)

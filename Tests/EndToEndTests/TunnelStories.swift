@@ -292,7 +292,7 @@ extension EndToEnd {
             #expect(try await sluice.exchange(path: "/read").record.kind == .http)
             let again = try await sluice.command(["decrypt", "localhost"])
             #expect(again.status == 1)
-            #expect(again.errors.contains("No client has refused Sluice's certificate for localhost twice."))
+            #expect(again.errors.contains("no client has refused Sluice's certificate for localhost twice."))
         }
 
         @Test("With --no-auto-tunnel a refused certificate stays refused")

@@ -134,7 +134,7 @@ struct CurlReaderTests {
             fields: ["Y: it's"],
             remarks: [
                 "not taken over: B, which is taken for not set", "not taken over: C, which is taken for not set",
-                "not taken over: what the shell counts in $((…))", "not taken over: E, which is taken for not set",
+                "not taken over: $((…)), which was not evaluated", "not taken over: E, which is taken for not set",
                 "not taken over: D, which is taken for not set",
             ]
         ),

@@ -91,7 +91,7 @@ extension FilterProperty.Fact {
     fileprivate var meaning: (condition: FilterProperty.Condition, summary: String) {
         switch self {
         case .blocked:
-            (.state(.blocked), "a stage dropped it or answered in the server's place (block list, allow list)")
+            (.state(.blocked), "a rule dropped it or answered in the server's place (block list, allow list)")
         case .changed: (.flags([.requestChanged, .responseChanged]), "a stage changed the request or the response")
         case .commented: (.commented, "it was given a comment")
         case .complete: (.state(.complete), "both messages were passed on whole")

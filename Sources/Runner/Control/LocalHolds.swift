@@ -59,12 +59,12 @@ extension LocalHolds {
         }
         if !found.isEmpty { return found }
         throw holds.isEmpty
-            ? gone(name) : ControlError("No message \(name) waits.", hint: "There wait: \(list(holds)).")
+            ? gone(name) : ControlError("Message \(name) is not waiting.", hint: "Waiting: \(list(holds)).")
     }
 
     private func gone(_ id: String) -> ControlError {
         let hint = "It was decided about, its time ran out, or its client went away."
-        return ControlError("No message \(id) waits any more.", hint: hint)
+        return ControlError("Message \(id) is not waiting any more.", hint: hint)
     }
 
     private func list(_ holds: [WaitingHold]) -> String {

@@ -42,9 +42,9 @@ extension TLSReport {
     private var verdict: String {
         if isAcceptable, let usual {
             let facts = [usual.version?.title, usual.cipher, usual.applicationProtocol].compactMap(\.self)
-            return "A client with usual demands connects: \(VisibleText.of(facts.joined(separator: ", "))).\n"
+            return "An ordinary client connects: \(VisibleText.of(facts.joined(separator: ", "))).\n"
         }
-        return "A client with usual demands does not connect:\n"
+        return "An ordinary client does not connect:\n"
             + problems.map { TLSReport.wrapped($0.text) }.joined()
     }
 

@@ -197,7 +197,7 @@ struct ShellReader {
 
     private mutating func skipArithmetic() throws(CurlReadError) {
         let start = place - 1
-        remark("what the shell counts in $((…))")
+        remark("$((…)), which was not evaluated")
         var depth = 0
         while let byte = next {
             place += 1

@@ -76,7 +76,7 @@ extension Throttle {
                 example: "42",
                 fallback: "another one in every run"
             ).means(
-                "What chance begins with: under a rule of the same name the same requests fail, whatever the port on this "
+                "The random seed: under a rule of the same name the same requests fail, whatever the port on this "
                     + "machine, and the same seconds are unstable, in every run."
             )
         ],

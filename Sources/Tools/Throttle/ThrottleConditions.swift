@@ -119,10 +119,10 @@ extension ThrottleConditions {
         GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
             .means("Bytes are handed out in multiples of this; it does not change the bandwidth."),
         GrammarKey("reliability", .number(0...100, unit: "%"), example: "98", fallback: "100").means(
-            "How probably 10 KiB pass without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %."
+            "The probability that 10 KiB get through without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %."
         ),
         GrammarKey("stability", .number(0...100, unit: "%"), example: "90", fallback: "100")
-            .means("How probably the connection is stable in a given second; 100 is always."),
+            .means("The probability that the connection is stable in a given second; 100 is always."),
         GrammarKey("quality", .list(.number(0...100, unit: "%")), example: "[20, 60]", fallback: "[100, 100]")
             .means("The range from which the share of the bandwidth is drawn for each second that is not stable."),
         GrammarKey("event-gap", .duration, example: "200ms", fallback: "none")

@@ -170,8 +170,8 @@ struct Repeat: AsyncParsableCommand {
             text += "  and \(records.count - Self.shownRequests) more: \(counts)\n"
         }
         if selection.changedCount > 0, !direct, profile.isEmpty, control == nil {
-            text += "sluice: tools had changed \(selection.changedCount) of them, and no --profile is given; "
-            text += "--direct sends what they made of them\n"
+            text += "sluice: rules changed \(selection.changedCount) of them when they were recorded; "
+            text += "--direct sends them as changed\n"
         }
         StandardStreams.error(text)
     }

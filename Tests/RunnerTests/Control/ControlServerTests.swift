@@ -205,7 +205,7 @@ struct ControlServerTests {
         let target = FakeTarget(holds: holds)
         try await run(target) { server async throws in
             let none = try await ask(server, #"{"command":"hold.abort","ids":["1.1","9.1"]}"#)
-            #expect(none.contains("No message 9.1 waits.") && none.contains("1.1, 2.1, 3.1, 4.1, 5.1, 5.2"))
+            #expect(none.contains("Message 9.1 is not waiting.") && none.contains("1.1, 2.1, 3.1, 4.1, 5.1, 5.2"))
             #expect(try await ask(server, #"{"command":"hold.abort","id":"x"}"#).contains("names no message"))
             #expect(try await ask(server, #"{"command":"hold.abort"}"#).contains("needs the 'id'"))
             #expect(target.decided.isEmpty)
@@ -217,7 +217,7 @@ struct ControlServerTests {
             _ = try await ask(server, #"{"command":"hold.execute","ids":["all"]}"#)
             #expect(target.decided.suffix(2) == ["3.1 execute", "4.1 execute"])
             let late = try await ask(server, #"{"command":"hold.cancel","id":"3.1"}"#)
-            #expect(late.contains("No message 3.1 waits any more."))
+            #expect(late.contains("Message 3.1 is not waiting any more."))
             #expect(try await ask(server, #"{"command":"hold.cancel","id":"all"}"#).contains(#""decided":[]"#))
         }
     }
