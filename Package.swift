@@ -91,7 +91,7 @@ let package = Package(
             ["ExchangeCore", "Text", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
         ),
         module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions", nioCore]),
-        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Expressions"]),
+        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),

@@ -1,11 +1,11 @@
 import HTTPModel
 import Rules
 
-/// An entry of a tool's list, read from Charles' element and written as one.
+/// An entry of a tool's list, read from Charles' element.
 protocol CharlesEntry: Sendable, Hashable {
     /// The element's name.
     static var element: String { get }
-    /// The elements in it, in Charles' order.
+    /// The elements in it.
     static var children: [CharlesElement<Self>] { get }
     /// An entry with the values of elements that are not there.
     init()
@@ -23,80 +23,27 @@ extension CharlesEntry {
     }
 
     mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool { true }
-
-    var xml: XMLElement {
-        XMLElement(Self.element, Self.children.compactMap { child in child.write(self).map { $0(child.name) } })
-    }
 }
 
-/// An element within an entry: how it is read into the entry, and written.
+/// An element within an entry, and how it is read into the entry.
 struct CharlesElement<Entry> {
     let name: String
     let read: (inout Entry, _ parent: XMLElement, inout CharlesReading) -> Void
-    /// Makes the element of a name; `nil` where Charles would not write it.
-    let write: (Entry) -> ((String) -> XMLElement)?
 
     static func flag(_ name: String, _ path: WritableKeyPath<Entry, Bool>) -> CharlesElement {
-        CharlesElement(
-            name: name,
-            read: { $0[keyPath: path] = $2.flag($1, name, default: $0[keyPath: path]) },
-            write: { entry in { XMLElement($0, entry[keyPath: path]) } }
-        )
+        CharlesElement(name: name) { $0[keyPath: path] = $2.flag($1, name, default: $0[keyPath: path]) }
     }
 
-    static func text(
-        _ name: String,
-        _ path: WritableKeyPath<Entry, String>,
-        when isWritten: @escaping (Entry) -> Bool = { _ in true }
-    ) -> CharlesElement {
-        CharlesElement(
-            name: name,
-            read: { entry, parent, _ in entry[keyPath: path] = parent[name]?.text ?? "" },
-            write: { entry in isWritten(entry) ? { XMLElement($0, entry[keyPath: path]) } : nil }
-        )
+    static func text(_ name: String, _ path: WritableKeyPath<Entry, String>) -> CharlesElement {
+        CharlesElement(name: name) { entry, parent, _ in entry[keyPath: path] = parent[name]?.text ?? "" }
     }
 
     static func location(_ name: String, _ path: WritableKeyPath<Entry, CharlesLocation>) -> CharlesElement {
-        CharlesElement(
-            name: name,
-            read: { $0[keyPath: path] = CharlesLocation($1[name], &$2) },
-            write: { entry in { XMLElement($0, entry[keyPath: path]) } }
-        )
+        CharlesElement(name: name) { $0[keyPath: path] = CharlesLocation($1[name], &$2) }
     }
 
-    /// An element whose text is converted.
-    static func text(
-        _ name: String,
-        writing text: @escaping (Entry) -> String,
-        reading: @escaping (inout Entry, String) -> Void = { _, _ in }
-    ) -> CharlesElement {
-        CharlesElement(
-            name: name,
-            read: { entry, parent, _ in reading(&entry, parent[name]?.text.trimmed ?? "") },
-            write: { entry in { XMLElement($0, text(entry)) } }
-        )
-    }
-}
-
-extension XMLElement {
-    init(_ name: String, _ flag: Bool) { self.init(name, flag ? "true" : "false") }
-
-    init(_ name: String, _ number: Double, isInteger: Bool) {
-        self.init(name, isInteger ? "\(Int(number.rounded()))" : "\(number)")
-    }
-
-    /// The parts of a location that are not blank.
-    init(_ name: String, _ location: CharlesLocation) {
-        let parts = LocationPattern.Field.allCases.filter { !location[$0].isEmpty }
-        self.init(name, parts.map { XMLElement($0.rawValue, location[$0]) })
-    }
-
-    init(_ places: [CharlesPlace]) {
-        let matches = places.map {
-            XMLElement("locationMatch", [XMLElement("location", $0.location), XMLElement("enabled", $0.isEnabled)])
-        }
-        self.init("locationPatterns", matches)
-    }
+    /// An element that is read elsewhere, or has no meaning here.
+    static func known(_ name: String) -> CharlesElement { CharlesElement(name: name) { _, _, _ in } }
 }
 
 extension CharlesLocation {
@@ -150,7 +97,7 @@ extension CharlesBreakpoint: CharlesEntry {
     /// The method is in an element called `scheme`.
     static var children: [CharlesElement<Self>] {
         [
-            .location("location", \.location), .text("scheme", \.method) { !$0.method.isEmpty },
+            .location("location", \.location), .text("scheme", \.method),
             .flag("request", \.onRequest), .flag("response", \.onResponse), .flag("enabled", \.isEnabled),
         ]
     }

@@ -59,33 +59,6 @@ extension CharlesLocation {
         }
         return result
     }
-
-    // MARK: - Back
-
-    /// A profile's location as Charles has it; what Charles cannot express goes to the notes.
-    init(_ pattern: LocationPattern, _ notes: inout [String]) {
-        self.init()
-        for field in LocationPattern.Field.allCases { self[field] = CharlesLocation.unescaping(pattern[field], &notes) }
-    }
-
-    private static func unescaping(_ text: String, _ notes: inout [String]) -> String {
-        guard text.contains("\\") else { return text }
-        var result = ""
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            guard character == "\\", let next = rest.popFirst() else {
-                result.append(character)
-                continue
-            }
-            if "*?[]".contains(next) {
-                notes.append("Charles has no escapes: for '\(next)' any character counts")
-                result += "?"
-            } else {
-                result.append(next)
-            }
-        }
-        return result
-    }
 }
 
 extension Node {

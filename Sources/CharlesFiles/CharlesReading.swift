@@ -5,7 +5,7 @@ import Tools
 struct CharlesReading {
     var settings = CharlesSettings()
     /// What could not be read.
-    private(set) var report = FidelityReport(word: "imported")
+    private(set) var report = FidelityReport()
     /// The most lines of the report.
     private static let mostLines = 1_000
     /// The name of the tool that is being read.

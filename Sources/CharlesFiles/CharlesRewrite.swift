@@ -85,39 +85,27 @@ extension CharlesRewriteSet: CharlesEntry {
     static var children: [CharlesElement<Self>] {
         [
             .flag("active", \.isActive), .text("name", \.name),
-            CharlesElement(
-                name: "hosts",
-                read: { $0.locations = $2.places($1["hosts"]) },
-                write: { set in { XMLElement($0, [XMLElement(set.locations)]) } }
-            ),
-            CharlesElement(
-                name: "rules",
-                read: { set, parent, reading in set.rules = parent["rules"].map { reading.entries($0) } ?? [] },
-                write: { set in { XMLElement($0, set.rules.map(\.xml)) } }
-            ),
+            CharlesElement(name: "hosts") { $0.locations = $2.places($1["hosts"]) },
+            CharlesElement(name: "rules") { set, parent, reading in
+                set.rules = parent["rules"].map { reading.entries($0) } ?? []
+            },
         ]
     }
 }
 
 extension CharlesRewriteRule: CharlesEntry {
     static let element = "rewriteRule"
-    /// Charles writes the names and new values of the kinds that have them.
     static var children: [CharlesElement<Self>] {
         [
-            .flag("active", \.isActive), .text("ruleType", writing: { "\($0.kind.rawValue)" }),
-            .text("matchHeader", \.matchName) { $0.kind.hasName || !$0.matchName.isEmpty },
-            .text("matchValue", \.matchValue),
-            .flag("matchHeaderRegex", \.isNameExpression), .flag("matchValueRegex", \.isValueExpression),
-            .flag("matchRequest", \.onRequest), .flag("matchResponse", \.onResponse),
-            .text("newHeader", \.newName) { $0.kind.hasName && $0.kind.verb != "remove" || !$0.newName.isEmpty },
-            .text("newValue", \.newValue) { $0.kind.verb != "remove" || !$0.newValue.isEmpty },
-            .text("newHeaderRegex", writing: { _ in "false" }), .text("newValueRegex", writing: { _ in "false" }),
-            .flag("matchWholeValue", \.matchesWhole), .flag("caseSensitive", \.isCaseSensitive),
-            .text(
-                "replaceType",
-                writing: { $0.replacesFirst ? "1" : "2" },
-                reading: { $0.replacesFirst = $1 == "1" }
-            ),
+            .flag("active", \.isActive), .known("ruleType"), .text("matchHeader", \.matchName),
+            .text("matchValue", \.matchValue), .flag("matchHeaderRegex", \.isNameExpression),
+            .flag("matchValueRegex", \.isValueExpression), .flag("matchRequest", \.onRequest),
+            .flag("matchResponse", \.onResponse), .text("newHeader", \.newName), .text("newValue", \.newValue),
+            .known("newHeaderRegex"), .known("newValueRegex"), .flag("matchWholeValue", \.matchesWhole),
+            .flag("caseSensitive", \.isCaseSensitive),
+            CharlesElement(name: "replaceType") { rule, parent, _ in
+                rule.replacesFirst = parent["replaceType"]?.text.trimmed == "1"
+            },
         ]
     }
 

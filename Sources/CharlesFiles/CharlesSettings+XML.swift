@@ -12,7 +12,7 @@ extension CharlesSettings {
     }
 
     /// In bytes; larger files are refused.
-    package static var largestFile: Int { XMLReader.mostBytes }
+    package static var largestFile: Int { XMLElement.largestFile }
 
     /// The elements that a single tool's own export begins with.
     private static let loneElements = Set(
@@ -77,21 +77,6 @@ extension CharlesSettings {
         guard path[0] == "charles-export" || path[0] == "configuration" else { return loneElements.contains(path[0]) }
         guard let kept = sections[path[1]] else { return false }
         return path.count == 2 || kept.isEmpty || kept.contains(path[2])
-    }
-
-    // MARK: - Writing
-
-    /// The settings as Charles' own export of several tools; access control and SSL proxying are not among its tools.
-    package var xml: String {
-        let entries = CharlesToolElement.all.compactMap { tool in
-            tool.xml(self).map { XMLElement("entry", [XMLElement("string", tool.title), $0]) }
-        }
-        var root = XMLElement("charles-export", [])
-        root.children.append(XMLElement("toolConfiguration", [XMLElement("configs", entries)]))
-        if let throttle { root.children.append(throttle.xml) }
-        var text = "<?xml version='1.0' encoding='UTF-8' ?>\n<?charles serialisation-version='2.0' ?>\n"
-        root.write(to: &text)
-        return text
     }
 }
 

@@ -36,33 +36,22 @@ extension CharlesThrottle {
         }
         presets.append(CharlesPreset(name: name, values: CharlesThrottleValues(values, &reading)))
     }
-
-    /// The section without presets and hosts, whose shape is not documented.
-    var xml: XMLElement {
-        let rest = [XMLElement("customPresets"), XMLElement("selectedHosts", usesHosts)]
-        return XMLElement("throttlingConfiguration", values.xml + rest)
-    }
 }
 
 extension CharlesThrottleValues {
-    /// The elements in Charles' order; those that have fractions as such.
-    static var elements: [(name: String, path: WritableKeyPath<CharlesThrottleValues, Double>, isInteger: Bool)] {
+    static var elements: [(name: String, path: WritableKeyPath<CharlesThrottleValues, Double>)] {
         [
-            ("bandwidthDown", \.down, false), ("bandwidthUp", \.up, false),
-            ("utilisationDown", \.downUtilisation, true), ("utilisationUp", \.upUtilisation, true),
-            ("latency", \.latency, true), ("reliability", \.reliability, true), ("mtu", \.mtu, true),
-            ("lowQuality", \.lowQuality, true), ("highQuality", \.highQuality, true), ("stability", \.stability, true),
+            ("bandwidthDown", \.down), ("bandwidthUp", \.up),
+            ("utilisationDown", \.downUtilisation), ("utilisationUp", \.upUtilisation),
+            ("latency", \.latency), ("reliability", \.reliability), ("mtu", \.mtu),
+            ("lowQuality", \.lowQuality), ("highQuality", \.highQuality), ("stability", \.stability),
         ]
     }
 
     init(_ element: XMLElement, _ reading: inout CharlesReading) {
         self.init()
-        for (name, path, _) in CharlesThrottleValues.elements {
+        for (name, path) in CharlesThrottleValues.elements {
             self[keyPath: path] = reading.number(element, name, default: self[keyPath: path])
         }
-    }
-
-    var xml: [XMLElement] {
-        CharlesThrottleValues.elements.map { XMLElement($0.name, self[keyPath: $0.path], isInteger: $0.isInteger) }
     }
 }

@@ -1,14 +1,12 @@
 import Rules
 
-/// One of Charles' tools with a list: how its element is read into the settings, and written.
+/// One of Charles' tools with a list: how its element is read into the settings.
 struct CharlesToolElement {
     /// Charles' name for the tool.
     let title: String
     /// The element's name.
     let name: String
     let read: (XMLElement, inout CharlesReading) -> Void
-    /// `nil` where the settings do not have the tool.
-    let xml: (CharlesSettings) -> XMLElement?
 
     /// In the order in which Charles writes them.
     static var all: [CharlesToolElement] {
@@ -29,7 +27,7 @@ struct CharlesToolElement {
     /// The element of several tools; only what is beside it tells which tool it is.
     static let selectedHosts = "selectedHostsTool"
 
-    /// A tool whose list has entries of its own; `flags` are written as false.
+    /// A tool whose list has entries of its own, and flags without a meaning here beside it.
     private static func list<Entry: CharlesEntry>(
         _ title: String,
         _ name: String,
@@ -42,11 +40,6 @@ struct CharlesToolElement {
             let isEnabled = reading.flag(element, "toolEnabled", default: true)
             let entries: [Entry] = element[list].map { reading.entries($0) } ?? []
             reading.settings[keyPath: path] = CharlesTool(isEnabled: isEnabled, entries)
-        } xml: { settings in
-            settings[keyPath: path].map { tool in
-                let flags = [XMLElement("toolEnabled", tool.isEnabled)] + flags.map { XMLElement($0, false) }
-                return XMLElement(name, flags + [XMLElement(list, tool.entries.map(\.xml))])
-            }
         }
     }
 
@@ -68,14 +61,6 @@ struct CharlesToolElement {
                 locations: reading.places(element["locations"]),
                 action: hasAction ? Int(reading.number(element, "action", default: 0)) : nil
             )
-        } xml: { settings in
-            settings[keyPath: path].map { tool in
-                let children = [
-                    XMLElement("locations", [XMLElement(tool.locations)]), XMLElement("toolEnabled", tool.isEnabled),
-                    XMLElement("useSelectedLocations", tool.usesLocations),
-                ]
-                return XMLElement(name, children + (tool.action.map { [XMLElement("action", "\($0)")] } ?? []))
-            }
         }
     }
 }

@@ -1,6 +1,6 @@
 import Rules
 
-/// The fate of each rule on its way from one program's settings to the other's.
+/// The fate of each rule of Charles on its way into a profile.
 package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     package enum Fate: Sendable, Hashable {
         /// It means the same.
@@ -18,27 +18,23 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
         /// The rule, with its tool: `Map Remote 3: https://api.example.com/*`.
         package var rule: String
         package var fate: Fate
-        /// The word for `kept`: `imported` or `exported`.
-        var word: String
 
         /// For example `approximated  Map Local 2: */fixtures (it is a Windows path)`.
         package var description: String {
             switch fate {
-            case .kept: "\(word)      \(rule)"
+            case .kept: "imported      \(rule)"
             case .approximated(let why): "approximated  \(rule) (\(why.joined(separator: "; ")))"
             case .skipped(let why): "skipped       \(rule) (\(why))"
             }
         }
     }
 
-    /// The word for `kept`: `imported` or `exported`.
-    package let word: String
     package private(set) var lines: [Line] = []
 
-    init(word: String) { self.word = word }
+    init() {}
 
     mutating func add(_ rule: String, _ fate: Fate) {
-        lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate, word: word))
+        lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate))
     }
 
     /// Adds a rule that is there, with what is not the same about it.
@@ -56,7 +52,7 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     package var skippedCount: Int { lines.count - keptCount - approximatedCount }
 
     /// For example `12 imported, 2 approximated, 1 skipped`.
-    package var summary: String { "\(keptCount) \(word), \(approximatedCount) approximated, \(skippedCount) skipped" }
+    package var summary: String { "\(keptCount) imported, \(approximatedCount) approximated, \(skippedCount) skipped" }
 
     /// A line for each rule, and the summary at the end.
     package var description: String { (lines.map(\.description) + [summary]).joined(separator: "\n") }

@@ -92,25 +92,6 @@ enum JavaExpression {
         return number
     }
 
-    // MARK: - Back
-
-    /// A replacement of a profile as Java writes it.
-    static func javaReplacement(_ text: String) -> String {
-        var result = ""
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            switch character {
-            case "\\": result += "\\\\"
-            case "$" where rest.first == "$":
-                rest.removeFirst()
-                result += "\\$"
-            case "$" where rest.first.map { $0.isASCII && $0.isNumber } != true: result += "\\$"
-            default: result.append(character)
-            }
-        }
-        return result
-    }
-
     /// A pattern for both dialects that matches just a text.
     static func quoting(_ text: String) -> String {
         text.map { "\\^$.|?*+()[]{}".contains($0) ? "\\\($0)" : "\($0)" }.joined()

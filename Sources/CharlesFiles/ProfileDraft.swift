@@ -97,7 +97,7 @@ struct ProfileDraft {
 
     /// The fate of each rule.
     func report() -> FidelityReport {
-        var report = FidelityReport(word: "imported")
+        var report = FidelityReport()
         func add(_ entry: Entry, skipped: String?) {
             guard let rule = entry.rule else { return }
             report.add(rule, (skipped ?? entry.skipped).map { .skipped(why: $0) } ?? .kept(but: entry.notes))

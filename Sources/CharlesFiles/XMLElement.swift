@@ -1,5 +1,5 @@
+import Content
 import HTTPModel
-import Text
 
 /// An element; attributes have no meaning in Charles' settings.
 struct XMLElement: Hashable, Sendable {
@@ -7,43 +7,56 @@ struct XMLElement: Hashable, Sendable {
     /// The text directly in it, with all blanks.
     var text = ""
     var children: [XMLElement] = []
-    /// The line in which it began; 0 where it was not read.
-    var line = 0
+    /// The line in which it began.
+    var line = 1
 
-    init(_ name: String, _ text: String = "") { (self.name, self.text) = (name, text) }
+    /// In bytes; larger files are refused. No settings are larger, even with bodies pasted into rewrite rules.
+    static let largestFile = 64 << 20
 
-    init(_ name: String, _ children: [XMLElement]) { (self.name, self.children) = (name, children) }
+    init(_ name: String) { self.name = name }
 
     /// The first child of a name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
-
-    // MARK: - Reading
 
     /// Reads a document, and returns the outermost element.
     ///
     /// `isKept` is called with the names of the open elements, the new one last. An element that is not kept is checked and
     /// forgotten, with its content.
     ///
-    /// - Throws: ``CharlesError`` where it is not well-formed.
+    /// - Throws: ``CharlesError`` if it is not well-formed.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
-        var reader = try XMLReader(bytes)
+        guard bytes.count <= largestFile else {
+            throw CharlesError(message: "the file is larger than \(largestFile >> 20) MiB, which no settings are")
+        }
+        var pieces = [bytes]
+        var reader = XMLTokenReader(refill: UTF8Pieces.utf8 { pieces.popLast() ?? [] })
+        do throws(XMLSyntaxError) {
+            return try read(&reader, isKept)
+        } catch {
+            throw CharlesError(line: error.line, column: error.column, message: error.message)
+        }
+    }
+
+    private static func read(
+        _ reader: inout XMLTokenReader,
+        _ isKept: ([String]) -> Bool
+    ) throws(XMLSyntaxError) -> XMLElement {
         var path: [String] = []
         var open: [XMLElement] = []
         var root = XMLElement("")
         /// The number of open elements that are not kept.
         var forgotten = 0
-        while let event = try reader.next() {
-            switch event {
-            case .instruction: continue
+        while let token = try reader.next() {
+            switch token {
             case .text(let text):
                 if forgotten == 0, !open.isEmpty { open[open.count - 1].text += text }
-            case .start(let name):
+            case .start(let name, _):
                 path.append(name)
                 if forgotten > 0 || !isKept(path) {
                     forgotten += 1
                 } else {
                     var element = XMLElement(name)
-                    element.line = reader.line()
+                    element.line = reader.line
                     open.append(element)
                 }
             case .end:
@@ -57,34 +70,14 @@ struct XMLElement: Hashable, Sendable {
         }
         return root
     }
+}
 
-    // MARK: - Writing
-
-    /// Writes the element as Charles does, indented by two blanks for each level.
-    func write(to text: inout String, level: Int = 0) {
-        let indentation = String(repeating: "  ", count: level)
-        guard children.isEmpty else {
-            text += "\(indentation)<\(name)>\n"
-            for child in children { child.write(to: &text, level: level + 1) }
-            text += "\(indentation)</\(name)>\n"
-            return
-        }
-        text += indentation
-        text += self.text.isEmpty ? "<\(name)/>\n" : "<\(name)>\(XMLElement.escaped(self.text))</\(name)>\n"
-    }
-
-    /// Whether XML can have the text at all (§2.2).
-    static func canHold(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(XMLReader.isCharacter) }
-
-    private static func escaped(_ text: String) -> String {
-        text.markupEscaped.unicodeScalars.reduce(into: "") { escaped, scalar in
-            if !XMLReader.isCharacter(scalar) {
-                escaped += "\u{FFFD}"
-            } else if VisibleText.isHidden(scalar), scalar != "\n", scalar != "\t" {
-                escaped += "&#\(scalar.value);"
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
-        }
+extension StringProtocol {
+    /// Without white space at both ends.
+    var trimmed: String {
+        var rest = Substring(self)
+        while let first = rest.first, first.isWhitespace { rest.removeFirst() }
+        while let last = rest.last, last.isWhitespace { rest.removeLast() }
+        return String(rest)
     }
 }

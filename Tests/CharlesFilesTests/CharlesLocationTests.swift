@@ -111,22 +111,4 @@ struct CharlesLocationTests {
         #expect(field.flow == "{ path: /a/ }")
         #expect(Node.location(LocationPattern(host: "h", path: "/a/")).flow == "h/a/")
     }
-
-    @Test("Locations come back from a profile as they were")
-    func back() {
-        let locations = [
-            CharlesLocation(),
-            CharlesLocation(protocol: "https", host: "*.example.com", port: "443", path: "/a/*", query: "*x=1*"),
-            CharlesLocation(path: "/a\\b"), CharlesLocation(host: "h[a-z]?", path: "*.php"),
-        ]
-        for location in locations {
-            var notes: [String] = []
-            let pattern = location.pattern(&notes)
-            #expect(CharlesLocation(pattern, &notes) == location)
-            #expect(notes == [])
-        }
-        var notes: [String] = []
-        #expect(CharlesLocation(LocationPattern(path: "/a\\*b"), &notes).path == "/a?b")
-        #expect(notes == ["Charles has no escapes: for '*' any character counts"])
-    }
 }

@@ -121,26 +121,14 @@ private struct SettingsMaker {
 struct CharlesPropertyTests {
     private static let rounds = 40
 
-    @Test("Writing and reading them gives the same")
-    func xml() throws {
-        let seed: UInt64 = 0x510C_E005
-        var maker = SettingsMaker(random: SplitMix(seed))
-        for _ in 0..<CharlesPropertyTests.rounds {
-            let settings = maker.settings()
-            let (read, unread) = try CharlesSettings.read(Array(settings.xml.utf8))
-            #expect(read == settings, "seed \(seed)")
-            #expect(unread.lines == [], "seed \(seed)")
-        }
-    }
-
-    @Test("A profile comes out that loads, with every rule accounted for, and goes back to Charles")
+    @Test("A profile comes out that loads, with every rule accounted for")
     func profile() throws {
         let seed: UInt64 = 0x510C_E005
         var maker = SettingsMaker(random: SplitMix(seed))
         for _ in 0..<CharlesPropertyTests.rounds {
             let settings = maker.settings()
             let imported = try CharlesImport(settings, source: maker.text(), file: "/p/p.yaml")
-            let profile = try RuleProfile(imported.text, file: "/p/p.yaml")
+            _ = try RuleProfile(imported.text, file: "/p/p.yaml")
             let rewriteRules = settings.rewrite?.entries.flatMap(\.rules) ?? []
             let mappings = (settings.mapRemote?.entries.count ?? 0) + (settings.mapLocal?.entries.count ?? 0)
             let rules = imported.report.lines.map(\.rule)
@@ -149,29 +137,6 @@ struct CharlesPropertyTests {
                 rules.count { $0.contains(": add ") || $0.contains(": modify ") || $0.contains(": remove ") }
                     >= rewriteRules.count
             )
-            let export = try CharlesExport(profile)
-            #expect(try CharlesSettings.read(Array(export.xml.utf8)).settings == export.settings, "seed \(seed)")
-        }
-    }
-
-    @Test("What went through a profile once goes through it again unchanged, rule by rule")
-    func stable() throws {
-        func passed(_ settings: CharlesSettings) throws -> CharlesSettings {
-            let text = try CharlesImport(settings, source: "x", file: "/p/p.yaml").text
-            return try CharlesExport(try RuleProfile(text, file: "/p/p.yaml")).settings
-        }
-        let seed: UInt64 = 0x510C_E005
-        var maker = SettingsMaker(random: SplitMix(seed))
-        for _ in 0..<CharlesPropertyTests.rounds {
-            // The first pass leaves out what profiles do not take, the second what Charles' lack of escapes spoils.
-            let first = try passed(passed(maker.settings()))
-            let second = try passed(first)
-            #expect(second.mapRemote?.entries == first.mapRemote?.entries, "seed \(seed)")
-            #expect(second.mapLocal?.entries == first.mapLocal?.entries, "seed \(seed)")
-            #expect(second.breakpoints?.entries == first.breakpoints?.entries, "seed \(seed)")
-            #expect(second.dnsSpoofing?.entries == first.dnsSpoofing?.entries, "seed \(seed)")
-            #expect(second.blockList?.locations == first.blockList?.locations, "seed \(seed)")
-            #expect(second.rewrite?.entries.map(\.rules) == first.rewrite?.entries.map(\.rules), "seed \(seed)")
         }
     }
 }

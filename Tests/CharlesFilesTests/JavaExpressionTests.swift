@@ -80,15 +80,4 @@ struct JavaExpressionTests {
         let ten = String(repeating: "(a)", count: 10)
         #expect(replaced(ten, "$10") == "refused: the new value refers to group 10; profiles have $0 to $9")
     }
-
-    @Test("Back to Java")
-    func back() {
-        #expect(JavaExpression.javaPattern("a[[b]&&c]d").text == "a[\\[b]&&c]d")
-        #expect(JavaExpression.javaPattern("[[:alpha:]_[:^digit:][:word:]]").text == "[\\p{Alpha}_\\P{Digit}\\w]")
-        #expect(JavaExpression.javaPattern("[a&&b]").text == "[a\\&&b]")
-        #expect(JavaExpression.javaPattern("(?P<x>a)").text == "(?<x>a)")
-        #expect(JavaExpression.javaPattern("a\\Kb").notes == ["Java has no \\K"])
-        #expect(JavaExpression.javaPattern("\\Q[[\\E[^]a]").text == "\\Q[[\\E[^]a]")
-        #expect(JavaExpression.javaReplacement("$1 $$ \\ $x") == "$1 \\$ \\\\ \\$x")
-    }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Secrets in odd places, in every form")
 struct OddPlaceTests {
     enum Format: String, CaseIterable, Sendable {
-        case har, json, jsonl, csv, html, chlsj, openapi, raw, curl, httpie, fetch, python
+        case har, json, jsonl, csv, html, openapi, raw, curl, httpie, fetch, python
     }
 
     private static let known = "tok-5f4dcc3b5aa765d6"
@@ -150,7 +150,6 @@ struct OddPlaceTests {
             export = JSONExport(source: source, options: options, sink: sink)
         case .csv: export = CSVExport(source: source, sink: sink)
         case .html: export = PageExport(source: source, facts: SessionFacts(name: "a"), sink: sink)
-        case .chlsj: export = CharlesJSONExport(source: source, sink: sink)
         case .openapi: export = OpenAPIExport(source: source, version: "1", sink: sink)
         case .curl: export = CurlExport(source: source, form: .scriptFile, files: NamedBodies(), sink: sink)
         case .httpie: export = ProgramExport(.httpie, source: source, files: NamedBodies(), sink: sink)
@@ -236,7 +235,7 @@ struct OddPlaceTests {
         try Data(text.utf8).write(to: URL(filePath: file))
         let program: [String]
         switch format {
-        case .har, .json, .chlsj, .openapi:
+        case .har, .json, .openapi:
             _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
             return
         case .jsonl:

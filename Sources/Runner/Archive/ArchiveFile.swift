@@ -47,6 +47,9 @@ package enum ArchiveFile {
             let place = "\(path):\(error.line):\(error.column)"
             let title = reader is HARReader ? "HAR" : "Charles session"
             throw StartError("\(place): no \(title) that can be read: \(error.message)", isPositioned: true)
+        } catch let error as XMLSyntaxError {
+            let place = "\(path):\(error.line):\(error.column)"
+            throw StartError("\(place): no Charles session that can be read: \(error.message)", isPositioned: true)
         } catch let error as ArchiveError {
             throw StartError("\(path)\(error.place): it cannot be read: \(error.message)", isPositioned: true)
         }

@@ -7,7 +7,7 @@ package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
-    case curl, har, json, jsonl, html, bundle, httpie, fetch, python, csv, chlsj, raw, openapi
+    case curl, har, json, jsonl, html, bundle, httpie, fetch, python, csv, raw, openapi
 
     /// What a list of formats calls it.
     package var title: String {
@@ -22,7 +22,6 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: "fetch, for Node"
         case .python: "Python's requests"
         case .csv: "table (CSV)"
-        case .chlsj: "Charles session (JSON)"
         case .raw: "raw messages (zip)"
         case .openapi: "description of the API (OpenAPI)"
         }
@@ -44,7 +43,6 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: "A program for Node that calls fetch, with its imports and variables at the beginning."
         case .python: "A program for Python's requests, with its imports and variables at the beginning."
         case .csv: "A table with a line for each exchange, in which nothing is a formula."
-        case .chlsj: "A session that Charles opens."
         case .raw:
             "A file for each request and response, as on the wire, for nc, parsers and diffs; with -o NAME.zip a zip."
         case .openapi:
@@ -59,7 +57,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .python: "py"
         case .bundle, .raw: "zip"
         case .openapi: "json"
-        case .har, .json, .jsonl, .html, .csv, .chlsj: rawValue
+        case .har, .json, .jsonl, .html, .csv: rawValue
         }
     }
 
@@ -107,7 +105,6 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
         case .csv: return CSVExport(source: source, sink: sink)
-        case .chlsj: return CharlesJSONExport(source: source, sink: sink)
         case .raw:
             let place = destination.directory.map { RawExport.Place.directory($0) } ?? .zip(sink)
             return RawExport(

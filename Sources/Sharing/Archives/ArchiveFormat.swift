@@ -1,3 +1,4 @@
+import Content
 import HTTPModel
 
 /// What a file with exchanges is, or one that is taken for one, by its first bytes; its name says nothing.
@@ -73,7 +74,7 @@ package enum ArchiveFormat: Sendable, Hashable {
 
     /// Looks at the first bytes of a file; `nil` for a session of Sluice, and for what is none of these.
     package init?(beginning: [UInt8]) {
-        let text = ArchiveText.utf8(beginning: beginning).drop {
+        let text = UTF8Pieces.utf8(beginning: beginning).drop {
             [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0)
         }
         let plain = Array(text.prefix(200).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) })

@@ -5,7 +5,6 @@ import HTTPModel
 /// Reads a session that Charles exported as JSON (`.chlsj`): an array of transactions, of any length.
 package struct CharlesJSONReader: ArchiveReader {
     private static let mostFields = 1_000
-    private static let mostArrivals = 1_000_000
 
     private var json: JSONTokenReader
     private let losses: ArchiveLosses
@@ -13,7 +12,7 @@ package struct CharlesJSONReader: ArchiveReader {
 
     /// Prepares to read a file that comes in pieces, of which an empty one is the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
-        json = JSONTokenReader(tokenLimit: textLimit, refill: ArchiveText.utf8(refill))
+        json = JSONTokenReader(tokenLimit: textLimit, refill: UTF8Pieces.utf8(refill))
         (self.textLimit, self.losses) = (textLimit, losses)
     }
 
@@ -93,7 +92,6 @@ package struct CharlesJSONReader: ArchiveReader {
                 try message(&json, &transaction.request, losses, textLimit)
             case ("response", .objectBegin):
                 try message(&json, &transaction.response, losses, textLimit)
-            case ("_sluice", .objectBegin): try extras(&json, &transaction, losses)
             default: try json.skip(first)
             }
         }
@@ -130,7 +128,6 @@ package struct CharlesJSONReader: ArchiveReader {
                     switch (name, first.kind) {
                     case ("text", .string): message.text = json.string(first)
                     case ("encoded", .string): message.encoded = json.string(first)
-                    case ("_notCoded", .literal): message.isAsReceived = json.text(first) == "true"
                     default: try json.skip(first)
                     }
                 }
@@ -155,70 +152,5 @@ package struct CharlesJSONReader: ArchiveReader {
             }
             if fields.count < mostFields { fields.append(field) } else { losses.add(.field) }
         }
-    }
-
-    // MARK: - What Sluice wrote
-
-    private static func extras(
-        _ json: inout JSONTokenReader,
-        _ transaction: inout CharlesTransaction,
-        _ losses: ArchiveLosses
-    ) throws {
-        try json.members { json, name, first in
-            switch (name, first.kind) {
-            case ("kind", .string):
-                let kind = json.string(first)
-                transaction.extras.kind = ExchangeRecord.Kind.allCases.first { $0.exportName == kind }
-            case ("state", .string):
-                let state = json.string(first)
-                transaction.extras.state = ExchangeRecord.State.allCases.first { $0.exportName == state }
-            case ("startedAt", .string): transaction.extras.startedAt = json.string(first)
-            case ("colour", .string): transaction.extras.colour = json.string(first)
-            case ("timings", .objectBegin):
-                try json.members { json, name, first in
-                    guard let amount = json.amount(first) else { return try json.skip(first) }
-                    if transaction.extras.timings.count < 20 { transaction.extras.timings[name] = amount }
-                }
-            case ("requestTrailers", .arrayBegin): try fields(&json, &transaction.request.trailers, losses)
-            case ("responseTrailers", .arrayBegin): try fields(&json, &transaction.response.trailers, losses)
-            case ("arrivals", .objectBegin):
-                try json.members { json, name, first in
-                    switch (name, first.kind) {
-                    case ("request", .arrayBegin): transaction.request.arrivals = try arrivals(&json, losses)
-                    case ("response", .arrayBegin): transaction.response.arrivals = try arrivals(&json, losses)
-                    default: try json.skip(first)
-                    }
-                }
-            default: try json.skip(first)
-            }
-        }
-    }
-
-    /// Pairs of an offset and a moment; those that do not grow are passed over.
-    private static func arrivals(_ json: inout JSONTokenReader, _ losses: ArchiveLosses) throws -> [Arrival] {
-        var arrivals: [Arrival] = []
-        while let token = try json.next(), token.kind != .arrayEnd {
-            guard token.kind == .arrayBegin else {
-                try json.skip(token)
-                continue
-            }
-            var numbers: [Int64] = []
-            while let token = try json.next(), token.kind != .arrayEnd {
-                if token.kind == .number, numbers.count < 3, let number = Int64(json.text(token)) {
-                    numbers.append(number)
-                } else {
-                    try json.skip(token)
-                }
-            }
-            guard numbers.count == 2, numbers[0] > arrivals.last?.offset ?? -1,
-                RecordedRange.amounts.contains(numbers[0]), RecordedRange.moments.contains(numbers[1])
-            else { continue }
-            if arrivals.count < mostArrivals {
-                arrivals.append(Arrival(offset: numbers[0], at: numbers[1]))
-            } else {
-                losses.add(.init("time of a WebSocket's message", "times of a WebSocket's messages"))
-            }
-        }
-        return arrivals
     }
 }

@@ -15,25 +15,10 @@ struct CharlesTransaction {
         var text = ""
         /// Base64 of the bytes, in place of `text`.
         var encoded: String?
-        /// Whether the body does not have the content coding that the fields name, as it never had it.
-        var isAsReceived = false
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
-        var trailers: [(name: String, value: String)] = []
         /// How many bytes the body had.
         var size: Int64 = 0
-        /// When the frames of a WebSocket came.
-        var arrivals: [Arrival] = []
-    }
-
-    /// What Sluice says of an exchange and Charles has no member for (``CharlesJSONExport``).
-    struct Extras {
-        var kind: ExchangeRecord.Kind?
-        var state: ExchangeRecord.State?
-        var startedAt = ""
-        /// Milliseconds, by the names of ``JSONExport``.
-        var timings: [String: Double] = [:]
-        var colour = ""
     }
 
     static let statuses = 0...999
@@ -65,7 +50,6 @@ struct CharlesTransaction {
     var notes = ""
     var request = Message()
     var response = Message()
-    var extras = Extras()
 
     /// The exchange; `nil` where it has no host that can be read.
     func entry(_ losses: ArchiveLosses) -> ArchiveEntry? {
@@ -78,14 +62,13 @@ struct CharlesTransaction {
         if let startedAt {
             entry.setStart(startedAt, "startTimeMillis", losses)
         } else {
-            entry.setStart(extras.startedAt.isEmpty ? start : extras.startedAt, "start", losses)
+            entry.setStart(start, "start", losses)
         }
         entry.comment = notes
-        entry.colour = extras.colour
         entry.request = message(request, losses)
         entry.response = message(response, losses)
-        entry.request.encodeText(isOurs: extras.kind != nil, losses)
-        entry.response.encodeText(isOurs: extras.kind != nil, losses)
+        entry.request.encodeText(isOurs: false, losses)
+        entry.response.encodeText(isOurs: false, losses)
         // Of HTTP/2 not every file says so elsewhere.
         let version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
         entry.request.version = version
@@ -100,11 +83,8 @@ struct CharlesTransaction {
         case "FAILED", "EXCEPTION": entry.error = errorMessage.isEmpty ? "It failed in Charles." : errorMessage
         default: entry.error = "It had not ended when Charles wrote it (\(status.prefix(40)))."
         }
-        if let kind = extras.kind, (kind == .webSocket) == isWebSocket { entry.kind = kind }
         // A tunnel has no response of its own.
         if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
-        if let state = extras.state, state != .complete || entry.error.isEmpty { entry.setState(state.exportName) }
-        if entry.kind == .malformed, entry.method == "CONNECT" { entry.method = "" }
         entry.isTunnelledTLS = isTunnel && scheme.lowercased() == "https" && target.port != 443
         return entry
     }
@@ -129,8 +109,7 @@ struct CharlesTransaction {
             result.addField("host", authority.value, losses)
         }
         for field in fields { result.addField(field.name, field.value, losses) }
-        (result.mediaType, result.isAsReceived) = (message.mediaType, message.isAsReceived)
-        (result.trailers, result.arrivals) = (message.trailers, message.arrivals)
+        result.mediaType = message.mediaType
         if let bytes = message.bytes {
             result.bytes = bytes
         } else if let encoded = message.encoded {
@@ -149,14 +128,6 @@ struct CharlesTransaction {
     }
 
     private func setTimes(_ entry: inout ArchiveEntry) {
-        if !extras.timings.isEmpty {
-            entry.time = extras.timings["total"]
-            for name in ["blocked", "dns", "send", "wait", "receive"] { entry.timings[name] = extras.timings[name] }
-            let (connect, tls) = (extras.timings["connect"], extras.timings["tls"])
-            entry.timings["ssl"] = tls
-            if let connect { entry.timings["connect"] = connect + (tls ?? 0) }
-            return
-        }
         entry.time = durations["total"]
         entry.timings["dns"] = durations["dns"]
         entry.timings["ssl"] = durations["ssl"]

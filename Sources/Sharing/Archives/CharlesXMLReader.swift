@@ -1,3 +1,4 @@
+import Content
 import Foundation
 import HTTPModel
 import NIOCore
@@ -12,7 +13,7 @@ package struct CharlesXMLReader: ArchiveReader {
 
     /// Prepares to read a file that comes in pieces, of which an empty one is the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
-        xml = XMLTokenReader(refill: ArchiveText.utf8(refill))
+        xml = XMLTokenReader(refill: UTF8Pieces.utf8(refill))
         (self.textLimit, self.losses) = (textLimit, losses)
     }
 

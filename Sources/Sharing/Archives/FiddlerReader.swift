@@ -127,7 +127,7 @@ private struct FiddlerMeta {
 
     init(_ bytes: [UInt8]) throws {
         var pieces = [bytes]
-        var xml = XMLTokenReader(refill: ArchiveText.utf8 { pieces.popLast() ?? [] })
+        var xml = XMLTokenReader(refill: UTF8Pieces.utf8 { pieces.popLast() ?? [] })
         guard !bytes.isEmpty else { return }
         do {
             while let token = try xml.next() {
@@ -139,7 +139,7 @@ private struct FiddlerMeta {
                 default: break
                 }
             }
-        } catch is ArchiveError {
+        } catch {
             // Without it an exchange has no times.
         }
     }

@@ -42,7 +42,7 @@ package struct HARReader {
         attachments: @escaping Attachments = { _ in nil },
         refill: @escaping () throws -> [UInt8]
     ) {
-        json = JSONTokenReader(tokenLimit: textLimit, refill: ArchiveText.utf8(refill))
+        json = JSONTokenReader(tokenLimit: textLimit, refill: UTF8Pieces.utf8(refill))
         (self.textLimit, self.losses, self.attachments) = (textLimit, losses, attachments)
     }
 

@@ -11,7 +11,6 @@ struct ProfileCommand: ParsableCommand {
         abstract: "Check, test, show and explain rule profiles.",
         subcommands: [
             ProfileHelpCommand.self, ProfileCheck.self, ProfileTest.self, ProfileShow.self, ProfileWhy.self,
-            ProfileExport.self,
         ]
     )
 }

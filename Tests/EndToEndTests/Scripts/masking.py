@@ -361,14 +361,6 @@ if b"/of-a-body?q=sluice-" not in listed or in_body.encode() in listed:
     wrong("list --json has in a URL what a body names as a password")
 script = run("export", session, "--format", "curl")
 check("curl", script)
-charles = run("export", session, "--format", "chlsj")
-check("chlsj", charles)
-# What is no UTF-8, and frames, are in base64.
-for transaction in json.loads(charles):
-    for side in ("request", "response"):
-        coded = base64.b64decode(transaction[side].get("body", {}).get("encoded", ""))
-        charles += b"\0" + coded + b"\0" + coded.decode("utf-16-le", "replace").encode()
-check("chlsj, decoded", charles, True)
 run("export", session, "--format", "raw", "--bodies", "-o", directory + "/raw")
 raw_files = [open(f"{directory}/raw/{name}", "rb").read() for name in sorted(os.listdir(directory + "/raw"))]
 # What is in chunks, or has a coding, is looked at without it.

@@ -73,7 +73,7 @@ struct ExportPipelineTests {
         }
     }
 
-    private enum Way: CaseIterable { case har, array, lines, charles }
+    private enum Way: CaseIterable { case har, array, lines }
 
     private static func export(
         _ way: Way,
@@ -84,7 +84,6 @@ struct ExportPipelineTests {
         options.lines = way == .lines
         return switch way {
         case .har: HARExport(source: source, sink: sink)
-        case .charles: CharlesJSONExport(source: source, sink: sink)
         case .array, .lines: JSONExport(source: source, options: options, sink: sink)
         }
     }

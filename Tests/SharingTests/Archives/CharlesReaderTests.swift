@@ -202,20 +202,6 @@ struct CharlesReaderTests {
         #expect(address == "[fe80::1]" && FilterTest.matchesAddress(address, Glob(literal: "fe80::1")))
     }
 
-    @Test("A text comes in parts, also where no byte in it begins a character")
-    func endlessXML() throws {
-        var pieces = ["<a>", "</a>"].map { Array($0.utf8) }
-        pieces.insert([UInt8](repeating: 0x61, count: 64 << 10) + [UInt8](repeating: 0x80, count: 1 << 20), at: 1)
-        pieces.reverse()
-        var xml = XMLTokenReader { pieces.popLast() ?? [] }
-        var lengths: [Int] = []
-        while let token = try xml.next() {
-            if case .text(let text) = token { lengths.append(text.utf8.count) }
-        }
-        // What is no character becomes one of three bytes.
-        #expect(lengths.count > 15 && lengths.allSatisfy { $0 <= 3 * (64 << 10 + 3) }, "\(lengths)")
-    }
-
     @Test("JSON that is nested deep, or no session, is refused")
     func hostileJSON() {
         let deep = ArchiveFixture(bytes: Array(String(repeating: "[", count: 1_100_000).utf8))

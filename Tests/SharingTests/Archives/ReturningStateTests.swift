@@ -18,16 +18,8 @@ struct ReturningStateTests {
         return text
     }
 
-    private func again(_ format: ReturningTests.Format) throws -> ArchiveFixture {
-        var text: [UInt8] = []
-        if format == .har {
-            text = try har(source)
-        } else {
-            var export = CharlesJSONExport(source: source) { text += $0.readableBytesView }
-            for exchange in source.exchanges { try export.add(exchange) }
-            try export.finish()
-        }
-        let fixture = ArchiveFixture(bytes: text)
+    private func again() throws -> ArchiveFixture {
+        let fixture = ArchiveFixture(bytes: try har(source))
         #expect(fixture.error == nil && fixture.losses.isEmpty, "\(fixture.losses)")
         return fixture
     }
@@ -37,8 +29,7 @@ struct ReturningStateTests {
         return try #require((tree?["log"] as? [String: Any])?["entries"] as? [[String: Any]])
     }
 
-    @Test(arguments: ReturningTests.Format.allCases)
-    func `states`(format: ReturningTests.Format) throws {
+    @Test func `states`() throws {
         let states: [(state: ExchangeRecord.State, response: String?)] = [
             (.blocked, "HTTP/1.1 403 Forbidden\r\n\r\n"), (.blocked, nil), (.interrupted, nil),
             (.interrupted, "HTTP/1.1 200 OK\r\n\r\n"), (.complete, "HTTP/1.1 200 OK\r\n\r\n"),
@@ -48,13 +39,12 @@ struct ReturningStateTests {
                 $0.record.state = state
             }
         }
-        let records = try again(format).records.map(\.record)
+        let records = try again().records.map(\.record)
         #expect(records.map(\.state) == states.map(\.state))
         #expect(records.allSatisfy { $0.failure == nil })
     }
 
-    @Test(arguments: ReturningTests.Format.allCases)
-    func `what was no request has no method, and no head`(format: ReturningTests.Format) throws {
+    @Test func `what was no request has no method, and no head`() throws {
         try source.add("http://h/", request: "", requestBody: Array("no request".utf8)) {
             $0.record.kind = .malformed
             $0.record.method = ""
@@ -62,14 +52,13 @@ struct ReturningStateTests {
             $0.record.state = .failed
             $0.record.failure = ExchangeFailure(.badRequest, "no request")
         }
-        let fixture = try again(format)
+        let fixture = try again()
         let record = try #require(fixture.records.first)
         #expect(record.record.kind == .malformed && record.record.method.isEmpty)
         #expect(record.messages.requestHead == nil && fixture.body(0, .requestReceived) == "no request")
     }
 
-    @Test(arguments: ReturningTests.Format.allCases)
-    func `a tunnel of TLS stays one`(format: ReturningTests.Format) throws {
+    @Test func `a tunnel of TLS stays one`() throws {
         for isTLS in [true, false] {
             try source.add("http://a.example/", request: "CONNECT a.example:8443 HTTP/1.1\r\n\r\n") {
                 $0.record.kind = .tunnel
@@ -78,7 +67,7 @@ struct ReturningStateTests {
                 if isTLS { $0.record.flags.insert(.tunnelledTLS) }
             }
         }
-        let records = try again(format).records.map(\.record)
+        let records = try again().records.map(\.record)
         #expect(records.map { $0.flags.contains(.tunnelledTLS) } == [true, false])
         #expect(records.map { HARURL.text($0, nil) } == ["https://a.example:8443/", "http://a.example:8443/"])
     }

@@ -4,19 +4,13 @@ import Testing
 
 @testable import Sharing
 
-@Suite("What is counted of an exchange comes back from our own archives")
+@Suite("What is counted of an exchange comes back from our own HAR")
 struct ReturningTests {
-    enum Format: CaseIterable { case har, charles }
-
     private let source = MemorySource()
 
-    private func again(_ format: Format) throws -> ArchiveFixture {
+    private func again() throws -> ArchiveFixture {
         var text: [UInt8] = []
-        var export: any ExchangeExport =
-            switch format {
-            case .har: HARExport(source: source, options: HARExport.Options()) { text += $0.readableBytesView }
-            case .charles: CharlesJSONExport(source: source) { text += $0.readableBytesView }
-            }
+        var export = HARExport(source: source, options: HARExport.Options()) { text += $0.readableBytesView }
         for exchange in source.exchanges { try export.add(exchange) }
         try export.finish()
         let fixture = ArchiveFixture(bytes: text)
@@ -38,14 +32,14 @@ struct ReturningTests {
         }
     }
 
-    @Test("The outcome of a gRPC call, wherever it was said, and its messages", arguments: Format.allCases)
-    func grpc(format: Format) throws {
+    @Test("The outcome of a gRPC call, wherever it was said, and its messages")
+    func grpc() throws {
         let message: [UInt8] = [0, 0, 0, 0, 1, 7]
         try call("application/grpc", "grpc-status: 0\r\n", message + message)
         try call("application/grpc+proto", nil, fields: "grpc-status: 5\r\ngrpc-message: no%20such\r\n", [])
         let last = Array("grpc-status: 14\r\n".utf8)
         try call("application/grpc-web", nil, message + [0x80, 0, 0, 0, UInt8(last.count)] + last)
-        let records = try again(format).records.map(\.record)
+        let records = try again().records.map(\.record)
         let outcomes = [
             GRPCOutcome(status: 0), GRPCOutcome(status: 5, message: "no such"), GRPCOutcome(status: 14),
         ]
@@ -54,8 +48,8 @@ struct ReturningTests {
         #expect(records.map(\.tally.fromServer) == [2, 0, 1])
     }
 
-    @Test("Trailers of both messages", arguments: Format.allCases)
-    func trailers(format: Format) throws {
+    @Test("Trailers of both messages")
+    func trailers() throws {
         try source.add(
             "http://a.example/",
             request: "POST / HTTP/1.1\r\nHost: a.example\r\n\r\n",
@@ -64,19 +58,19 @@ struct ReturningTests {
             $0.messages.requestTrailers = ByteBuffer(string: "X-Sum: 1\r\n\r\n")
             $0.messages.responseTrailers = ByteBuffer(string: "X-Sum: 2\r\n\r\n")
         }
-        let messages = try #require(try again(format).records.first?.messages)
+        let messages = try #require(try again().records.first?.messages)
         #expect(messages.requestTrailers == ByteBuffer(string: "X-Sum: 1\r\n\r\n"))
         #expect(messages.responseTrailers == ByteBuffer(string: "X-Sum: 2\r\n\r\n"))
     }
 
-    @Test("A tunnel is one again, to a host and a port and no path", arguments: Format.allCases, [80, 443, 4_321])
-    func tunnel(format: Format, port: Int) throws {
+    @Test("A tunnel is one again, to a host and a port and no path", arguments: [80, 443, 4_321])
+    func tunnel(port: Int) throws {
         try source.add("http://a.example/", request: "CONNECT a.example:\(port) HTTP/1.1\r\n\r\n") {
             $0.record.kind = .tunnel
             $0.record.method = "CONNECT"
             $0.record.url = RequestURL(scheme: "tunnel", host: "a.example", port: port, path: "")
         }
-        let record = try #require(try again(format).records.first?.record)
+        let record = try #require(try again().records.first?.record)
         #expect(record.kind == .tunnel && record.method == "CONNECT" && record.state == .complete)
         #expect(record.url.description == "a.example:\(port)")
     }

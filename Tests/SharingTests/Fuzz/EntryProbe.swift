@@ -6,8 +6,8 @@ import Support
 
 /// Reads arbitrary bytes as the exchanges of another program's file, and exports what they become.
 ///
-/// The same comes of them whole and in pieces, in the ranges that a session has; and a session of Charles that is written of
-/// them has them all.
+/// The same comes of them whole and in pieces, in the ranges that a session has; and a HAR that is written of them has them
+/// all.
 enum EntryProbe {
     enum Format: CaseIterable { case har, charlesJSON, charlesXML, mitmproxy, curl }
 
@@ -125,10 +125,10 @@ enum EntryProbe {
     }
 
     private static func export(_ outcome: Outcome) throws {
-        var charles: [UInt8] = []
-        var sessions: any ExchangeExport = CharlesJSONExport(source: outcome) { charles += $0.readableBytesView }
+        var har: [UInt8] = []
+        var sessions: any ExchangeExport = HARExport(source: outcome) { har += $0.readableBytesView }
         var others: [any ExchangeExport] = [
-            HARExport(source: outcome) { _ in }, JSONExport(source: outcome) { _ in },
+            JSONExport(source: outcome) { _ in },
             CSVExport(source: outcome) { _ in }, CurlExport(source: outcome) { _ in },
             OpenAPIExport(source: outcome, version: "1") { _ in },
             PageExport(source: outcome, facts: SessionFacts()) { _ in },
@@ -143,13 +143,13 @@ enum EntryProbe {
         }
         try sessions.finish()
         for index in others.indices { try others[index].finish() }
-        let again = read(.charlesJSON, [charles], textLimit: 64 << 20)
+        let again = read(.har, [har], textLimit: 64 << 20)
         try demand(again.error.isEmpty, "what we write cannot be read: \(again.error)")
-        let methods = outcome.exchanges.map(\.record).map { record in
-            let isTunnel = RequestURL.defaultPort(of: record.url.scheme) == nil
-            return record.method.isEmpty && isTunnel ? "CONNECT" : record.method
+        // A tunnel may have no method, and is a CONNECT when it is read again.
+        func methods(_ outcome: Outcome) -> [String] {
+            outcome.exchanges.map(\.record.method).map { $0.isEmpty ? "CONNECT" : $0 }
         }
-        let found = again.exchanges.map(\.record.method)
+        let (methods, found) = (methods(outcome), methods(again))
         try demand(methods == found, "\(methods) are \(found) when they are read again")
     }
 

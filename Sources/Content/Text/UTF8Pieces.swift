@@ -1,8 +1,12 @@
-import Content
 import NIOCore
 
-/// The character encodings of archives: UTF-8, and what some programs and redirections write in its place.
-enum ArchiveText {
+/// Text files in pieces as UTF-8, whichever of the usual encodings they have: UTF-8, UTF-16, or the one that XML declares.
+package enum UTF8Pieces {
+    /// The file declares an encoding that is not read.
+    package struct EncodingError: Error, CustomStringConvertible {
+        package let description: String
+    }
+
     private enum Encoding {
         case utf8, windows1252
         case utf16(isBigEndian: Bool)
@@ -12,7 +16,7 @@ enum ArchiveText {
     private static let tellingBytes = 256
 
     /// Gives in UTF-8 what comes in pieces, of which an empty one is the end.
-    static func utf8(_ refill: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
+    package static func utf8(_ refill: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
         var encoding: Encoding?
         var rest: [UInt8] = []
         return {
@@ -25,7 +29,7 @@ enum ArchiveText {
                     rest = piece
                     continue
                 }
-                let known = try encoding ?? ArchiveText.encoding(of: piece)
+                let known = try encoding ?? UTF8Pieces.encoding(of: piece)
                 encoding = known
                 let text: [UInt8]
                 (text, rest) = converted(piece, known, isEnd: isEnd)
@@ -35,7 +39,7 @@ enum ArchiveText {
     }
 
     /// The beginning of a file, in UTF-8.
-    static func utf8(beginning bytes: [UInt8]) -> [UInt8] {
+    package static func utf8(beginning bytes: [UInt8]) -> [UInt8] {
         guard let encoding = try? encoding(of: bytes) else { return bytes }
         return converted(bytes, encoding, isEnd: false).text
     }
@@ -53,7 +57,9 @@ enum ArchiveText {
         switch charset {
         case .utf8: return .utf8
         case .windows1252: return .windows1252
-        default: throw ArchiveError("its encoding '\(charset)' is not read; there are UTF-8, UTF-16 and ISO-8859-1")
+        default:
+            let message = "its encoding '\(charset)' is not read; there are UTF-8, UTF-16 and ISO-8859-1"
+            throw EncodingError(description: message)
         }
     }
 

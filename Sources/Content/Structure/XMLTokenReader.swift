@@ -1,10 +1,23 @@
-/// Reads an XML document (XML 1.0, in UTF-8) token by token, as it comes: no more of it is in memory than a piece. A document
-/// type is passed over where it only names one, and refused where it defines something: so there are no entities but the
-/// five of the language, and nothing outside the file is read.
-struct XMLTokenReader {
-    enum Token: Hashable {
+/// Where and why a text is not XML.
+package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
+    /// Its line, from 1.
+    package var line: Int
+    /// Its column in characters, from 1.
+    package var column: Int
+    package var message: String
+
+    /// One sentence, for example `line 3, column 7: the comment does not end`.
+    package var description: String { "line \(line), column \(column): \(message)" }
+}
+
+/// Reads an XML document (XML 1.0, in UTF-8) token by token. Only one piece of the document is in memory.
+///
+/// A document type that only names a file is skipped, and the file is not read. A document type that defines something is
+/// refused: the five entities of XML are the only ones, so no text grows.
+package struct XMLTokenReader {
+    package enum Token: Hashable {
         case start(String, [String: String])
-        /// A part of a text; several may follow each other.
+        /// A part of a text; several may follow each other. Its lines end in a line feed (§2.11).
         case text(String)
         case end(String)
     }
@@ -19,22 +32,28 @@ struct XMLTokenReader {
     private var bytes: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
-    private var line = 1
+    /// The place of the next byte.
+    package private(set) var line = 1
+    private var column = 1
     private var open: [String] = []
     private var hasRoot = false
     /// The end of an element that ends where it begins.
     private var pendingEnd: String?
 
-    /// Prepares to read a document that comes in pieces, of which an empty one is the end.
-    init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
+    /// Prepares to read a document that comes in pieces, of which an empty one is the end. An error of `refill` becomes the message
+    /// of an `XMLSyntaxError`.
+    package init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
 
     /// How many elements are open.
-    var depth: Int { open.count }
+    package var depth: Int { open.count }
 
-    func error(_ message: String) -> ArchiveError { ArchiveError(message, place: ":\(line)") }
+    /// An error at the place that the reader has come to.
+    package func error(_ message: String) -> XMLSyntaxError {
+        XMLSyntaxError(line: line, column: column, message: message)
+    }
 
-    /// Reads the next token; `nil` at the end. Throws ``ArchiveError`` where the document is not well-formed.
-    mutating func next() throws -> Token? {
+    /// Reads the next token; `nil` at the end. Throws `XMLSyntaxError` if the document is not well-formed.
+    package mutating func next() throws(XMLSyntaxError) -> Token? {
         if let name = pendingEnd {
             pendingEnd = nil
             open.removeLast()
@@ -68,14 +87,14 @@ struct XMLTokenReader {
     }
 
     /// Passes over the rest of the element whose start was just read.
-    mutating func skip() throws {
+    package mutating func skip() throws(XMLSyntaxError) {
         let outside = depth - 1
         while depth > outside { _ = try next() }
     }
 
     // MARK: - Markup
 
-    private mutating func start() throws -> Token {
+    private mutating func start() throws(XMLSyntaxError) -> Token {
         let name = try name("an element's name")
         guard !hasRoot || !open.isEmpty else { throw error("<\(name)> stands after the end of the outermost element") }
         guard open.count < XMLTokenReader.deepest else {
@@ -108,7 +127,7 @@ struct XMLTokenReader {
         }
     }
 
-    private mutating func value(of key: String) throws -> String {
+    private mutating func value(of key: String) throws(XMLSyntaxError) -> String {
         guard let quote = try take(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             throw error("the value of \(key) has no quotes")
         }
@@ -122,7 +141,7 @@ struct XMLTokenReader {
         throw error("the file ends within the value of \(key)")
     }
 
-    private mutating func end() throws -> Token {
+    private mutating func end() throws(XMLSyntaxError) -> Token {
         let name = try name("an element's name")
         try skipSpace()
         guard try take() == UInt8(ascii: ">") else { throw error("'>' is missing after </\(name)") }
@@ -134,7 +153,7 @@ struct XMLTokenReader {
     }
 
     /// A comment, or a CDATA section, whose text is returned.
-    private mutating func declaration() throws -> String? {
+    private mutating func declaration() throws(XMLSyntaxError) -> String? {
         guard let byte = try peek() else { throw error("the file ends within '<!'") }
         if byte == UInt8(ascii: "-") {
             try expect("--")
@@ -161,7 +180,7 @@ struct XMLTokenReader {
     }
 
     /// Passes over `<!DOCTYPE name SYSTEM "…">`; what it names is not read.
-    private mutating func documentType() throws {
+    private mutating func documentType() throws(XMLSyntaxError) {
         try expect("DOCTYPE")
         var (quote, count): (UInt8?, Int) = (nil, 0)
         while let byte = try take() {
@@ -180,11 +199,11 @@ struct XMLTokenReader {
         throw error("the file ends within the document type")
     }
 
-    private mutating func expect(_ text: String) throws {
+    private mutating func expect(_ text: String) throws(XMLSyntaxError) {
         for byte in text.utf8 where try take() != byte { throw error("'<!' begins nothing that is known") }
     }
 
-    private mutating func skip(to end: String, _ message: String) throws {
+    private mutating func skip(to end: String, _ message: String) throws(XMLSyntaxError) {
         let wanted = Array(end.utf8)
         var last: [UInt8] = []
         while let byte = try take() {
@@ -197,7 +216,7 @@ struct XMLTokenReader {
 
     // MARK: - Text
 
-    private mutating func text() throws -> String {
+    private mutating func text() throws(XMLSyntaxError) -> String {
         var text: [UInt8] = []
         while let byte = try peek(), byte != UInt8(ascii: "<"), text.count < XMLTokenReader.longestText {
             if byte == UInt8(ascii: "&") {
@@ -205,10 +224,15 @@ struct XMLTokenReader {
                 text += try reference()
                 continue
             }
+            if byte == 0x0D {
+                advance()
+                if try peek() != 0x0A { text.append(0x0A) }
+                continue
+            }
             let end = bytes[position...].prefix(XMLTokenReader.longestText)
-                .firstIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }
+                .firstIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") || $0 == 0x0D }
             let run = bytes[position..<(end ?? min(bytes.count, position + XMLTokenReader.longestText))]
-            line += run.count { $0 == 0x0A }
+            pass(run)
             text += run
             position = run.endIndex
         }
@@ -221,16 +245,17 @@ struct XMLTokenReader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func skipOutside(_ byte: UInt8) throws {
+    private mutating func skipOutside(_ byte: UInt8) throws(XMLSyntaxError) {
         let isMark = !hasRoot && [0xEF, 0xBB, 0xBF].contains(byte)
         guard isMark || [0x20, 0x09, 0x0A, 0x0D].contains(byte) else {
-            throw error("text stands outside of the outermost element")
+            let outside = "text stands outside of the outermost element"
+            throw error(hasRoot ? outside : "this is not XML: it begins with text")
         }
         advance()
     }
 
     /// What stands behind `&`: a character's number or one of the five names.
-    private mutating func reference() throws -> [UInt8] {
+    private mutating func reference() throws(XMLSyntaxError) -> [UInt8] {
         var name: [UInt8] = []
         while let byte = try take(), name.count < 12 {
             guard byte == UInt8(ascii: ";") else {
@@ -258,7 +283,7 @@ struct XMLTokenReader {
 
     // MARK: - Bytes
 
-    private mutating func name(_ what: String) throws -> String {
+    private mutating func name(_ what: String) throws(XMLSyntaxError) -> String {
         var name: [UInt8] = []
         while let byte = try peek(),
             (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte >= 0x80 || "_:-.".utf8.contains(byte)
@@ -271,13 +296,13 @@ struct XMLTokenReader {
         return String(decoding: name, as: UTF8.self)
     }
 
-    private mutating func skipSpace() throws {
+    private mutating func skipSpace() throws(XMLSyntaxError) {
         while let byte = try peek(), [0x20, 0x09, 0x0A, 0x0D].contains(byte) { advance() }
     }
 
-    private mutating func peek() throws -> UInt8? {
+    private mutating func peek() throws(XMLSyntaxError) -> UInt8? {
         if position == bytes.count, !isAtEnd {
-            bytes = try refill()
+            do { bytes = try refill() } catch { throw self.error("\(error)") }
             position = 0
             isAtEnd = bytes.isEmpty
         }
@@ -286,11 +311,20 @@ struct XMLTokenReader {
 
     /// Goes on behind the byte that was looked at.
     private mutating func advance() {
-        if bytes[position] == 0x0A { line += 1 }
+        pass(bytes[position...position])
         position += 1
     }
 
-    private mutating func take() throws -> UInt8? {
+    private mutating func pass(_ run: ArraySlice<UInt8>) {
+        let last = run.lastIndex(of: 0x0A)
+        if last != nil {
+            line += run.count { $0 == 0x0A }
+            column = 1
+        }
+        column += run[(last.map { $0 + 1 } ?? run.startIndex)...].count { $0 & 0xC0 != 0x80 }
+    }
+
+    private mutating func take() throws(XMLSyntaxError) -> UInt8? {
         guard let byte = try peek() else { return nil }
         advance()
         return byte
