@@ -125,7 +125,7 @@ struct DetailPageTests {
     }
 
     @Test func `a page that is chosen for an exchange is shown; the next one may show its messages instead`() {
-        var model = Self.list()
+        var model = Self.opened(Size(width: 100, height: 30))
         model.press("3")
         #expect(model.detail.options.page == .response && !model.detail.options.prefersMessages)
         Self.answer(&model)
