@@ -182,7 +182,7 @@ extension UserStories {
             let words = { (text: String) in text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
             let help = words(try await sluice(["export", "--help"]))
             let formats = try await sluice(["guide", "export", "--markdown"]).matches(of: /(?m)^\| `(\w+)` \| (.*) \|$/)
-            #expect(formats.count >= 13)
+            #expect(formats.count >= 12)
             for format in formats {
                 #expect(help.contains(" \(format.1) - "), "\(format.1)")
             }

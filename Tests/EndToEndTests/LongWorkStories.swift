@@ -69,7 +69,7 @@ extension UserStories {
             try await exporting.row(containing: "finding secrets", "%", "exchanges")
             try await exporting.send(Keys.control("c"))
             #expect(try await exporting.exitStatus() == 130)
-            try await exporting.wait(for: "Stopped. out.har was not written.")
+            try await exporting.wait(for: "stopped. out.har was not written.")
             #expect(!exporting.text.contains("%"))
             #expect(try files(scratch).filter { $0.contains("out.har") } == [])
             #expect(exporting.isRestored)
@@ -88,7 +88,7 @@ extension UserStories {
             try await comparing.row(containing: "reading big.har", "%", "MB/s")
             try await comparing.send(Keys.control("c"))
             #expect(try await comparing.exitStatus() == 130)
-            try await comparing.wait(for: "Stopped. Not everything was compared.")
+            try await comparing.wait(for: "stopped. Not everything was compared.")
             #expect(try files(scratch).filter { $0.hasPrefix("sluice-archive") } == [])
 
             let half = try ConsoleScreen(
@@ -99,7 +99,7 @@ extension UserStories {
             try await half.row(containing: "importing big.har", "%")
             try await half.send(Keys.control("c"))
             #expect(try await half.exitStatus() == 130)
-            try await half.wait(for: "Stopped. The rest was not imported.")
+            try await half.wait(for: "stopped. The rest was not imported.")
             let imported = try SessionReader(path: scratch.path("half.sluice")).count()
             #expect((1..<Int64(Self.count)).contains(imported))
             try await half.wait(for: "\(imported) exchange")

@@ -7,5 +7,5 @@ package struct Interrupted: Error, CustomStringConvertible {
     /// What a shell shows for a process that the signal ended.
     package var exitCode: Int32 { 128 + signal }
 
-    package var description: String { "Stopped. \(consequence)" }
+    package var description: String { "stopped. \(consequence)" }
 }

@@ -65,7 +65,7 @@ extension UserStories.Consoles {
             try await console.screen.row(containing: "HELD", "request POST")
             try await console.screen.send("e", waitFor: "Held request of POST")
             try await console.screen.send("\u{1B}[1;5H" + Keys.end + Keys.enter + "X-Added: 1", waitFor: "X-Added: 1")
-            try await console.screen.send(Keys.control("s"), waitFor: "is executed as edited")
+            try await console.screen.send(Keys.control("s"), waitFor: "Sent with your edits.")
             #expect(try await pending.status == 200)
             #expect(server.origin.heads.last?.contains("X-Added: 1\r\n") == true)
             #expect(server.bodies.last.map { latin1($0) } == body)
@@ -85,7 +85,7 @@ extension UserStories.Consoles {
             try await console.screen.send("e", waitFor: "<<a body of 6 bytes")
             try await console.screen.send("\u{1B}[1;5Fx" + Keys.control("s"))
             try await console.screen.wait(for: "stands for the body was changed")
-            try await console.screen.send("\u{7F}" + Keys.control("s"), waitFor: "is executed")
+            try await console.screen.send("\u{7F}" + Keys.control("s"), waitFor: "Sent with your edits.")
             #expect(try await pending.status == 200)
             #expect(server.bodies.last == bytes)
         }

@@ -52,7 +52,7 @@ extension UserStories.Consoles {
             try await screen.send("/process:curl id:2" + Keys.enter, waitFor: "1 of 2")
             try await screen.send("Oprocess" + Keys.enter)
             try await screen.row(containing: "2", "curl", "/held")
-            try await screen.send(Keys.enter + "1" + "G", waitFor: "curl, number")
+            try await screen.send(Keys.enter + "1" + "G", waitFor: "curl (process")
             try await screen.send(Keys.control("e"))
             #expect(try await pending.exit == 0)
         }

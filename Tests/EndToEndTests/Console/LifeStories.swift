@@ -19,7 +19,7 @@ extension UserStories.Consoles {
             try await screen.wait(for: "on: block")
             #expect(try await sluice.answer(url + "/blocked").status == 403)
             try await screen.row(containing: "/blocked", "403")
-            try await screen.send("b", waitFor: "Block list is off.")
+            try await screen.send("b", waitFor: "Block list: off.")
             #expect(try await sluice.answer(url + "/blocked").status == 200)
             // Its end is not the end of the run.
             try await screen.send("q")

@@ -37,7 +37,7 @@ extension UserStories {
             try await console.says("apply", until: "added; it is in force.")
             let held = try console.startCurl("\(origin)held")
             try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, cancel, abort")
-            try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "executed as edited")
+            try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "Sent with your edits.")
             #expect(try await held.outcome().status == 0)
             try await console.hears("4, ")
             #expect(try await console.says("show 4 difference", until: "End of").contains("X-Mode"))

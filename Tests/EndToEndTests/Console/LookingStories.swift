@@ -145,7 +145,7 @@ extension UserStories.Consoles {
             try await console.visit(nginx, "/files/long.txt")
             try await console.screen.send(Keys.enter, waitFor: "▾Body")
             try await console.screen.send("f", waitFor: "Text to find here")
-            try await console.screen.send("100-10" + Keys.enter, waitFor: "1 of 1 places")
+            try await console.screen.send("100-10" + Keys.enter, waitFor: "Match 1 of 1")
             var seen = ""
             for _ in 0..<100 {
                 seen += console.screen.text
@@ -179,11 +179,11 @@ extension UserStories.Consoles {
             // A wrong expression stays to be mended, and says where it is wrong.
             try await console.screen.send("f", waitFor: "Text to find here, or /expression/")
             try await console.screen.send("/row (5[27]/" + Keys.enter, waitFor: "Character 12 of the expression:")
-            try await console.screen.send(Keys.clearLine + "/row 5[27]/" + Keys.enter, waitFor: "1 of 2 places")
+            try await console.screen.send(Keys.clearLine + "/row 5[27]/" + Keys.enter, waitFor: "Match 1 of 2")
             try await console.screen.row(containing: "»", "row 52 of")
-            try await console.screen.send("n", waitFor: "2 of 2 places")
+            try await console.screen.send("n", waitFor: "Match 2 of 2")
             try await console.screen.row(containing: "»", "row 57 of")
-            try await console.screen.send("N", waitFor: "1 of 2 places")
+            try await console.screen.send("N", waitFor: "Match 1 of 2")
             // The headers that were unfolded are so in the next exchange; letters that send do nothing here.
             try await console.screen.send("gjz", waitFor: "▾Headers")
             try await console.screen.send("p", waitFor: "use :repeat.")

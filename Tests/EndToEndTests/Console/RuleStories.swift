@@ -17,7 +17,7 @@ extension UserStories.Consoles {
             #expect(try await console.visit(nginx, "/other").status == 200)
             #expect(try await nginx.requests(2).count == 2)
             // The tool is switched off, and everything passes.
-            try await console.screen.send("b", waitFor: "Block list is off.")
+            try await console.screen.send("b", waitFor: "Block list: off.")
             #expect(try await console.answer("https://localhost:\(nginx.secure)/tracker/pixel").status == 200)
         }
 
@@ -68,7 +68,7 @@ extension UserStories.Consoles {
             try await console.screen.send("T", waitFor: "Throttle: on")
             try await console.screen.send("o", waitFor: "Throttle: off")
             try await console.screen.escape(closing: "Throttle: off")
-            try await console.screen.send("t", waitFor: "Throttle is on.")
+            try await console.screen.send("t", waitFor: "Throttle: on.")
             try await console.screen.send("xp", waitFor: "off: no throttling")
             try await console.screen.send(Keys.enter)
             try await console.screen.waitUntilGone("off: no throttling")

@@ -56,7 +56,7 @@ extension UserStories.Consoles {
             try await console.visit(nginx, "/masked", ["-H", "Authorization: Bearer \(token)"])
             for form in ["har", "json", "curl", "html"] {
                 try await console.screen.send("E", waitFor: "the selected exchange")
-                try await console.screen.send("\(form) sel" + Keys.enter, waitFor: "masked; 'secrets FILE' keeps")
+                try await console.screen.send("\(form) sel" + Keys.enter, waitFor: "masked; type 'secrets FILE'")
                 try await console.screen.send("masked.\(form)" + Keys.enter, waitFor: "in masked.\(form)")
                 try await console.screen.wait(for: "'secrets'")
                 let masked = latin1(console.scratch.bytes("masked.\(form)"))
@@ -64,7 +64,7 @@ extension UserStories.Consoles {
                 #expect(masked.contains(form == "curl" ? "\"$SLUICE_TOKEN_1\"" : "Bearer sluice-token-1"), "\(form)")
             }
             try await console.screen.send("E", waitFor: "the selected exchange")
-            try await console.screen.send("har" + Keys.enter, waitFor: "masked; 'secrets FILE' keeps")
+            try await console.screen.send("har" + Keys.enter, waitFor: "masked; type 'secrets FILE'")
             try await console.screen.send("secrets whole.har" + Keys.enter, waitFor: "with its secrets.")
             #expect(latin1(console.scratch.bytes("whole.har")).contains("Bearer \(token)"))
         }

@@ -76,14 +76,14 @@ extension UserStories.Consoles {
             )
             try await screen.row(containing: "/chat", "101")
             try await screen.send(Keys.enter, waitFor: "following")
-            try await screen.row(containing: ">▸", "server", "{\"number\": 1,")
+            try await screen.row(containing: ">▸", "to client", "{\"number\": 1,")
             socket.signal(SIGUSR1)
-            try await screen.row(containing: ">▸", "server", "{\"number\": 2,")
+            try await screen.row(containing: ">▸", "to client", "{\"number\": 2,")
             try await screen.send("k")
             try await screen.waitUntilGone("following #1")
             socket.signal(SIGUSR1)
             try await screen.wait(for: "3 from the server")
-            try await screen.row(containing: ">▸", "client", "{\"number\": 2,")
+            try await screen.row(containing: ">▸", "to server", "{\"number\": 2,")
             socket.signal(SIGTERM)
         }
 
@@ -98,7 +98,7 @@ extension UserStories.Consoles {
                 scratch: scratch
             )
             try await call(server, console, scratch)
-            try await console.screen.row(containing: "/test.Echo/Compressed", "200")
+            try await console.screen.row(containing: "/test.Echo/Compressed", "rpc0")
             try await console.screen.send(Keys.enter, waitFor: "message 1")
             try await readNames(console.screen)
         }
@@ -108,7 +108,7 @@ extension UserStories.Consoles {
             let server = try await PeerServer("grpc_server.py")
             let console = try await LiveConsole(size: Size(width: 100, height: 40))
             try await call(server, console, console.scratch)
-            try await console.screen.row(containing: "/test.Echo/Compressed", "200")
+            try await console.screen.row(containing: "/test.Echo/Compressed", "rpc0")
             try await console.screen.send(Keys.enter, waitFor: "message 1")
             try await console.screen.send("}", waitFor: "Caf\u{E9} M\u{FC}ller")
             #expect(!console.screen.text.contains("bookTitle"))

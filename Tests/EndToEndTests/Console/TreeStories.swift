@@ -24,8 +24,8 @@ extension UserStories.Consoles {
             try await console.screen.send(Keys.down, waitFor: "/files/b.json")
             #expect(console.screen.text.contains("filter: status:200"))
             // The leaf's exchanges are rows of their own.
-            try await console.screen.send(Keys.up + "\u{1B}[C", waitFor: "GET 200")
-            try await console.screen.row(containing: "?page=2", "GET 200")
+            try await console.screen.send(Keys.up + "\u{1B}[C", waitFor: "GET ?page=2")
+            try await console.screen.row(containing: "GET ?page=2", "200")
             try await console.screen.send(Keys.down + Keys.down, waitFor: "[1 overview]")
             try await console.screen.wait("the older one") { text in
                 text.contains("/files/a.json") && !text.contains("/files/a.json?page=2")

@@ -274,6 +274,8 @@ def prepare(home, folder):
     # A FileDescriptorSet of one file without anything in it.
     with open(f"{folder}/api.pb", "wb") as file:
         file.write(b"\x0a\x0b\x0a\x09api.proto")
+    shutil.copy(f"{ROOT}/Tests/SharingTests/Archives/Fixtures/built-session.chlsj", f"{folder}/a.chlsj")
+    write(f"{folder}/charles.xml", CHARLES)
     write(f"{folder}/hold.yaml", HOLD)
     write(f"{folder}/bad.yaml", BAD)
     write(f"{folder}/shadowed.yaml", SHADOWED)
@@ -286,6 +288,12 @@ rewrite:
     at: "*"
     rules: [ { modify: body, on: response, match: '/"plan": "(\\w+)"/', to: '"plan": "pro-$1"' } ]
 breakpoints: { at: "localhost:3999/login", method: POST, on: request, after: 45s, then: cancel }
+"""
+CHARLES = """<?xml version='1.0' encoding='UTF-8' ?>
+<?charles serialisation-version='2.0' ?>
+<charles-export><toolConfiguration><configs><entry><string>Map Local</string><mapLocal><toolEnabled>true</toolEnabled>
+<mappings><mapLocalMapping><sourceLocation><host>api.example.com</host></sourceLocation><dest>C:\\mocks\\user.json</dest>
+<enabled>true</enabled></mapLocalMapping></mappings></mapLocal></entry></configs></toolConfiguration></charles-export>
 """
 BAD = "version: 1\nthrotle: { preset: 3g }\n"
 SHADOWED = """version: 1

@@ -450,7 +450,7 @@ for number, row in enumerate(row_list, 1):
         wrong(f"json of {row['url']} alone: masked are {row.get('masked')} in the whole export, alone {alone.get('masked')}")
 none = subprocess.run([sluice, "export", session, "id:9999", "--format", "har", "-o", directory + "/none.har"],
                       capture_output=True, env=environment)
-if none.returncode != 1 or f"No exchange of {session} fits." not in none.stderr.decode() or os.path.exists(directory + "/none.har"):
+if none.returncode != 1 or f"no exchange of {session} fits." not in none.stderr.decode() or os.path.exists(directory + "/none.har"):
     wrong(f"an export of nothing: {none.returncode} {none.stderr.decode()}")
 
 # The script: refuses to run without its variables, and with them sends what was sent.

@@ -241,8 +241,8 @@ extension UserStories.Consoles.TaskStories {
             task: "let one go as edited",
             before: { try await $0.hold("/held") },
             waits: ["e": "Held request"],
-            sees: "executed as edited.",
-            hears: "executed as edited.",
+            sees: "Sent with your edits.",
+            hears: "Sent with your edits.",
             after: { try await $0.letResponsesGo() }
         ),
         TaskStory(
