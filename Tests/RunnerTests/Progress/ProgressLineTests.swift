@@ -80,6 +80,6 @@ struct ProgressLineTests {
         }
         #expect(value == 7)
         let interrupted = Interrupted(signal: 2, consequence: "a.har was not written.")
-        #expect(interrupted.exitCode == 130 && "\(interrupted)" == "Stopped. a.har was not written.")
+        #expect(interrupted.exitCode == 130 && "\(interrupted)" == "stopped. a.har was not written.")
     }
 }
