@@ -31,8 +31,6 @@ package struct ArchiveEntry {
         var isAsReceived = false
         /// The media type that the archive gives the body.
         package var mediaType = ""
-        /// When the bytes came, by growing offset.
-        package var arrivals: [Arrival] = []
         /// How many bytes the message had on the wire; `nil` where unknown.
         package var wireSize: Int64?
     }
@@ -100,8 +98,7 @@ package struct ArchiveEntry {
     /// How many bytes it holds in memory, about.
     package var cost: Int {
         let bodies = [request, response].reduce(0) { $0 + $1.text.utf8.count + ($1.bytes?.readableBytes ?? 0) }
-        let arrivals = (request.arrivals.count + response.arrivals.count) * MemoryLayout<Arrival>.stride
-        return messages.reduce(bodies + arrivals + 2_048) {
+        return messages.reduce(bodies + 2_048) {
             $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64
         }
     }

@@ -132,8 +132,6 @@ package struct ArchiveRecording {
         events += ArchiveRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
         events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
         events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
-        events += ArchiveRecording.arrivals(of: request, requestBody, record.id, .requestReceived)
-        events += ArchiveRecording.arrivals(of: response, responseBody, record.id, .responseReceived)
         if record.kind == .http, record.mediaType == "text/event-stream",
             !messages.fields(of: .responseReceived).contains(.contentEncoding)
         {
@@ -141,18 +139,6 @@ package struct ArchiveRecording {
         }
         events.append(.finished(record, messages))
         return events
-    }
-
-    /// When the bytes of a body came that is as the archive has it.
-    private static func arrivals(
-        of message: ArchiveEntry.Message,
-        _ body: ByteBuffer,
-        _ id: ExchangeID,
-        _ side: BodySide
-    ) -> [RecordEvent] {
-        guard message.bytes != nil, message.isCoded == true else { return [] }
-        return message.arrivals.filter { $0.offset < body.readableBytes }
-            .map { .arrival(id, side, offset: $0.offset, at: $0.at) }
     }
 
     private static func annotation(_ entry: ArchiveEntry) -> ExchangeAnnotation {
