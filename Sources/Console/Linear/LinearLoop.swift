@@ -9,7 +9,7 @@ import Text
 ///
 /// It updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed
 /// by ``Message/written``.
-final class LinearLoop {
+final class LinearLoop: TerminalOwner {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
     private let inbox: MessageQueue
@@ -146,7 +146,7 @@ final class LinearLoop {
         }
         guard let choice else { return refuse(ask(question)) }
         (hasFailed, answer) = (false, CommandEntry.Answer.none)
-        update(.chosen(choice.action))
+        update(.chosen(choice))
     }
 
     /// Writes the answer to the last line once it is complete, and closes what was written.
@@ -162,7 +162,7 @@ final class LinearLoop {
         update(.written)
         guard let editor else { return }
         answer = CommandEntry.Answer.none
-        edit(editor)
+        perform(.edit(editor))
     }
 
     // MARK: - Waiting
@@ -253,11 +253,6 @@ final class LinearLoop {
             isConnected = true
             let known = Set(model.proxy.holds.map(\.id))
             if yieldsToHolds, holds.contains(where: { !known.contains($0.id) }) { left = effects.unfinished }
-        // Without a screen there is no terminal clipboard: the text itself is the answer.
-        case .copied(let text?, _, let secrets):
-            say(text)
-            if secrets > 0 { say(model.secretsNote(secrets)) }
-            return
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
@@ -274,42 +269,26 @@ final class LinearLoop {
 
     private func perform(_ list: [Effect]) {
         for effect in list {
-            switch effect {
-            case .quit: hasEnded = true
-            case .redraw, .suspend: break
-            case .externalEditor(let editor):
-                guard isatty(STDIN_FILENO) == 1 else {
-                    refuse("An editor needs a terminal; draft KEY VALUE changes the draft.")
-                    break
-                }
-                edit(editor)
-            case .viewFile(let path, let isText): show(path, isText: isText)
-            case .copy(let form, let ids): effects.copy(form, ids, asText: isatty(STDOUT_FILENO) == 0)
-            case .copyMasked(let request): effects.copyMasked(request, asText: isatty(STDOUT_FILENO) == 0)
-            case .copyPart(let form, let name, let id, let options):
-                effects.copyPart(form, name, id, options, asText: isatty(STDOUT_FILENO) == 0)
-            default:
-                switch effect {
-                case .send, .sendNew: totalBefore = model.list.sessionTotal
-                default: break
-                }
-                awaited.add(effect)
-                effects.perform(effect)
-            }
+            if case .send = effect { totalBefore = model.list.sessionTotal }
+            awaited.add(effect)
+            effects.perform(effect, on: self)
         }
     }
 
-    private func show(_ path: String, isText: Bool) {
-        let hasTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-        guard isText, hasTerminal else { return say("The body is in \(path) until the console ends.") }
-        update(BodyViewer.page(path))
-    }
-
-    private func edit(_ editor: EditorState) {
-        do {
-            update(.edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose)))
-        } catch {
-            refuse("\(error)")
+    func perform(_ effect: TerminalEffect) {
+        let hasTerminal = isatty(STDIN_FILENO) == 1
+        switch effect {
+        case .quit: hasEnded = true
+        case .redraw, .suspend, .editFile: break
+        case .edit(let editor):
+            guard hasTerminal else { return refuse("An editor needs a terminal; draft KEY VALUE changes the draft.") }
+            update(ExternalEditor.edit(editor))
+        case .view(let path, let isText):
+            guard isText, hasTerminal, isatty(STDOUT_FILENO) == 1 else {
+                return say("The body is in \(path) until the console ends.")
+            }
+            update(BodyViewer.page(path))
+        case .copy(let text): say(text)
         }
     }
 

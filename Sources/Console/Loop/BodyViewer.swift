@@ -14,7 +14,7 @@ enum BodyViewer {
         do {
             // The shell splits off options; the path is not part of what it parses.
             let status = try TextEditor.spawn(["/bin/sh", "-c", "\(pager) \"$1\"", "sluice", path])
-            guard status == 127 else { return .said("The body was shown with \(pager).", .info) }
+            guard status == 127 else { return .said("The body was shown with \(pager).") }
             return .said("The pager '\(pager)' cannot be run; set PAGER to one that can.", .error)
         } catch {
             return .said("\(error)", .error)
@@ -30,7 +30,7 @@ enum BodyViewer {
         let hasDesktop = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
         let viewer = hasDesktop ? program("xdg-open", environment) : nil
         #endif
-        guard let viewer else { return .said("\(elsewhere); there is no viewer at hand.", .info) }
+        guard let viewer else { return .said("\(elsewhere); there is no viewer at hand.") }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: viewer)
         process.arguments = [path]
@@ -39,7 +39,7 @@ enum BodyViewer {
         process.standardError = FileHandle.nullDevice
         do {
             try process.run()
-            return .said("The body was given to \(viewer).", .info)
+            return .said("The body was given to \(viewer).")
         } catch {
             return .said("\(elsewhere); \(viewer) cannot be run: \(error.localizedDescription)", .error)
         }

@@ -6,7 +6,7 @@ import Terminal
 ///
 /// A key is drawn at once, and so is the first answer to it; what the traffic changes is drawn with the next frame, so
 /// that its cost does not grow with the traffic.
-final class ConsoleLoop {
+final class ConsoleLoop: TerminalOwner {
     /// The most frames per second for what is not a key.
     static let framesPerSecond = 30
 
@@ -142,46 +142,32 @@ final class ConsoleLoop {
     }
 
     private func perform(_ list: [Effect]) {
-        for effect in list {
-            switch effect {
-            case .quit: hasEnded = true
-            case .redraw:
-                renderer.invalidate()
-                isDirty = true
-            case .suspend:
-                terminal.leave()
-                if model.canSteer, case .live = model.source {
-                    terminal.write(Array("sluice: proxy paused until you run fg.\r\n".utf8))
-                }
-                terminal.suspend()
-                takeTerminal()
-            case .externalEditor(let editor): edit(editor)
-            case .editFile(let path): giveTerminal { ExternalEditor.open(path) }
-            case .viewFile(let path, let isText): show(path, isText: isText)
-            case .copyToTerminal(let text):
-                if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {
-                    terminal.write(bytes)
-                }
-            default: effects.perform(effect)
-            }
-        }
+        for effect in list { effects.perform(effect, on: self) }
     }
 
-    /// Gives the terminal to the user's editor until it ends.
-    private func edit(_ editor: EditorState) {
-        giveTerminal {
-            do {
-                return .edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose))
-            } catch {
-                return .said("\(error)", .error)
+    func perform(_ effect: TerminalEffect) {
+        switch effect {
+        case .quit: hasEnded = true
+        case .redraw:
+            renderer.invalidate()
+            isDirty = true
+        case .suspend:
+            terminal.leave()
+            if model.canSteer, case .live = model.source {
+                terminal.write(Array("sluice: proxy paused until you run fg.\r\n".utf8))
+            }
+            terminal.suspend()
+            takeTerminal()
+        case .edit(let editor): giveTerminal { ExternalEditor.edit(editor) }
+        case .editFile(let path): giveTerminal { ExternalEditor.open(path) }
+        case .view(let path, let isText):
+            guard isText else { return update(BodyViewer.open(path)) }
+            giveTerminal { BodyViewer.page(path) }
+        case .copy(let text):
+            if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {
+                terminal.write(bytes)
             }
         }
-    }
-
-    /// Shows a body in the user's pager, or by the system's viewer.
-    private func show(_ path: String, isText: Bool) {
-        guard isText else { return update(BodyViewer.open(path)) }
-        giveTerminal { BodyViewer.page(path) }
     }
 
     /// Gives the terminal to another program until it ends.

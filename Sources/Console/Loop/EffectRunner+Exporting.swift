@@ -12,10 +12,10 @@ extension EffectRunner {
     func export(_ request: ExportRequest) {
         let begun = cancellations.load(ordering: .relaxed)
         onReader(passes) { [self] reader in
-            defer { inbox.send(.jobEnded(.export)) }
+            defer { end(.export) }
             try requireOther(request.path)
             if !request.isForced, OutputFile.isThere(HomeDirectory.expanding(request.path)) {
-                return inbox.send(.exportConflict(request))
+                return inbox.answer { $0.askToOverwrite(request) }
             }
             let check = { [self] in
                 if cancellations.load(ordering: .relaxed) != begun { throw ExportStopped(path: request.path) }
@@ -31,7 +31,7 @@ extension EffectRunner {
             var done = 0
             var isAtOthers = false
             func tell(_ title: String, _ progress: Double) {
-                inbox.send(.job(Job(id: .export, title: title, progress: progress, startedAt: 0)))
+                self.tell(Job(id: .export, title: title, progress: progress, startedAt: 0))
             }
             let bounds = try reader.bounds() ?? 1...1
             let pipeline = ExportPipeline(

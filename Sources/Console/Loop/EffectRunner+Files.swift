@@ -26,7 +26,7 @@ extension EffectRunner {
                 let isThere = FileManager.default.fileExists(atPath: folder + "/" + name, isDirectory: &isDirectory)
                 return isThere && isDirectory.boolValue ? name + "/" : name
             }
-            inbox.send(.fileNames(marked, for: path))
+            inbox.answer { $0.takeFiles(marked, for: path) }
         }
     }
 
@@ -54,7 +54,7 @@ extension EffectRunner {
             let file = try OutputFile(path, isSecret: true, waits: false)
             _ = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
             try file.finish()
-            inbox.send(.viewBody(path, isText: isText))
+            inbox.answer { _ in [.terminal(.view(path, isText: isText))] }
         }
     }
 }

@@ -8,14 +8,14 @@ extension EffectRunner {
     func importSession(_ path: String) {
         guard let imports = services?.imports else {
             let way = "save-session FILE makes a session of it, which can grow."
-            return inbox.send(.refused(.importSession, "Nothing can be added to an archive; \(way)"))
+            return refuse(.importSession, "Nothing can be added to an archive; \(way)")
         }
         let begun = cancellations.load(ordering: .relaxed)
         let said = Atomic(-1)
         let progress: @Sendable (Double) -> Bool = { [self] part in
             let percent = Int(part * 100)
             if said.exchange(percent, ordering: .relaxed) != percent {
-                inbox.send(.job(Job(id: .importing, title: "importing", progress: part, startedAt: 0)))
+                tell(Job(id: .importing, title: "importing", progress: part, startedAt: 0))
             }
             return cancellations.load(ordering: .relaxed) == begun
         }
@@ -26,12 +26,11 @@ extension EffectRunner {
                         of: HomeDirectory.expanding(path),
                         progress: progress
                     )
-                    inbox.send(.jobEnded(.importing))
-                    let kind = outcome.problem == nil ? Notice.Kind.info : .error
-                    inbox.send(.said(Self.words(outcome, of: path), kind))
+                    end(.importing)
+                    say(Self.words(outcome, of: path), outcome.problem == nil ? .info : .error)
                 } catch {
-                    inbox.send(.jobEnded(.importing))
-                    inbox.send(.refused(.importSession, "\(error)"))
+                    end(.importing)
+                    refuse(.importSession, "\(error)")
                 }
             } onCancel: {
                 // The console ends.

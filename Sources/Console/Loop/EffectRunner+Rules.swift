@@ -19,7 +19,7 @@ extension EffectRunner {
     func loadRules() {
         control { [self] control in
             let profile = try await profileInForce(control)
-            inbox.send(.rules(profile.profiles, revision: profile.rules))
+            inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
         }
     }
 
@@ -49,10 +49,11 @@ extension EffectRunner {
             do {
                 let words = try await change(control)
                 let profile = try await profileInForce(control)
-                inbox.send(.rulesApplied(profile.profiles, words, revision: profile.rules))
+                inbox.answer { $0.takeApplied(profile.profiles, profile.rules, words) }
             } catch {
+                let reason = "\(error)"
                 let profile = try await profileInForce(control)
-                inbox.send(.rulesRefused(profile.profiles, "\(error)", revision: profile.rules))
+                inbox.answer { $0.takeRefused(profile.profiles, profile.rules, reason) }
             }
         }
     }
@@ -62,12 +63,13 @@ extension EffectRunner {
             do {
                 let saved = try await control.saveProfile(nil, isForced: isForced)
                 let profile = try await profileInForce(control)
-                inbox.send(.rulesSaved(saved, profile.profiles, revision: profile.rules))
-            } catch let failure as ControlError {
-                guard let conflict = failure.conflict else { return inbox.send(.rulesNotSaved("\(failure)")) }
-                inbox.send(.rulesConflict(conflict, failure.message))
+                inbox.answer { $0.takeSaved(saved, profile.profiles, profile.rules) }
             } catch {
-                inbox.send(.rulesNotSaved(Self.words(error)))
+                let reason = Self.words(error)
+                guard let failure = error as? ControlError, let conflict = failure.conflict else {
+                    return inbox.answer { $0.takeNotSaved(reason) }
+                }
+                inbox.answer { $0.ask(about: conflict, failure.message) }
             }
         }
     }
@@ -82,7 +84,8 @@ extension EffectRunner {
             let isOffered =
                 path.map { !$0.isEmpty && !$0.hasSuffix("/") && !FileManager.default.fileExists(atPath: $0) } ?? false
             let hasAnswer = (try? reader?.record(id))?.map { $0.status > 0 } ?? false
-            inbox.send(.answerOffer(isOffered && hasAnswer ? path : nil, for: text))
+            let missing = isOffered && hasAnswer ? path : nil
+            inbox.answer { $0.offerAnswer(missing, text) }
         }
     }
 
@@ -106,10 +109,10 @@ extension EffectRunner {
                 let profile = try await profileInForce(control)
                 let words =
                     path.map { "The rules are those of \($0): \(change)." } ?? "The profile was read again: \(change)."
-                inbox.send(.rules(profile.profiles, revision: profile.rules))
-                inbox.send(.said(words, .info))
+                inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
+                say(words)
             } catch {
-                inbox.send(.refused(.loadProfile, Self.words(error)))
+                refuse(.loadProfile, Self.words(error))
             }
         }
     }
@@ -132,7 +135,7 @@ extension EffectRunner {
             guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
                 let area = TextArea(RuleFromExchange.example(of: tool).yaml)
                 let title = "New rule: \(tool.title)"
-                return inbox.send(.editor(EditorState(purpose: purpose, title: title, area: area)))
+                return inbox.answer { $0.open(EditorState(purpose: purpose, title: title, area: area)) }
             }
             let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
             let usual = breadths.firstIndex(of: RuleFromExchange.usualScope(for: tool.section, record)) ?? 0
@@ -145,7 +148,7 @@ extension EffectRunner {
             let area = TextArea(rule.yaml)
             var editor = EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level)
             editor.scope = breadth?.matched(of: record.url) ?? ""
-            inbox.send(.editor(editor))
+            inbox.answer { [editor] in $0.open(editor) }
         }
     }
 
@@ -181,21 +184,25 @@ extension EffectRunner {
             let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
             let words = issues.first.map { "\($0)\(more)" } ?? ""
             if issues.contains(where: { $0.severity == .error }) {
-                return inbox.send(.ruleRemark(text: text, words, isWrong: true))
+                return remark(words, isWrong: true, under: text)
             }
             do {
                 let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
                 try count(matcher, text, lint: words)
             } catch {
-                inbox.send(.ruleRemark(text: text, "\(error)", isWrong: true))
+                remark("\(error)", isWrong: true, under: text)
             }
         }
+    }
+
+    private func remark(_ words: String, isWrong: Bool = false, under text: String) {
+        inbox.answer { model in _ = model.remark(words, isWrong: isWrong) { $0.area.text == text } }
     }
 
     private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
         guard let reader else {
             let words = lint.isEmpty ? "The rule is right." : lint
-            return inbox.send(.ruleRemark(text: text, words, isWrong: false))
+            return remark(words, under: text)
         }
         var matching = 0
         var whole = 0
@@ -212,6 +219,6 @@ extension EffectRunner {
         let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
         let count = "It would match \(matching) of \(whole) recorded exchanges"
         let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
-        inbox.send(.ruleRemark(text: text, words, isWrong: false))
+        remark(words, under: text)
     }
 }

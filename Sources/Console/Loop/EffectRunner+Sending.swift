@@ -20,24 +20,24 @@ extension EffectRunner {
     func openRequest(_ id: ExchangeID) {
         onReader { [self] reader in
             let area = TextArea(try request(id, reader).draft)
-            let remark = RequestWords.remark
-            inbox.send(
-                .editor(EditorState(purpose: .request(id), title: "Edit and send", area: area, remark: remark))
-            )
+            open(EditorState(purpose: .request(id), title: "Edit and send", area: area, remark: RequestWords.remark))
         }
     }
 
-    /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
-    func editDraft(_ editor: EditorState, _ words: String) {
-        switch editor.purpose {
+    private func open(_ editor: EditorState) { inbox.answer { $0.open(editor) } }
+
+    /// Does something with the request from which a draft began; `nil` for a draft from nothing.
+    private func onOriginal(
+        of purpose: EditorState.Purpose,
+        _ body: @escaping @Sendable (ComposedRequest?) throws -> Void
+    ) {
+        switch purpose {
         case .request(let id):
-            onReader { [self] reader in
-                try editDraft(editor, words, original: try id.map { try self.request($0, reader) })
-            }
+            onReader { [self] reader in try body(try id.map { try self.request($0, reader) }) }
         case .newRequest(let base):
             start(on: passes) { [self] in
                 do {
-                    try editDraft(editor, words, original: base)
+                    try body(base)
                 } catch {
                     report(error)
                 }
@@ -46,29 +46,28 @@ extension EffectRunner {
         }
     }
 
-    private func editDraft(_ editor: EditorState, _ words: String, original: ComposedRequest?) throws {
-        let request = try ComposedRequest(draft: editor.area.text, original: original)
-        var editor = editor
-        editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
-        inbox.send(.editor(editor))
+    /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
+    func editDraft(_ editor: EditorState, _ words: String) {
+        onOriginal(of: editor.purpose) { [self] original in
+            let request = try ComposedRequest(draft: editor.area.text, original: original)
+            var editor = editor
+            editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
+            open(editor)
+        }
     }
 
-    /// Sends a request as it was, or as the draft says where there is one.
-    func send(_ draft: String, _ id: ExchangeID?) {
-        onReader { [self] reader in
-            let sender = try sender()
-            let original = try id.map { try self.request($0, reader) }
-            var request = original
-            if !draft.isEmpty {
-                do {
-                    request = try ComposedRequest(draft: draft, original: original)
-                } catch {
-                    return inbox.send(.answered(.request(id), refusal: "\(error)"))
-                }
-                inbox.send(.answered(.request(id), refusal: nil))
+    /// Sends a recorded request again, or a draft; a draft that is refused stays in its editor.
+    func send(_ draft: String?, _ purpose: EditorState.Purpose) {
+        onOriginal(of: purpose) { [self] original in
+            do {
+                let sender = try sender()
+                let request = try draft.map { try ComposedRequest(draft: $0, original: original) } ?? original
+                if draft != nil { inbox.answer { $0.take(answerTo: purpose, refusal: nil) } }
+                if let request { send(request, by: sender, of: purpose.origin) }
+            } catch {
+                let reason = "\(error)"
+                inbox.answer { $0.take(answerTo: purpose, refusal: reason) }
             }
-            guard let request else { return }
-            send(request, by: sender, of: id)
         }
     }
 
@@ -78,7 +77,7 @@ extension EffectRunner {
             if let failure = outcome.failure {
                 return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
             }
-            if let made = await recorded(from: outcome.address) { inbox.send(.sent(made, of: id)) }
+            if let made = await recorded(from: outcome.address) { inbox.answer { $0.take(sent: made, of: id) } }
             let status = outcome.status.map { ", \($0)" } ?? ""
             say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
         }
@@ -92,23 +91,9 @@ extension EffectRunner {
                 let purpose = EditorState.Purpose.newRequest(request)
                 let remark = RequestWords.remark + RequestWords.omissions(text)
                 let area = TextArea(request.draft)
-                inbox.send(.editor(EditorState(purpose: purpose, title: "New request", area: area, remark: remark)))
+                open(EditorState(purpose: purpose, title: "New request", area: area, remark: remark))
             } catch {
-                inbox.send(.refused(.newRequest, "\(error)"))
-            }
-        }
-    }
-
-    /// Sends a request that was written here; a body that is no text is that of `base`.
-    func sendNew(_ draft: String, _ base: ComposedRequest?) {
-        start(on: passes) { [self] in
-            do {
-                let sender = try sender()
-                let request = try ComposedRequest(draft: draft, original: base)
-                inbox.send(.answered(.newRequest(base), refusal: nil))
-                send(request, by: sender)
-            } catch {
-                inbox.send(.answered(.newRequest(base), refusal: "\(error)"))
+                refuse(.newRequest, "\(error)")
             }
         }
     }
@@ -121,7 +106,7 @@ extension EffectRunner {
             do {
                 sender = try self.sender()
             } catch {
-                inbox.send(.jobEnded(.repeating))
+                end(.repeating)
                 throw error
             }
             start { [self] in
@@ -137,14 +122,14 @@ extension EffectRunner {
                     }
                     done += 1
                     let progress = Double(done) / Double(ids.count)
-                    inbox.send(.job(Job(id: .repeating, title: "sending again", progress: progress, startedAt: 0)))
+                    tell(Job(id: .repeating, title: "sending again", progress: progress, startedAt: 0))
                 }
-                inbox.send(.jobEnded(.repeating))
+                end(.repeating)
                 let counts = statuses.sorted { $0.key < $1.key }.map { "\($1) × \($0)" }.joined(separator: ", ")
                 let failed = problems.first.map { "; \(problems.count) failed, first \($0)" } ?? ""
                 let stopped = done < ids.count ? ", then stopped" : ""
                 let words = "Sent \(done) of \(ids.count) requests\(stopped): \(counts)\(failed)"
-                inbox.send(.said(words, problems.isEmpty ? .info : .error))
+                say(words, problems.isEmpty ? .info : .error)
             }
         }
     }
@@ -176,21 +161,21 @@ extension EffectRunner {
             do {
                 (sender, request) = (try self.sender(), try self.request(id, reader))
             } catch {
-                inbox.send(.jobEnded(.repeating))
+                end(.repeating)
                 throw error
             }
             start { [self] in
-                let outcome = await untilCancelled(since: begun) { [inbox] in
+                let outcome = await untilCancelled(since: begun) { [self] in
                     await sender.run(request, plan) { progress in
-                        inbox.send(.job(Job(id: .repeating, title: RepeatText.brief(progress), startedAt: 0)))
+                        self.tell(Job(id: .repeating, title: RepeatText.brief(progress), startedAt: 0))
                     }
                 }
-                inbox.send(.jobEnded(.repeating))
+                end(.repeating)
                 guard let outcome else { return }
                 let isStopped = !outcome.isFinished
                 let title = isStopped ? "Stopped after \(outcome.done) of \(plan.times)" : "Sent \(plan.times) times"
                 let text = RepeatText.report(outcome, request)
-                inbox.send(.report(title: title, text, topic: "repeat-and-compare"))
+                report(title, text, topic: "repeat-and-compare")
             }
         }
     }
@@ -225,12 +210,12 @@ extension EffectRunner {
     }
 
     func openHold(_ id: String) {
-        control { [inbox] control in
+        control { [self] control in
             let hold = try await control.hold(id)
             let title = "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)"
             let remark = "ctrl-s executes it as it stands here; esc keeps it waiting."
             let area = TextArea(hold.draft)
-            inbox.send(.editor(EditorState(purpose: .hold(id), title: title, area: area, remark: remark)))
+            open(EditorState(purpose: .hold(id), title: title, area: area, remark: remark))
         }
     }
 
@@ -239,10 +224,11 @@ extension EffectRunner {
         control { [self] control in
             do {
                 _ = try await control.editHold(id, try change.edit())
-                inbox.send(.answered(.hold(id), refusal: nil))
+                inbox.answer { $0.take(answerTo: .hold(id), refusal: nil) }
                 say("Sent with your edits.")
             } catch {
-                inbox.send(.answered(.hold(id), refusal: Self.words(error)))
+                let reason = Self.words(error)
+                inbox.answer { $0.take(answerTo: .hold(id), refusal: reason) }
             }
         }
     }

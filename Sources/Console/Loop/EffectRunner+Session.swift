@@ -24,7 +24,7 @@ extension EffectRunner {
                         result.inFlight += part.inFlight
                         result.mark = part.mark ?? result.mark
                     }
-                    inbox.send(.sessionEdited(request, result, numbers, undo: undo))
+                    inbox.answer { [result] in $0.take(result, of: request, numbers, undo: undo) }
                 } catch {
                     report(error)
                 }
@@ -58,7 +58,7 @@ extension EffectRunner {
                 }
                 try SessionCopy.write(session: reader.path, to: HomeDirectory.expanding(path), overwrites: isForced)
             } catch let error as SessionError where error.code == .exists {
-                return inbox.send(.sessionExists(path: path))
+                return inbox.answer { $0.askToReplace(path) }
             }
             let isRecorded = services?.control != nil
             say("\(isRecorded ? "A copy of the session as it is now" : "A copy of the session") is in \(path).")

@@ -29,9 +29,9 @@ extension EffectRunner {
                 archives.withLock { all in if let archive { all.append(archive) } }
                 let services = ConsoleServices(session: session, archive: archive == nil ? nil : file)
                 let own = replace(by: Connected(services: services, queries: queries))
-                inbox.send(.opened(file, hidesLive: own))
+                inbox.answer { $0.takeOpened(file, hidesLive: own) }
             } catch {
-                inbox.send(.refused(.openSession, "\(error)"))
+                refuse(.openSession, "\(error)")
             }
         }
     }
@@ -71,7 +71,7 @@ extension EffectRunner {
             return true
         }
         let isDone = isShown ? connected.withLock { rotate(&$0) } : behind.withLock { rotate(&$0) }
-        if isDone { inbox.send(.rotated(to: session, from: old, isShown: isShown)) }
+        if isDone { inbox.send(.news { $0.takeRotated(to: session, from: old, isShown: isShown) }) }
     }
 
     /// Shows the console's own session again.
@@ -82,7 +82,7 @@ extension EffectRunner {
         }
         guard let own else { return }
         connected.withLock { $0 = own }
-        inbox.send(.opened(nil, hidesLive: false))
+        inbox.answer { $0.takeOpened(nil, hidesLive: false) }
         loadRules()
     }
 

@@ -13,9 +13,9 @@ import Tools
 extension EffectRunner {
     func explain(_ id: ExchangeID) {
         guard let session = services?.session else { return }
-        onReader { [inbox] _ in
+        onReader { [self] _ in
             let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: true)
-            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(text), topic: "why"))
+            report("Why: exchange \(id)", DetailDocument(text), topic: "why")
         }
     }
 
@@ -41,7 +41,7 @@ extension EffectRunner {
                 let set = try DescriptorFile.read(paths)
                 descriptors.withLock { $0.set = set }
             } catch {
-                inbox.send(.said("\(error)", .error))
+                say("\(error)", .error)
             }
         }
     }

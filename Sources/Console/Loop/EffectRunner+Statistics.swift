@@ -5,7 +5,7 @@ import Text
 
 extension EffectRunner {
     func showStatistics(_ filter: Filter, _ numbers: [Int64]?, _ title: String, width: Int) {
-        onReader(passes) { [inbox] reader in
+        onReader(passes) { [self] reader in
             var statistics = SessionStatistics()
             if let numbers {
                 try reader.add(.numbers(numbers), matching: filter, to: &statistics)
@@ -13,7 +13,7 @@ extension EffectRunner {
                 statistics = try reader.statistics(matching: filter)
             }
             let document = StatisticsDocument.make(statistics, width: width)
-            inbox.send(.report(title: title, document, topic: "sessions"))
+            report(title, document, topic: "sessions")
         }
     }
 }

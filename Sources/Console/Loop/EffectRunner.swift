@@ -74,7 +74,7 @@ final class EffectRunner: Sendable {
         }
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
-        if services.control != nil { start(on: reading) { [inbox] in inbox.send(.addresses(LocalAddresses.all())) } }
+        if services.control != nil { start(on: reading) { [inbox] in inbox.answer { [addresses = LocalAddresses.all()] in $0.proxy.addresses = addresses } } }
         services.remarks.listen { [weak self] words in
             self?.say(words)
             // The profile may have been read again.
@@ -109,8 +109,12 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Performs an effect, or keeps it until the services are there.
-    func perform(_ effect: Effect) {
+    /// Performs an effect: on the terminal by its owner, any other here, as soon as the services are there.
+    func perform(_ effect: Effect, on terminal: some TerminalOwner) {
+        if case .terminal(let own) = effect { terminal.perform(own) } else { perform(effect) }
+    }
+
+    private func perform(_ effect: Effect) {
         guard connected.withLock({ $0 != nil }) else {
             waiting.withLock { $0.append(effect) }
             return
@@ -135,9 +139,7 @@ final class EffectRunner: Sendable {
         case .detail(let id, let options, let generation): readDetail(id, options, generation)
         case .compare(let first, let second, let width): compare(first, second, width)
         case .why(let id): explain(id)
-        case .copy(let form, let ids): copy(form, ids)
-        case .copyPart(let form, let name, let id, let options): copyPart(form, name, id, options)
-        case .copyMasked(let request): copyMasked(request)
+        case .copy(let request, let isMasked): copy(request, isMasked: isMasked)
         case .loadDescriptor(let path): loadDescriptor(path)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
@@ -160,10 +162,9 @@ final class EffectRunner: Sendable {
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)
         case .editDraft(let editor, let words): editDraft(editor, words)
-        case .send(let draft, let id): send(draft, id)
+        case .send(let draft, let purpose): send(draft, purpose)
         case .repeating(let id, let plan): repeatMany(id, plan)
         case .composeRequest(let text): composeRequest(text)
-        case .sendNew(let draft, let base): sendNew(draft, base)
         case .sendEach(let ids): sendEach(ids)
         case .offerAnswer(let editor, let id, let texts): offerAnswer(editor, id, texts)
         case .saveSwitched(let texts, let revision): saveSwitched(texts, madeFrom: revision)
@@ -174,8 +175,7 @@ final class EffectRunner: Sendable {
         case .completeFile(let path): completeFile(path)
         case .openBody(let id, let side): openBody(id, side)
         case .trust(let steps, let width): showTrust(steps, width)
-        case .copyText(let text, let name, let ids): copy(text, as: name, of: ids)
-        case .copyToTerminal, .externalEditor, .editFile, .viewFile, .redraw, .suspend, .quit: break
+        case .terminal: break
         }
     }
 
@@ -195,7 +195,12 @@ final class EffectRunner: Sendable {
         if let connections = connected.services.sender?.connections,
             lastSent.exchange(connections.version, ordering: .relaxed) != connections.version
         {
-            inbox.send(.connections(connections))
+            inbox.send(
+                .news { model in
+                    model.sent = connections
+                    return []
+                }
+            )
         }
         let own = behind.withLock { $0?.services.control }
         guard let control = connected.services.control ?? own, count % 2 == 1 else { return }
@@ -206,8 +211,27 @@ final class EffectRunner: Sendable {
         }
     }
 
-    func say(_ words: String) { inbox.send(.said(words, .info)) }
-    func report(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
+    func say(_ words: String, _ kind: Notice.Kind = .info) { inbox.send(.said(words, kind)) }
+    func report(_ error: any Error) { say(Self.words(error), .error) }
+
+    /// Shows a text to read, with the topic of the guide that it is about.
+    func report(_ title: String, _ document: DetailDocument, topic: String) {
+        inbox.answer { $0.report(title, document, topic: topic) }
+    }
+
+    func tell(_ job: Job) {
+        inbox.send(
+            .news { model in
+                model.start(job)
+                return []
+            }
+        )
+    }
+
+    func end(_ kind: Job.Kind) { inbox.answer { $0.end(kind) } }
+
+    /// Opens the prompt of a command again with the reason why the command was refused.
+    func refuse(_ command: Command, _ reason: String) { inbox.answer { $0.promptAgain(command, reason) } }
 
     /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
@@ -248,7 +272,8 @@ final class EffectRunner: Sendable {
             guard let exchange = try reader.exchange(id) else {
                 let failure = ConsoleError(isMissing: id)
                 let line = DetailLine([Span(failure.description, .failure)])
-                inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
+                let document = DetailDocument(lines: [line])
+                inbox.answer { $0.show(document, [.overview], of: id, generation) }
                 throw failure
             }
             let change: (String) -> TraceEntry.Change? = { ToolRegistry.standard[key: $0]?.change }
@@ -262,17 +287,17 @@ final class EffectRunner: Sendable {
             let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
             let document = builder.document(options, budget)
             let beside = builder.beside(document.page, options, budget)
-            inbox.send(.detail(generation: generation, id, pages: pages, document, beside: beside))
+            inbox.answer { $0.show(document, beside: beside, pages, of: id, generation) }
         }
     }
 
     private func compare(_ first: ExchangeID, _ second: ExchangeID, _ width: Int) {
-        onReader { [inbox] reader in
+        onReader { [self] reader in
             guard let a = try reader.exchange(first), let b = try reader.exchange(second) else {
                 throw ConsoleError("One of the two is not in this session.")
             }
             let document = Comparison.document(a, b, source: reader, width: width)
-            inbox.send(.report(title: "\(first) and \(second) compared", document, topic: "repeat-and-compare"))
+            report("\(first) and \(second) compared", document, topic: "repeat-and-compare")
         }
     }
 
@@ -293,10 +318,10 @@ final class EffectRunner: Sendable {
             var steps = steps
             // The machine may be in another network by now.
             steps.addresses = LocalAddresses.all()
-            inbox.send(.addresses(steps.addresses))
+            inbox.answer { [addresses = steps.addresses] in $0.proxy.addresses = addresses }
             let trust = services?.trustHelp ?? []
             let document = DetailDocument(lines: steps.lines(width: width) + trust.map { DetailLine($0) })
-            inbox.send(.report(title: FirstSteps.title, document, topic: "trust"))
+            report(FirstSteps.title, document, topic: "trust")
         }
     }
 }

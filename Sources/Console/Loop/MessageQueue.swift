@@ -30,6 +30,18 @@ final class MessageQueue: Sendable {
         _ = write(pipe.writing, &byte, 1)
     }
 
+    /// Sends the change that a feature makes with the result of an effect.
+    func answer(_ change: @escaping Message.Change) { send(.answer(change)) }
+
+    func answer(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) {
+        send(
+            .answer {
+                change(&$0)
+                return []
+            }
+        )
+    }
+
     func take() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(pipe.reading, &bytes, bytes.count) == bytes.count {}

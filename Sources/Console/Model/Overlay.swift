@@ -159,37 +159,17 @@ package struct PromptState: Sendable {
 
 /// A question before something that cannot be undone.
 package struct ConfirmState: Sendable {
-    package enum Action: Sendable, Hashable {
-        case quit, saveAndQuit
-        case repeating(ExchangeID, RepeatPlan)
-        /// Sends each request again.
-        case sendingEach([ExchangeID])
-        case executingAll
-        /// Applies the rule in the editor, after the recorded answer was saved to the file that it names, or without.
-        case applyingRule(savedTo: String?)
-        /// Puts the profile of a file in force, or reads the present one again; the changes made here are lost.
-        case loadingProfile(String?)
-        case overwriteRules
-        case export(ExportRequest)
-        /// Writes a copy of the session over a file.
-        case replaceSession(path: String)
-        /// Performs a command that throws away what was set up.
-        case performing(Command)
-        /// Saves the rules as a copy; the file is asked for.
-        case saveRulesElsewhere
-        /// Reads the profile's files; the changes made here are lost.
-        case reloadRules
-        case dropText
+    package struct Choice: Sendable {
+        package var key: Character
+        package var title: String
+        /// Whether it sends, releases or discards something: a key that was typed before the question was read does not
+        /// count as the answer.
+        var takesCare = false
+        /// `nil` if it does nothing.
+        var action: Message.Change?
 
-        /// Whether it sends, releases or throws away something, so that a key that was typed before the question was read is no
-        /// answer to it.
-        var takesCare: Bool {
-            switch self {
-            case .repeating, .sendingEach, .executingAll, .performing: true
-            case .quit, .saveAndQuit, .export, .overwriteRules, .saveRulesElsewhere, .reloadRules, .loadingProfile,
-                .dropText, .applyingRule, .replaceSession:
-                false
-            }
+        init(_ key: Character, _ title: String, takesCare: Bool = false, _ action: Message.Change? = nil) {
+            (self.key, self.title, self.takesCare, self.action) = (key, title, takesCare, action)
         }
     }
 
@@ -200,8 +180,8 @@ package struct ConfirmState: Sendable {
     package var choices: [Choice]
     /// In microseconds since 1970.
     package var askedAt: Int64 = 0
-
-    package typealias Choice = (key: Character, title: String, action: Action?)
+    /// Whether ctrl-c, pressed again, ends the console.
+    var isAboutQuitting = false
 }
 
 /// A text to read: help, a comparison, a report.
@@ -228,6 +208,9 @@ package struct EditorState: Sendable {
         case request(ExchangeID?)
         /// A request from nothing, or from what was pasted; its body may be no text.
         case newRequest(ComposedRequest?)
+
+        /// The exchange that a request is sent from again.
+        var origin: ExchangeID? { if case .request(let id) = self { id } else { nil } }
     }
 
     package var purpose: Purpose

@@ -86,7 +86,7 @@ extension ConsoleModel {
         let query = list.query
         list.query = before
         revealAll()
-        return ask { $0 = query } + loadRows() + [.redraw]
+        return ask { $0 = query } + loadRows() + [.terminal(.redraw)]
     }
 
     /// Has the mouse reported, or left to the terminal, so that text can be selected with it.

@@ -25,11 +25,7 @@ package enum Effect: Sendable {
     case detail(ExchangeID, DetailOptions, generation: Int)
     case compare(ExchangeID, ExchangeID, width: Int)
     case why(ExchangeID)
-    case copy(CopyForm, [ExchangeID])
-    /// A part by its name: of the page that the options name.
-    case copyPart(CopyForm, String, ExchangeID, DetailOptions)
-    /// The same again, with its secrets masked.
-    case copyMasked(CopyRequest)
+    case copy(CopyRequest, isMasked: Bool = false)
     case loadDescriptor(path: String)
     case saveBody(ExchangeID, path: String)
     case export(ExportRequest)
@@ -56,11 +52,11 @@ package enum Effect: Sendable {
     case openRequest(ExchangeID)
     /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; on lines it is sent.
     case composeRequest(String)
-    case sendNew(draft: String, ComposedRequest?)
     case sendEach([ExchangeID])
     /// A change of a drafted request, as a line says it.
     case editDraft(EditorState, words: String)
-    case send(draft: String, ExchangeID?)
+    /// The request that a draft changes, or without a draft the recorded one.
+    case send(draft: String? = nil, EditorState.Purpose)
     case repeating(ExchangeID, RepeatPlan)
     /// Whether the file that a rule names is there.
     case offerAnswer(EditorState, ExchangeID, [ProfileSource])
@@ -74,15 +70,23 @@ package enum Effect: Sendable {
     // The console.
     case completeFile(String)
     case openBody(ExchangeID, BodySide)
-    case viewFile(String, isText: Bool)
     case trust(FirstSteps, width: Int)
-    /// A text that is at hand; of exchanges where it is shown of them.
-    case copyText(String, as: String, of: [ExchangeID] = [])
-    case externalEditor(EditorState)
-    /// Opens a file in the user's own editor.
+    case terminal(TerminalEffect)
+}
+
+/// An effect on the terminal: the loop that owns the terminal performs it.
+package enum TerminalEffect: Sendable {
+    /// Opens the text in the user's own editor.
+    case edit(EditorState)
     case editFile(String)
-    case copyToTerminal(String)
+    /// Shows a file in the pager if it is text, else in the system's viewer.
+    case view(String, isText: Bool)
+    case copy(String)
     case redraw, suspend, quit
+}
+
+protocol TerminalOwner {
+    func perform(_ effect: TerminalEffect)
 }
 
 package enum RuleOrigin: Sendable, Hashable {
@@ -124,7 +128,7 @@ package struct ExportRequest: Sendable, Hashable {
     package var keepsSecrets = false
 }
 
-/// What was copied.
+/// A copy for the clipboard.
 package enum CopyRequest: Sendable, Hashable {
     case whole(CopyForm, [ExchangeID])
     /// A part by its name: of the page that the options name.
@@ -139,12 +143,11 @@ package enum CopyRequest: Sendable, Hashable {
         }
     }
 
-    /// The effect that copies it as it was recorded.
-    var effect: Effect {
+    var noun: String {
         switch self {
-        case .whole(let form, let ids): .copy(form, ids)
-        case .part(let form, let name, let id, let options): .copyPart(form, name, id, options)
-        case .shown(let text, let name, let ids): .copyText(text, as: name, of: ids)
+        case .whole(let form, let ids): (ids.count > 1 ? "\(ids.count) × " : "") + form.noun
+        case .part(let form, _, _, _): form.noun
+        case .shown(_, let name, _): name
         }
     }
 }

@@ -128,7 +128,8 @@ extension ConsoleModel {
         guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
             typed.lowercased().filter({ $0 != " " }) != command.rawValue
         else { return nil }
-        return confirm(question, [("y", "forget it", .performing(command)), ("n", "do not", nil)])
+        let forget = ConfirmState.Choice("y", "forget it", takesCare: true) { $0.perform(command, nil) }
+        return confirm(question, [forget, .init("n", "do not")])
     }
 
     /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.
@@ -153,50 +154,22 @@ extension ConsoleModel {
     mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
         let isInterrupt = key == Key(.character("c"), .control)
         // Pressed twice, it ends the console as it ends other programs.
-        if isInterrupt, confirm.choices.contains(where: { $0.action == .quit }) { return choose(.quit) }
+        if isInterrupt, confirm.isAboutQuitting { return [.terminal(.quit)] }
         if key.code == .escape || isInterrupt { return choose(nil) }
         guard let choice = confirm.choices.first(where: { key.code == .character($0.key) }) else { return [] }
-        if choice.action?.takesCare == true, now - confirm.askedAt < ConfirmState.readingTime {
+        if choice.takesCare, now - confirm.askedAt < ConfirmState.readingTime {
             tell("That key came with the question: read it, then press \(choice.key) again.")
             return []
         }
-        return choose(choice.action)
+        return choose(choice)
     }
 
-    /// Performs the answer to the uppermost question; `nil` does nothing.
-    mutating func choose(_ action: ConfirmState.Action?) -> [Effect] {
+    /// Closes the uppermost question and performs the answer; `nil` does nothing.
+    mutating func choose(_ choice: ConfirmState.Choice?) -> [Effect] {
         guard case .confirm? = overlays.last else { return [] }
         overlays.removeLast()
-        let ends = rules.endsWhenSaved
         rules.endsWhenSaved = false
-        switch action {
-        case nil: return []
-        case .quit: return [.quit]
-        case .saveAndQuit:
-            // The console ends once the files are written, so that nothing is lost where they cannot be.
-            rules.endsWhenSaved = true
-            return [.saveRules(isForced: false)]
-        case .repeating(let id, let plan): return repeatMany(plan, of: id)
-        case .sendingEach(let ids): return sendEach(ids)
-        case .executingAll: return decide(.execute, "all")
-        case .applyingRule(let path): return applyRule(savedTo: path)
-        case .loadingProfile(let file): return [.loadProfile(file, discardsEdits: true)]
-        case .export(let request): return export(request)
-        case .replaceSession(let path): return [.saveSession(path: path, isForced: true)]
-        case .performing(let command): return perform(command, nil)
-        case .overwriteRules:
-            rules.endsWhenSaved = ends
-            return [.saveRules(isForced: true)]
-        case .saveRulesElsewhere:
-            let line = LineEditor(RulesState.newFile)
-            return ask(PromptState(command: .saveProfile, title: "File for a copy of the rules", line: line))
-        case .reloadRules:
-            keepRules()
-            return [.reloadRules]
-        case .dropText:
-            overlays.removeLast()
-            return []
-        }
+        return choice?.action?(&self) ?? []
     }
 }
 

@@ -8,7 +8,7 @@ extension ConsoleModel {
         guard let theme = Theme(rawValue: word.lowercased()) else { return [] }
         look.theme = theme
         isThemeChosen = true
-        return [.redraw]
+        return [.terminal(.redraw)]
     }
 
     func openTrust() -> [Effect] { [.trust(FirstSteps(self), width: reportWidth)] }
@@ -37,11 +37,19 @@ extension ConsoleModel {
         if case .live = source, !proxy.holds.isEmpty {
             losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
         }
-        guard !losses.isEmpty else { return [.quit] }
-        let save: [ConfirmState.Choice] = losesRules ? [("s", "save the rules and quit", .saveAndQuit)] : []
-        return confirm(
-            "\(losses.joined(separator: ", and ").capitalizedFirst).",
-            save + [("y", "quit all the same", .quit), ("n", "stay", nil)]
+        guard !losses.isEmpty else { return [.terminal(.quit)] }
+        let save = ConfirmState.Choice("s", "save the rules and quit") {
+            // The console ends once the files are written, so that nothing is lost if they cannot be.
+            $0.rules.endsWhenSaved = true
+            return [.saveRules(isForced: false)]
+        }
+        let quit = ConfirmState.Choice("y", "quit all the same") { _ in [.terminal(.quit)] }
+        var question = ConfirmState(
+            question: "\(losses.joined(separator: ", and ").capitalizedFirst).",
+            choices: (losesRules ? [save] : []) + [quit, .init("n", "stay")],
+            askedAt: now
         )
+        question.isAboutQuitting = true
+        return push(.confirm(question))
     }
 }

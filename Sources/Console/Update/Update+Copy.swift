@@ -28,20 +28,22 @@ extension ConsoleModel {
 
     private mutating func copy(_ request: CopyRequest) -> [Effect] {
         lastCopy = request
-        return [request.effect]
+        return [.copy(request)]
+    }
+
+    mutating func tellCopied(_ words: String, _ secrets: Int) {
+        let note = secrets > 0 ? secretsNote(secrets) : ""
+        let all = [words, note].filter { !$0.isEmpty }.joined(separator: " ")
+        if !all.isEmpty { tell(all) }
     }
 
     // MARK: Without secrets
 
     var noCopied: String? { lastCopy == nil ? "Nothing was copied yet; \(way(to: .copy)) copies." : nil }
 
-    mutating func copyMasked() -> [Effect] {
-        guard let lastCopy else { return refuse(noCopied ?? "") }
-        return [.copyMasked(lastCopy)]
-    }
+    func copyMasked() -> [Effect] { lastCopy.map { [.copy($0, isMasked: true)] } ?? [] }
 
-    /// What the notice of a copy says of its secrets.
-    func secretsNote(_ count: Int) -> String {
+    private func secretsNote(_ count: Int) -> String {
         "It holds \(count == 1 ? "1 secret" : "\(count) secrets"); \(way(to: .copyMasked)) copies it masked."
     }
 

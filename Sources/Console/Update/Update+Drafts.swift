@@ -83,12 +83,9 @@ extension ConsoleModel {
         return confirm(
             "\(path) is not there. Is the recorded answer of exchange \(id) to be saved to it?",
             [
-                ("y", "save it there and apply the rule", .applyingRule(savedTo: path)),
-                (
-                    "a", "apply the rule all the same; the server answers meanwhile",
-                    .applyingRule(savedTo: nil)
-                ),
-                ("n", "go on editing", nil),
+                .init("y", "save it there and apply the rule") { $0.applyRule(savedTo: path) },
+                .init("a", "apply the rule all the same; the server answers meanwhile") { $0.applyRule(savedTo: nil) },
+                .init("n", "go on editing"),
             ]
         )
     }

@@ -24,7 +24,7 @@ extension ConsoleModel {
         switch (key.code, key.modifiers) {
         case (.escape, _): return close(editor)
         case (.character("s"), .control), (.enter, .control), (.enter, .alt): return finish(editor)
-        case (.character("o"), .control): return [.externalEditor(editor)]
+        case (.character("o"), .control): return [.terminal(.edit(editor))]
         case (.character("t"), .control): return widen(editor)
         case (.character("y"), .control): return layOut(editor)
         case (.tab, []) where editor.isRule: return complete(editor)
@@ -78,8 +78,13 @@ extension ConsoleModel {
 
     /// Closes the uppermost editor; asks first where its text was changed.
     mutating func close(_ editor: EditorState) -> [Effect] {
-        let choices: [ConfirmState.Choice] = [("y", "drop the text", .dropText), ("n", "go on editing", nil)]
-        if editor.area.isChanged { return confirm("The text was changed. Is it to be dropped?", choices) }
+        if editor.area.isChanged {
+            let drop = ConfirmState.Choice("y", "drop the text") {
+                $0.overlays.removeLast()
+                return []
+            }
+            return confirm("The text was changed. Is it to be dropped?", [drop, .init("n", "go on editing")])
+        }
         overlays.removeLast()
         return []
     }
@@ -94,12 +99,9 @@ extension ConsoleModel {
             return applyRule(editor)
         case .rule: return applyRule(editor)
         case .hold(let id): return [.editHold(id, .draft(editor.finishedText))]
-        case .request(let origin):
+        case .request, .newRequest:
             remember(editor)
-            return [.send(draft: editor.finishedText, origin)]
-        case .newRequest(let base):
-            remember(editor)
-            return [.sendNew(draft: editor.finishedText, base)]
+            return [.send(draft: editor.finishedText, editor.purpose)]
         }
     }
 

@@ -64,7 +64,7 @@ extension ConsoleModel {
 
     /// Opens a message to edit it, or applies the changes that follow its name; on lines alone, opens the draft.
     mutating func editHold(_ argument: String?) -> [Effect] {
-        if isLinear, argument == nil, let draft { return [.externalEditor(draft)] }
+        if isLinear, argument == nil, let draft { return [.terminal(.edit(draft))] }
         guard let id = hold(argument?.firstWord.word) else { return [] }
         return [argument?.firstWord.rest.map { .editHold(id, .words($0)) } ?? .openHold(id)]
     }

@@ -99,7 +99,7 @@ extension ConsoleModel {
             guard rect.contains(x: mouse.x, y: mouse.y), confirm.choices.indices.contains(mouse.y - rect.y) else {
                 return []
             }
-            return choose(confirm.choices[mouse.y - rect.y].action)
+            return choose(confirm.choices[mouse.y - rect.y])
         case .panel(var panel):
             let count = panelRules(panel.tool).count
             guard let index = row(count, panel.selected, PanelView.place(count, size)) else { return [] }

@@ -69,13 +69,16 @@ extension ConsoleModel {
     /// selected one are sentRequests.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
-            return on(argument) { .send(draft: "", $0) }
+            return on(argument) { .send(.request($0)) }
         }
         let what = marks.count == 1 ? "the marked request \(marks[0])" : "the \(marks.count) marked requests"
         let ids = marks
         return confirm(
             "Send \(what) again?",
-            [("y", "send \(ids.count == 1 ? "it" : "them")", .sendingEach(ids)), ("n", "do not", nil)]
+            [
+                .init("y", "send \(ids.count == 1 ? "it" : "them")", takesCare: true) { $0.sendEach(ids) },
+                .init("n", "do not"),
+            ]
         )
     }
 
@@ -89,7 +92,7 @@ extension ConsoleModel {
         guard proxy.holds.count > 1, !isLinear else { return decide(.execute, "all") }
         return confirm(
             "Execute all \(proxy.holds.count) messages that wait, as they are?",
-            [("y", "execute them", .executingAll), ("n", "do not", nil)]
+            [.init("y", "execute them", takesCare: true) { $0.decide(.execute, "all") }, .init("n", "do not")]
         )
     }
 

@@ -77,7 +77,7 @@ extension ConsoleModel {
         let file = RuleText(entry.rule.yaml).word(key) ?? ""
         let path = RuleText.path(file, inProfile: rules.texts[entry.text].file)
         guard !file.isEmpty, !path.hasSuffix("/") else { return refuse("This rule does not name a single file.") }
-        return [.editFile(path)]
+        return [.terminal(.editFile(path))]
     }
 
     mutating func editRule(_ index: Int, of tool: Tool) -> [Effect] {
@@ -146,6 +146,30 @@ extension ConsoleModel {
         rules.revision = revision
         proxy.preset = RuleEditing.preset(in: texts)
         rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
+    }
+
+    /// Takes over changed rules that are in force now; the words describe the change.
+    mutating func takeApplied(_ texts: [ProfileSource], _ revision: String?, _ words: String) {
+        takeIn(texts, revision)
+        tell(words)
+    }
+
+    /// Takes over the rules in force after a change was refused: it was wrong, or made from other rules than these.
+    mutating func takeRefused(_ texts: [ProfileSource], _ revision: String?, _ reason: String) {
+        _ = rules.past.popLast()
+        takeOver(texts, revision)
+        tell(reason, .error)
+    }
+
+    mutating func takeSaved(_ files: [String], _ texts: [ProfileSource], _ revision: String?) -> [Effect] {
+        takeIn(texts, revision)
+        tell("Saved to \(files.joined(separator: ", ")).")
+        return rules.endsWhenSaved ? [.terminal(.quit)] : []
+    }
+
+    mutating func takeNotSaved(_ reason: String) {
+        rules.endsWhenSaved = false
+        tell(reason, .error)
     }
 
     /// Takes over the rules in force, which may have been changed elsewhere.
@@ -274,18 +298,30 @@ extension ConsoleModel {
         guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
         return confirm(
             "You have unsaved rule changes. They are lost with this.",
-            [("y", "load \(file ?? "the profile") all the same", .loadingProfile(wanted)), ("n", "do not", nil)]
+            [
+                .init("y", "load \(file ?? "the profile") all the same") { _ in
+                    [.loadProfile(wanted, discardsEdits: true)]
+                }, .init("n", "do not"),
+            ]
         )
     }
 
     /// Asks what to do about rules whose file was made or changed by another program.
     mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {
-        let reload: [ConfirmState.Choice] =
-            conflict == .changed ? [("r", "take what is in the file", .reloadRules)] : []
-        let save: [ConfirmState.Choice] = [
-            ("o", "overwrite it", .overwriteRules), ("a", "save a copy under another name", .saveRulesElsewhere),
-        ]
-        return confirm(words, save + reload + [("n", "leave it", nil)])
+        let ends = rules.endsWhenSaved
+        let overwrite = ConfirmState.Choice("o", "overwrite it") {
+            $0.rules.endsWhenSaved = ends
+            return [.saveRules(isForced: true)]
+        }
+        let copy = ConfirmState.Choice("a", "save a copy under another name") {
+            let line = LineEditor(RulesState.newFile)
+            return $0.ask(PromptState(command: .saveProfile, title: "File for a copy of the rules", line: line))
+        }
+        let reload = ConfirmState.Choice("r", "take what is in the file") {
+            $0.keepRules()
+            return [.reloadRules]
+        }
+        return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "leave it")])
     }
 
     // MARK: - Rules from exchanges

@@ -95,7 +95,10 @@ extension ConsoleModel {
     mutating func askToReplace(_ path: String) -> [Effect] {
         confirm(
             "\(path) is there already.",
-            [("o", "overwrite it", .replaceSession(path: path)), ("n", "leave it", nil)]
+            [
+                .init("o", "overwrite it") { _ in [.saveSession(path: path, isForced: true)] },
+                .init("n", "leave it"),
+            ]
         )
     }
 

@@ -112,8 +112,10 @@ extension ConsoleModel {
         end(.export)
         var forced = request
         forced.isForced = true
-        let choices: [ConfirmState.Choice] = [("o", "overwrite it", .export(forced)), ("n", "leave it", nil)]
-        return confirm("\(request.path) is there already.", choices)
+        return confirm(
+            "\(request.path) is there already.",
+            [.init("o", "overwrite it") { [forced] in $0.export(forced) }, .init("n", "leave it")]
+        )
     }
 
     /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
@@ -148,7 +150,7 @@ extension ConsoleModel {
             guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
             return confirm(
                 "Send \(plan.times) requests to \(host), which is not this machine?",
-                [("y", "send them", .repeating(id, plan)), ("n", "do not", nil)]
+                [.init("y", "send them", takesCare: true) { $0.repeatMany(plan, of: id) }, .init("n", "do not")]
             )
         } catch {
             return refuse("\(error)")

@@ -5,9 +5,11 @@ import Terminal
 
 extension ConsoleModel {
     /// Changes the model by what has happened; returns what is to be done outside of it.
-    package mutating func update(_ message: Message) -> [Effect] {
+    package mutating func update(_ message: Message) -> [Effect] { update { $0.carryOut(message) } }
+
+    mutating func update(by change: (inout ConsoleModel) -> [Effect]) -> [Effect] {
         let before = Layout(self).list
-        let effects = carryOut(message)
+        let effects = change(&self)
         // A held message or a further line of keys takes rows from the list.
         if Layout(self).list != before { revealAll() }
         return effects
@@ -17,13 +19,12 @@ extension ConsoleModel {
         switch message {
         case .input(let event): return take(event)
         case .command(let command, let argument): return perform(command, argument)
-        case .chosen(let action): return choose(action)
+        case .chosen(let choice): return choose(choice)
         case .written: endLine()
         case .resized(let size): return resize(to: size)
         case .tick(let now): return tick(now)
         case .query(let event): return take(event)
         case .ready(let authority): proxy.authorityPath = authority
-        case .addresses(let addresses): proxy.addresses = addresses
         case .proxy(_, let holds) where home != nil: takeBehind(holds.count)
         case .proxy(let status, let holds): return take(status, holds)
         case .proxyLost where home != nil: break
@@ -31,49 +32,8 @@ extension ConsoleModel {
             proxy.problem = reason.replacing("\n", with: " ")
             proxy.holds = []
             proxy.tools = []
-        case .rules(let texts, let revision): takeOver(texts, revision)
-        case .rulesApplied(let texts, let words, let revision):
-            takeIn(texts, revision)
-            tell(words)
-        case .rulesRefused(let texts, let words, let revision):
-            _ = rules.past.popLast()
-            takeOver(texts, revision)
-            tell(words, .error)
-        case .rulesSaved(let files, let texts, let revision):
-            takeIn(texts, revision)
-            tell("Saved to \(files.joined(separator: ", ")).")
-            if rules.endsWhenSaved { return [.quit] }
-        case .rulesConflict(let conflict, let words): return ask(about: conflict, words)
-        case .rulesNotSaved(let words):
-            rules.endsWhenSaved = false
-            tell(words, .error)
-        case .detail(let generation, let id, let pages, let document, let beside):
-            return show(document, beside: beside, pages, of: id, generation)
-        case .report(let title, let document, let topic): return report(title, document, topic: topic)
-        case .editor(let editor): return open(editor)
-        case .ruleRemark(let text, let words, let isWrong):
-            remark(words, isWrong: isWrong) { $0.area.text == text }
-        case .edited(let editor, let text): return takeBack(editor, text)
-        case .answerOffer(let path, let text): return offerAnswer(path, text)
-        case .fileNames(let names, let path): return takeFiles(names, for: path)
-        case .refused(let command, let reason): promptAgain(command, reason)
-        case .opened(let name, let isHeld): return takeOpened(name, hidesLive: isHeld)
-        case .rotated(let path, let old, let isShown): return takeRotated(to: path, from: old, isShown: isShown)
-        case .viewBody(let path, let isText): return [.viewFile(path, isText: isText)]
-        case .exportConflict(let request): return askToOverwrite(request)
-        case .sessionEdited(let request, let result, let numbers, let undo):
-            return take(result, of: request, numbers, undo: undo)
-        case .sessionExists(let path): return askToReplace(path)
-        case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
-        case .said(let text, let kind): tell(text, kind)
-        case .copied(let text, let words, let secrets):
-            tell(words + (secrets > 0 ? " \(secretsNote(secrets))" : ""))
-            return text.map { [.copyToTerminal($0)] } ?? []
-        case .sent(let id, let original): return take(sent: id, of: original)
-        case .connections(let connections): sent = connections
-        case .job(let job): start(job)
-        case .jobEnded(let kind): end(kind)
-        case .stop, .failed: return [.quit]
+        case .answer(let change), .news(let change): return change(&self)
+        case .stop, .failed: return [.terminal(.quit)]
         }
         return []
     }
@@ -172,7 +132,7 @@ extension ConsoleModel {
         let theme: Theme = reply.isDark ? .dark : .light
         guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }
         look.theme = theme
-        return [.redraw]
+        return [.terminal(.redraw)]
     }
 
     mutating func take(_ key: Key) -> [Effect] {
@@ -182,7 +142,7 @@ extension ConsoleModel {
         if prefix == nil, key.modifiers.isEmpty, case .character(let sign) = key.code,
             let item = sign.wholeNumberValue.flatMap({ firstStep($0) })
         {
-            return [.copyText(item.text, as: item.isCommand ? "The command" : item.text)]
+            return [.copy(.shown(item.text, item.isCommand ? "The command" : item.text, of: []))]
         }
         if prefix == nil {
             if asksForHelp(key) { return perform(.help, nil) }

@@ -95,7 +95,8 @@ struct LinearHelpTests {
         #expect(model.told == "The draft has no line 99: its last is 2.")
         // `edit` alone opens the draft, and what comes back is the draft.
         #expect(model.update(.command(.editHold, nil)).words == ["editor"])
-        _ = model.update(.edited(try #require(model.draft), "from: b.example\nto: http://localhost:3\n"))
+        let draft = try #require(model.draft)
+        model.answer { $0.takeBack(draft, "from: b.example\nto: http://localhost:3\n") }
         _ = model.update(.written)
         #expect(model.update(.command(.apply, nil)).words == ["apply rules"])
     }
@@ -108,7 +109,7 @@ struct LinearHelpTests {
             title: "Edit and send",
             area: TextArea("GET / HTTP/1.1\n")
         )
-        _ = model.update(.editor(editor))
+        model.answer { $0.open(editor) }
         _ = model.update(.written)
         #expect(model.update(.command(.draft, "header X-A: b")).words == ["edit draft header X-A: b"])
         _ = model.update(.command(.draft, "1 PUT / HTTP/1.1"))
@@ -116,7 +117,7 @@ struct LinearHelpTests {
         #expect(model.draft?.area.text == "PUT / HTTP/1.1\n")
         #expect(model.update(.command(.apply, nil)).words == ["send 3"])
         // A refusal keeps it.
-        _ = model.update(.answered(.request(ExchangeID(3)), refusal: "line 1: no"))
+        model.answer { $0.take(answerTo: .request(ExchangeID(3)), refusal: "line 1: no") }
         _ = model.update(.written)
         #expect(model.draft != nil)
         _ = model.update(.command(.discard, nil))

@@ -14,7 +14,7 @@ import Tools
 struct ActingUpdateTests {
     private func console(_ text: String? = nil, _ records: [ExchangeRecord] = ModelFixture.plain(2)) -> ConsoleModel {
         var model = ModelFixture.listing(records, Size(width: 100, height: 30))
-        if let text { _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: text)])) }
+        if let text { model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: text)], nil) } }
         return model
     }
 
@@ -27,7 +27,7 @@ struct ActingUpdateTests {
         let passed = try #require(applied(model.press("ctrl-d")))
         #expect(passed.contains("except: [api.example.com]"))
         #expect(passed.contains("# ours\n"))
-        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: passed, isUnsaved: true)]))
+        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: passed, isUnsaved: true)], nil) }
         #expect(model.perform(.pass, "api.example.com").isEmpty)
         #expect(model.told.contains("is not decrypted already"))
         let back = try #require(applied(model.press("ctrl-d")))
@@ -54,7 +54,7 @@ struct ActingUpdateTests {
         let text = try #require(applied(model.press("ctrl-k")))
         #expect(text.contains("name: everything"))
         #expect(!StatusView.left(model).contains("everything is held"))
-        _ = model.update(.rules([ProfileSource(file: "sluice-rules.yaml", text: text, isUnsaved: true)]))
+        model.answer { $0.takeOver([ProfileSource(file: "sluice-rules.yaml", text: text, isUnsaved: true)], nil) }
         #expect(StatusView.left(model).contains("everything is held"))
         #expect(applied(model.press("ctrl-k"))?.contains("everything") == false)
     }
@@ -68,7 +68,7 @@ struct ActingUpdateTests {
             return
         }
         #expect(texts.first?.text == "version: 1\noff: [throttle]\nthrottle: { preset: 3g }\n")
-        _ = model.update(.rules(texts))
+        model.answer { $0.takeOver(texts, nil) }
         #expect(model.press("ctrl-s").isEmpty)
         #expect(model.told == "The rules are saved already.")
         let on = [ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)]
@@ -89,7 +89,7 @@ struct ActingUpdateTests {
     @Test func `a profile is loaded by name or read again, and unsaved rules are asked about`() {
         var model = console()
         #expect(model.press("U").words == ["profile sluice-rules.yaml"])
-        _ = model.update(.refused(.loadProfile, "sluice-rules.yaml:1:1: cannot be read"))
+        model.answer { $0.promptAgain(.loadProfile, "sluice-rules.yaml:1:1: cannot be read") }
         guard case .prompt(let prompt)? = model.overlays.last else {
             Issue.record("no prompt")
             return
@@ -101,7 +101,7 @@ struct ActingUpdateTests {
         model.press("U")
         model.type("b.yaml")
         #expect(model.press("enter").words == ["profile b.yaml"])
-        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: "version: 1\n", isUnsaved: true)]))
+        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: "version: 1\n", isUnsaved: true)], nil) }
         #expect(model.perform(.loadProfile, "b.yaml").isEmpty)
         #expect(model.press("y").words == ["profile b.yaml over"])
     }
@@ -114,16 +114,16 @@ struct ActingUpdateTests {
             area: TextArea("from: https://api.example.com/*\nto: x.json")
         )
         editor.origin = .exchange(ExchangeID(2))
-        _ = model.update(.editor(editor))
+        model.answer { $0.open(editor) }
         #expect(model.press("ctrl-s").words == ["offer answer 2"])
-        _ = model.update(.answerOffer("x.json", for: "another text"))
+        model.answer { $0.offerAnswer("x.json", "another text") }
         #expect(model.overlays.count == 1)
-        _ = model.update(.answerOffer("x.json", for: editor.area.text))
+        model.answer { $0.offerAnswer("x.json", editor.area.text) }
         #expect(model.press("y").words == ["save body 2 x.json", "apply rules"])
         #expect(model.overlays.isEmpty)
-        _ = model.update(.editor(editor))
+        model.answer { $0.open(editor) }
         model.press("ctrl-s")
-        #expect(model.update(.answerOffer(nil, for: editor.area.text)).words == ["apply rules"])
+        #expect(model.answer { $0.offerAnswer(nil, editor.area.text) }.words == ["apply rules"])
     }
 
     @Test func `another session is looked at in the console, and the own one comes back as it was`() {
@@ -131,7 +131,7 @@ struct ActingUpdateTests {
         model.press("space", "Y")
         model.type("old.sluice")
         #expect(model.press("enter").words == ["open session old.sluice"])
-        _ = model.update(.opened("old.sluice", hidesLive: true))
+        model.answer { $0.takeOpened("old.sluice", hidesLive: true) }
         #expect(model.told.contains("The proxy goes on and records behind it"))
         #expect(model.marks.isEmpty)
         #expect(model.perform(.toggleTool, "block").isEmpty)
@@ -141,7 +141,7 @@ struct ActingUpdateTests {
         #expect(model.proxy.holds.isEmpty)
         #expect(model.told.hasPrefix("A message waits for a decision in the live session"))
         #expect(model.press("q").words == ["back to live"])
-        _ = model.update(.opened(nil, hidesLive: false))
+        model.answer { $0.takeOpened(nil, hidesLive: false) }
         #expect(model.source == .live)
         #expect(model.marks == [ExchangeID(2)])
         #expect(model.rules.texts.count == 1)

@@ -21,7 +21,7 @@ struct CopyTests {
             DetailLine([Span("]")], indent: 2),
         ])
         let id = model.detail.id ?? ExchangeID(0)
-        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .response], document))
+        model.answer { $0.show(document, [.overview, .response], of: id, $0.detail.generation) }
         for _ in 0..<line { model.press("down") }
         return model
     }
@@ -57,14 +57,11 @@ struct CopyTests {
 
     @Test func `the notice of a copy says how many secrets it holds, and the key`() {
         var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
-        guard case .copyToTerminal("text")? = model.update(.copied("text", "URL copied.", secrets: 2)).first else {
-            Issue.record("nothing is handed to the terminal")
-            return
-        }
+        model.answer { $0.tellCopied("URL copied.", 2) }
         #expect(model.told == "URL copied. It holds 2 secrets; Q copies it masked.")
-        #expect(model.update(.copied(nil, "URL copied.", secrets: 1)).isEmpty)
+        model.answer { $0.tellCopied("URL copied.", 1) }
         #expect(model.told == "URL copied. It holds 1 secret; Q copies it masked.")
-        _ = model.update(.copied("text", "URL copied."))
+        model.answer { $0.tellCopied("URL copied.", 0) }
         #expect(model.told == "URL copied.")
     }
 
@@ -143,7 +140,7 @@ struct CopyTests {
             DetailLine([Span("a")], fold: Fold(end: 2, summary: "(JWT)", startsFolded: true)), DetailLine([Span("b")]),
         ])
         let id = model.detail.id ?? ExchangeID(0)
-        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .response], document))
+        model.answer { $0.show(document, [.overview, .response], of: id, $0.detail.generation) }
         #expect(model.detail.reading.folds == [0])
         model.press("^")
         #expect(!model.detail.options.decodesValues)

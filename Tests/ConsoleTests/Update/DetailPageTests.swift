@@ -34,7 +34,7 @@ struct DetailPageTests {
         guard let id = model.detail.id else { return }
         let other = model.detail.options.besideWidth == nil ? nil : page.counterpart.map { numbered($0) }
         let generation = model.detail.generation
-        _ = model.update(.detail(generation: generation, id, pages: pages, numbered(page), beside: other))
+        model.answer { $0.show(numbered(page), beside: other, pages, of: id, generation) }
     }
 
     private static func opened(_ size: Size = wide) -> ConsoleModel {
@@ -104,14 +104,8 @@ struct DetailPageTests {
         #expect(model.detail.page == .request && model.detail.beside?.reading.cursor.line == 0)
         // One without a response has the whole width.
         model.press("space")
-        _ = model.update(
-            .detail(
-                generation: model.detail.generation,
-                model.detail.id ?? ExchangeID(1),
-                pages: [.overview, .request],
-                Self.numbered(.request)
-            )
-        )
+        let id = model.detail.id ?? ExchangeID(1)
+        model.answer { $0.show(Self.numbered(.request), [.overview, .request], of: id, $0.detail.generation) }
         #expect(!Self.rows(model).contains { $0.contains("│") })
     }
 
@@ -166,7 +160,7 @@ struct DetailPageTests {
     @Test func `the same in a report`() {
         var model = Self.list(Size(width: 80, height: 24))
         let lines = (0..<60).map { "line \($0)" }
-        _ = model.update(.report(title: "A report", DetailDocument(lines: lines)))
+        model.answer { $0.report("A report", DetailDocument(lines: lines)) }
         model.press("/")
         model.type("line 59")
         #expect(Self.rows(model).contains { $0.contains("» line 59") })
@@ -192,7 +186,7 @@ struct DetailPageTests {
         var document = DetailDocument(lines: lines)
         document.page = .difference
         var model = Self.list(Size(width: 80, height: 24))
-        _ = model.update(.report(title: "1 and 2 compared", document, topic: "repeat-and-compare"))
+        model.answer { $0.report("1 and 2 compared", document, topic: "repeat-and-compare") }
         #expect(Self.rows(model).contains { $0.contains("n N difference") })
         for (key, number, text) in [
             ("n", 1, "first"), ("n", 2, "second"), ("n", 3, "third"), ("n", 4, "last"), ("n", 1, "first"),
@@ -206,7 +200,7 @@ struct DetailPageTests {
         _ = model.perform(.findInDetail, "same 7")
         #expect(model.told == "Match 1 of 2 (n/N)")
         var other = Self.list()
-        _ = other.update(.report(title: "Help", DetailDocument(lines: ["a"])))
+        other.answer { $0.report("Help", DetailDocument(lines: ["a"])) }
         other.press("n")
         #expect(other.told.hasPrefix("Nothing is searched for yet"))
     }
@@ -263,10 +257,10 @@ struct DetailPageTests {
               - { from: "https://a.example/x", to: fixtures/x.json }
               - { from: "https://a.example/y/*", to: fixtures/ }
             """
-        _ = model.update(.rules([ProfileSource(file: "/home/ann/rules.yaml", text: text)]))
+        model.answer { $0.takeOver([ProfileSource(file: "/home/ann/rules.yaml", text: text)], nil) }
         _ = model.perform(.panel, "map-local")
         #expect(Self.rows(model).contains { $0.contains("f edit file") })
-        guard case .editFile("/home/ann/fixtures/x.json")? = model.press("f").last else {
+        guard case .terminal(.editFile("/home/ann/fixtures/x.json"))? = model.press("f").last else {
             Issue.record("no editor opens")
             return
         }

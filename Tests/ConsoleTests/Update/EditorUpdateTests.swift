@@ -16,7 +16,7 @@ struct EditorUpdateTests {
         var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 100, height: 30))
         waiting(&model, "7.1", "8.1")
         if case .hold = purpose { model.press("H") }
-        _ = model.update(.editor(EditorState(purpose: purpose, title: "Text", area: TextArea("at: a.com"))))
+        model.answer { $0.open(EditorState(purpose: purpose, title: "Text", area: TextArea("at: a.com"))) }
         return model
     }
 
@@ -34,23 +34,23 @@ struct EditorUpdateTests {
         let count = model.overlays.count
         model.type("nonsense ")
         #expect(model.press("ctrl-s").count == 1)
-        _ = model.update(.answered(purpose, refusal: "line 1: no\nmethod"))
+        model.answer { $0.take(answerTo: purpose, refusal: "line 1: no\nmethod") }
         #expect(model.press("D", "q").isEmpty)
         #expect(editor(model)?.area.text == "nonsense Dqat: a.com")
         #expect(editor(model)?.remark == "line 1: no method")
         #expect(editor(model)?.isWrong == true)
         // A question over it goes with it.
         model.press("ctrl-s", "esc")
-        _ = model.update(.answered(purpose, refusal: nil))
+        model.answer { $0.take(answerTo: purpose, refusal: nil) }
         #expect(model.overlays.count == count - 1)
-        _ = model.update(.answered(purpose, refusal: "too late"))
+        model.answer { $0.take(answerTo: purpose, refusal: "too late") }
         #expect(model.told == "too late")
     }
 
     @Test func `an edited message leaves the list at the next one`() {
         var model = console(.hold("7.1"))
         #expect(model.press("ctrl-s").words == ["edited 7.1"])
-        _ = model.update(.answered(.hold("7.1"), refusal: nil))
+        model.answer { $0.take(answerTo: .hold("7.1"), refusal: nil) }
         #expect(model.press("ctrl-e").words == ["execute 8.1"])
     }
 
@@ -69,7 +69,7 @@ struct EditorUpdateTests {
         // What was taken back is no change.
         model.press("backspace")
         #expect(editor(model)?.area.isChanged == false)
-        _ = editor(model).map { model.update(.edited($0, "at: b.com")) }
+        _ = editor(model).map { editor in model.answer { $0.takeBack(editor, "at: b.com") } }
         #expect(editor(model)?.area.text == "at: b.com")
         model.press("esc", "y")
         #expect(model.overlays.count == count - 1)
@@ -89,7 +89,7 @@ struct EditorUpdateTests {
     @Test func `what would be lost at the end is told in a sentence`() {
         var model = console(.hold("7.1"))
         model.press("esc", "esc")
-        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
+        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil) }
         waiting(&model, "8.1")
         model.press("q")
         guard case .confirm(let confirm)? = model.overlays.last else {

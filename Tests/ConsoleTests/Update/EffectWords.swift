@@ -24,14 +24,12 @@ extension Effect {
         case .reloadRules: "reload rules"
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
-        case .copy(let form, let ids): "copy \(form.rawValue) \(ids.map { "\($0.number)" }.joined(separator: " "))"
-        case .copyPart(let form, let name, let id, _): "copy \(form.rawValue) \(name) \(id.number)"
+        case .copy(let request, let isMasked): (isMasked ? "masked " : "") + request.words
         case .loadDescriptor(let path): "load descriptor \(path)"
         case .decide(let ids, let decision): "\(decision.rawValue) \(ids.joined(separator: " "))"
         case .editHold(let id, .draft): "edited \(id)"
         case .editHold(let id, .words(let words)): "edit \(id) \(words)"
         case .decrypt(let host): "decrypt \(host)"
-        case .editFile(let path): "edit file \(path)"
         case .switchVerification(let host): "verify or not \(host)"
         case .edit(.delete(.exchanges(let ids), _)): "delete \(ids.map(\.description).joined(separator: " "))"
         case .edit(.delete(.branch(let node), _)): "delete below \(node.site ?? "root")"
@@ -42,7 +40,8 @@ extension Effect {
         case .saveSession(let path, let isForced): "save session \(path)\(isForced ? " over" : "")"
         case .openHold(let id): "open hold \(id)"
         case .repeating(let id, let plan): "repeat \(id.number) \(plan)"
-        case .send(_, let id): "send \(id?.number ?? 0)"
+        case .send(_, .newRequest): "send new"
+        case .send(_, let purpose): "send \(purpose.origin?.number ?? 0)"
         case .why(let id): "why \(id.number)"
         case .saveCopy(_, let path): "save copy \(path)"
         case .saveBody(let id, let path): "save body \(id.number) \(path)"
@@ -58,12 +57,12 @@ extension Effect {
         case .countHidden(let ids, _): "count \(ids.count) hidden"
         case .cancelJobs: "cancel jobs"
         case .trust(let steps, _): "trust \(steps.proxy)"
-        case .copyText(let text, _, _): "copy text \(text)"
-        case .copyMasked(let request): "masked \(request.effect.words)"
-        case .externalEditor: "editor"
-        case .copyToTerminal(let text): "copy to terminal \(text)"
+        case .terminal(.edit): "editor"
+        case .terminal(.editFile(let path)): "edit file \(path)"
+        case .terminal(.view(let path, _)): "view \(path)"
+        case .terminal(.copy(let text)): "copy to terminal \(text)"
+        case .terminal(let effect): "\(effect)"
         case .composeRequest(let text): "compose \(text)"
-        case .sendNew: "send new"
         case .sendEach(let ids): "send each \(ids.map(\.description).joined(separator: " "))"
         case .offerAnswer(_, let id, _): "offer answer \(id.number)"
         case .saveSwitched: "save switched"
@@ -73,10 +72,16 @@ extension Effect {
         case .importSession(let path): "import \(path)"
         case .completeFile(let path): "complete \(path)"
         case .openBody(let id, let side): "open body \(id.number) \(side)"
-        case .viewFile(let path, _): "view \(path)"
-        case .redraw: "redraw"
-        case .suspend: "suspend"
-        case .quit: "quit"
+        }
+    }
+}
+
+extension CopyRequest {
+    fileprivate var words: String {
+        switch self {
+        case .whole(let form, let ids): "copy \(form.rawValue) \(ids.map { "\($0.number)" }.joined(separator: " "))"
+        case .part(let form, let name, let id, _): "copy \(form.rawValue) \(name) \(id.number)"
+        case .shown(let text, _, _): "copy text \(text)"
         }
     }
 }
@@ -94,13 +99,11 @@ extension Effect {
     /// The exchanges that the effect is about.
     var exchanges: [ExchangeID] {
         switch self {
-        case .locate(let id, _), .detail(let id, _, _), .why(let id), .copyPart(_, _, let id, _), .saveBody(let id, _),
-            .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
+        case .locate(let id, _), .detail(let id, _, _), .why(let id), .saveBody(let id, _), .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
             [id]
         case .compare(let left, let right, _): [left, right]
-        case .copy(_, let ids): ids
-        case .copyMasked(let request): request.ids
-        case .send(_, let id): id.map { [$0] } ?? []
+        case .copy(let request, _): request.ids
+        case .send(_, let purpose): purpose.origin.map { [$0] } ?? []
         default: []
         }
     }

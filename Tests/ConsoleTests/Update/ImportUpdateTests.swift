@@ -43,10 +43,10 @@ struct ImportUpdateTests {
         model = console(session: nil)
         #expect(model.perform(.importSession, "bug.har").isEmpty && model.told == "Nothing is recorded here.")
         model = console()
-        _ = model.update(.opened("other.sluice", hidesLive: true))
+        model.answer { $0.takeOpened("other.sluice", hidesLive: true) }
         #expect(model.perform(.importSession, "bug.har").isEmpty && model.told.contains("goes back"))
         model = console()
-        _ = model.update(.job(Job(id: .importing, title: "importing", startedAt: 0)))
+        model.answer { $0.start(Job(id: .importing, title: "importing", startedAt: 0)) }
         #expect(model.perform(.importSession, "bug.har").isEmpty && model.told.contains("ctrl-g stops it"))
     }
 

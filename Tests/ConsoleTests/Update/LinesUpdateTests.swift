@@ -12,7 +12,7 @@ struct LinesUpdateTests {
     private func console() -> ConsoleModel {
         var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 100, height: 30))
         model.isLinear = true
-        _ = model.update(.rules([.init(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: false)]))
+        model.answer { $0.takeOver([.init(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: false)], nil) }
         let tools = [ToolState(name: "block", isOn: true, rules: 2, enabled: 1)]
         _ = model.update(.proxy(ModelFixture.status(tools), []))
         return model
@@ -34,15 +34,15 @@ struct LinesUpdateTests {
         #expect(model.overlays.count == 2 && model.view == .structure)
         _ = model.update(.written)
         #expect(model.overlays.isEmpty && model.view == .sequence)
-        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed."))
+        model.answer { $0.ask(about: .changed, "rules.yaml was changed.") }
         _ = model.update(.written)
-        guard case .confirm? = model.overlays.last else {
+        guard case .confirm(let question)? = model.overlays.last, let overwrite = question.choices.first else {
             Issue.record("the question is gone")
             return
         }
-        #expect(model.update(.chosen(.overwriteRules)).words == ["save rules over"])
+        #expect(model.update(.chosen(overwrite)).words == ["save rules over"])
         #expect(model.overlays.isEmpty)
-        #expect(model.update(.chosen(.quit)).isEmpty, "nothing is asked any more")
+        #expect(model.update(.chosen(overwrite)).isEmpty, "nothing is asked any more")
     }
 
     @Test func `a rule is drafted from an exchange or written out, kept, and put in force or thrown away`() throws {
@@ -166,10 +166,9 @@ struct LinesUpdateTests {
     @Test func `a page that an exchange does not have is refused`() {
         var model = console()
         #expect(says(&model, .show, "9 messages").contains { $0.hasPrefix("detail 9 messages") })
-        let generation = model.detail.generation
-        _ = model.update(
-            .detail(generation: generation, ExchangeID(9), pages: [.overview, .request], ModelFixture.document)
-        )
+        model.answer {
+            $0.show(ModelFixture.document, [.overview, .request], of: ExchangeID(9), $0.detail.generation)
+        }
         #expect(model.told == "Exchange 9 has no page 'messages'. There are: overview, request.")
         #expect(model.detail.options.page == .overview)
     }

@@ -117,8 +117,8 @@ struct ListUpdateTests {
         model.press(">")
         let newer = DetailDocument(lines: [DetailLine([Span("newer")])])
         let id = ExchangeID(3)
-        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .request], newer))
-        _ = model.update(.detail(generation: first, id, pages: [.overview], ModelFixture.document))
+        model.answer { $0.show(newer, [.overview, .request], of: id, $0.detail.generation) }
+        model.answer { $0.show(ModelFixture.document, [.overview], of: id, first) }
         #expect(model.detail.document?.lines.first?.plain == "newer")
         #expect(model.detail.pages == [.overview, .request])
     }

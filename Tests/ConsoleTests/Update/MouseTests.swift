@@ -60,11 +60,13 @@ struct MouseTests {
 
     @Test func `a click on an answer of a question gives it, and beside it does nothing`() throws {
         var model = list()
-        _ = model.confirm("Sure?", [("y", "quit all the same", .quit), ("n", "stay", nil)])
+        let quit = ConfirmState.Choice("y", "quit all the same") { _ in [.terminal(.quit)] }
+        let choices = [quit, .init("n", "stay")]
+        _ = model.confirm("Sure?", choices)
         try click("Sure?", &model)
         #expect(model.overlays.count == 1)
         #expect(try click("quit all the same", &model).words == ["quit"])
-        _ = model.confirm("Sure?", [("y", "quit all the same", .quit), ("n", "stay", nil)])
+        _ = model.confirm("Sure?", choices)
         try click("stay", &model)
         #expect(model.overlays.isEmpty)
     }

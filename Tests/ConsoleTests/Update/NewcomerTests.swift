@@ -141,7 +141,7 @@ struct NewcomerTests {
         model.type("bug.sh")
         #expect(model.press("enter").words == ["export curl bug.sh"])
         let request = ExportRequest(format: .curl, path: "bug.sh", ids: nil, query: ListQuery())
-        #expect(model.update(.exportConflict(request)).isEmpty)
+        #expect(model.answer { $0.askToOverwrite(request) }.isEmpty)
         #expect(model.jobs.isEmpty)
         guard case .export(let forced)? = model.press("o").first else {
             Issue.record("nothing is exported")

@@ -66,11 +66,11 @@ struct PromptUpdateTests {
         model.type("GET http://")
         #expect(model.press("enter").words == ["compose GET http://"])
         #expect(model.overlays.isEmpty)
-        _ = model.update(.refused(.newRequest, "line 1: no host"))
+        model.answer { $0.promptAgain(.newRequest, "line 1: no host") }
         #expect(prompt(model)?.line.text == "GET http://")
         #expect(prompt(model)?.problem == "line 1: no host")
         model.press("esc")
-        _ = model.update(.refused(.loadProfile, "a.yaml:1:1: no"))
+        model.answer { $0.promptAgain(.loadProfile, "a.yaml:1:1: no") }
         #expect(model.overlays.isEmpty)
         #expect(model.told == "a.yaml:1:1: no")
     }
@@ -97,21 +97,21 @@ struct PromptUpdateTests {
         model.press("ctrl-s", "ctrl-o", "ctrl-u")
         model.type("out/re")
         #expect(model.press("tab").words == ["complete out/re"])
-        _ = model.update(.fileNames(["report/", "response.json"], for: "out/re"))
+        model.answer { $0.takeFiles(["report/", "response.json"], for: "out/re") }
         #expect(prompt(model)?.line.text == "out/re")
         #expect(prompt(model)?.candidates == ["report/", "response.json"])
         model.press("tab")
         model.type("p")
         // An answer for another text comes too late.
-        _ = model.update(.fileNames(["report/"], for: "out/re"))
+        model.answer { $0.takeFiles(["report/"], for: "out/re") }
         #expect(prompt(model)?.line.text == "out/rep")
         model.press("tab")
-        _ = model.update(.fileNames(["report/"], for: "out/rep"))
+        model.answer { $0.takeFiles(["report/"], for: "out/rep") }
         #expect(prompt(model)?.line.text == "out/report/")
         model.type("a")
         // Enter that is typed ahead waits for the name.
         #expect(model.press("tab", "enter").isEmpty)
-        #expect(model.update(.fileNames(["a.bin"], for: "out/report/a")).words == ["save body 3 out/report/a.bin"])
+        #expect(model.answer { $0.takeFiles(["a.bin"], for: "out/report/a") }.words == ["save body 3 out/report/a.bin"])
         #expect(model.overlays.isEmpty)
     }
 
@@ -146,7 +146,7 @@ struct PromptUpdateTests {
         var model = console()
         model.press("a", "b")
         let rule = EditorState(purpose: .rule(.blockList, replaces: nil), title: "New", area: TextArea("at: "))
-        _ = model.update(.editor(rule))
+        model.answer { $0.open(rule) }
         let host = model.list.rows.values.first?.url.host ?? ""
         model.press("end")
         model.type(String(host.prefix(3)))
@@ -207,9 +207,9 @@ struct PromptUpdateTests {
         #expect(model.told.hasPrefix("No request was written or edited here yet"))
         for path in ["a", "b"] {
             let text = "GET http://h/\(path) HTTP/1.1\n\n"
-            _ = model.update(.editor(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))))
+            model.answer { $0.open(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))) }
             #expect(model.press("ctrl-s").words == ["send new"])
-            _ = model.update(.answered(.newRequest(nil), refusal: nil))
+            model.answer { $0.take(answerTo: .newRequest(nil), refusal: nil) }
         }
         model.press("ctrl-n", "up", "up")
         #expect(prompt(model)?.line.text == "GET http://h/a")
@@ -245,13 +245,13 @@ struct LaidOutBodyTests {
     @Test func `the editor lays JSON out by a key and back`() {
         var model = ModelFixture.listing(ModelFixture.plain(1), Size(width: 80, height: 24))
         let text = head + #"{"a":1}"# + "\n"
-        _ = model.update(.editor(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))))
+        model.answer { $0.open(EditorState(purpose: .newRequest(nil), title: "New", area: TextArea(text))) }
         func area() -> String {
             if case .editor(let editor)? = model.overlays.last { editor.area.text } else { "" }
         }
         model.press("ctrl-y")
         #expect(area() == head + "{\n  \"a\": 1\n}\n")
-        guard case .sendNew(let draft, _)? = model.press("ctrl-s").first else {
+        guard case .send(let draft?, .newRequest)? = model.press("ctrl-s").first else {
             Issue.record("nothing is sent")
             return
         }

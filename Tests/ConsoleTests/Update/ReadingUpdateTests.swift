@@ -57,7 +57,7 @@ struct ReadingUpdateTests {
     private func answer(_ model: inout ConsoleModel, _ document: DetailDocument) {
         guard let id = model.detail.id else { return }
         let pages = Self.pages + (document.page == .messages ? [.messages] : [])
-        _ = model.update(.detail(generation: model.detail.generation, id, pages: pages, document))
+        model.answer { $0.show(document, pages, of: id, $0.detail.generation) }
     }
 
     private func screen(_ model: ConsoleModel) -> String { ConsoleView.draw(model).text }
@@ -490,13 +490,13 @@ struct ReadingUpdateTests {
         var model = list(5)
         model.press("up", "up")
         #expect(model.selectedID == ExchangeID(3))
-        #expect(model.update(.sent(ExchangeID(6), of: ExchangeID(3))).words == ["locate 6 #0"])
+        #expect(model.answer { $0.take(sent: ExchangeID(6), of: ExchangeID(3)) }.words == ["locate 6 #0"])
         // The list does not have it yet.
         _ = model.update(.query(.position(generation: 0, id: ExchangeID(6), .nowhere(nearest: 0))))
         #expect(model.selectedID == ExchangeID(3) && model.notices.isEmpty)
         var sent = SentConnections()
         sent.begin("127.0.0.1:5000", at: ModelFixture.now - 60_000_000)
-        _ = model.update(.connections(sent))
+        model.answer { $0.sent = sent }
         var records = ModelFixture.plain(6)
         records[5].clientAddress = "127.0.0.1:5000"
         let status = ListStatus(generation: 0, total: 6, sessionTotal: 6)
@@ -509,7 +509,7 @@ struct ReadingUpdateTests {
         #expect(model.detail.options.isSentFromHere)
         // Who has gone on to another one stays there.
         model.press("esc", "esc", "up", "up")
-        #expect(model.update(.sent(ExchangeID(7), of: ExchangeID(6))).isEmpty)
+        #expect(model.answer { $0.take(sent: ExchangeID(7), of: ExchangeID(6)) }.isEmpty)
     }
 
     @Test func `a connection's exchanges are those of its time`() {

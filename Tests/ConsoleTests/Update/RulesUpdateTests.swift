@@ -14,7 +14,7 @@ struct RulesUpdateTests {
     private func console(_ source: ConsoleModel.Source = .live, isUnsaved: Bool = false) -> ConsoleModel {
         var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 100, height: 30), source: source)
         let text = ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: isUnsaved)
-        _ = model.update(.rules([text]))
+        model.answer { $0.takeOver([text], nil) }
         let tools = [ToolState(name: "block", isOn: true, rules: 2, enabled: 1)]
         _ = model.update(.proxy(ModelFixture.status(tools), []))
         return model
@@ -33,7 +33,7 @@ struct RulesUpdateTests {
         _ = model.perform(.panel, "block")
         model.press("down", "enter")
         let added = ModelFixture.rules.replacing("block:\n", with: "block:\n  - at: new.example\n")
-        _ = model.update(.rules([.init(file: "rules.yaml", text: added)], revision: "r2"))
+        model.answer { $0.takeOver([.init(file: "rules.yaml", text: added)], "r2") }
         #expect(model.update(.proxy(status, [])).isEmpty)
         #expect(model.panelRules(.blockList).count == 3)
         // The editor goes on with the rule that it was opened for.
@@ -43,7 +43,7 @@ struct RulesUpdateTests {
             if case .applyRules(_, _, let from) = $0 { from } else { nil }
         }
         #expect(revisions == ["r2"])
-        _ = model.update(.rulesRefused([.init(file: "rules.yaml", text: "version: 1")], "No.", revision: "r3"))
+        model.answer { $0.takeRefused([.init(file: "rules.yaml", text: "version: 1")], "r3", "No.") }
         #expect(model.rules.past.isEmpty)
         #expect(model.rules.revision == "r3")
     }
@@ -55,7 +55,7 @@ struct RulesUpdateTests {
     @Test func `a preset of the profile is chosen, completed and put in force as those that are built in`() {
         var model = console()
         let text = "version: 1\npresets:\n  hotel-wifi: { down: 2000 }\n"
-        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: text)]))
+        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: text)], nil) }
         _ = model.perform(.preset, nil)
         guard case .picker(let picker)? = model.overlays.last else {
             Issue.record("no choice")
@@ -76,8 +76,8 @@ struct RulesUpdateTests {
             Issue.record("nothing is applied")
             return
         }
-        _ = model.update(.rules(texts, revision: "r2"))
-        _ = model.update(.rulesApplied(texts, "throttle 3g is on.", revision: "r2"))
+        model.answer { $0.takeOver(texts, "r2") }
+        model.answer { $0.takeApplied(texts, "r2", "throttle 3g is on.") }
         #expect(model.press("u").words == ["apply rules"])
     }
 
@@ -133,7 +133,7 @@ struct RulesUpdateTests {
             Issue.record("nothing was deleted")
             return
         }
-        _ = model.update(.rulesApplied([.init(file: "rules.yaml", text: changed)], "One rule less."))
+        model.answer { $0.takeApplied([.init(file: "rules.yaml", text: changed)], nil, "One rule less.") }
         #expect(model.panelRules(.blockList).count == 1)
         #expect(applied(model.press("u")) == ModelFixture.rules)
     }
@@ -157,10 +157,10 @@ struct RulesUpdateTests {
         #expect(parts(block, block + "off: [block]\n") == ["block is switched off again"])
 
         var model = console()
-        _ = model.update(.rulesApplied(text(everything), "It is on."))
+        model.answer { $0.takeApplied(text(everything), nil, "It is on.") }
         model.rules.past = []
         _ = model.apply(text(""), "It is off.")
-        _ = model.update(.rulesApplied(text(""), "It is off."))
+        model.answer { $0.takeApplied(text(""), nil, "It is off.") }
         let words = model.press("u").compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }
         let back = "every request and response is held again; ctrl-k stops that."
         #expect(words == ["The last change of rules is taken back: \(back)"])
@@ -169,7 +169,7 @@ struct RulesUpdateTests {
     @Test func `refused rules leave those before, and nothing to take back`() {
         var model = console()
         model.press("B", "d")
-        _ = model.update(.rulesRefused(model.rules.texts, "line 3: no"))
+        model.answer { $0.takeRefused($0.rules.texts, nil, "line 3: no") }
         #expect(model.rules.past.isEmpty)
         #expect(model.told == "line 3: no")
     }
@@ -177,11 +177,11 @@ struct RulesUpdateTests {
     @Test func `a rule is checked while it is edited, and an old remark is not shown`() {
         var model = console()
         let editor = EditorState(purpose: .rule(.blockList, replaces: nil), title: "rule", area: TextArea("at: a"))
-        #expect(model.update(.editor(editor)).words == ["check block new"])
+        #expect(model.answer { $0.open(editor) }.words == ["check block new"])
         model.press("end")
         #expect(model.type("b").words == ["check block new"])
-        _ = model.update(.ruleRemark(text: "at: a", "old", isWrong: true))
-        _ = model.update(.ruleRemark(text: "at: ab", "It matches 1.", isWrong: false))
+        model.answer { $0.remark("old", isWrong: true) { $0.area.text == "at: a" } }
+        model.answer { $0.remark("It matches 1.", isWrong: false) { $0.area.text == "at: ab" } }
         guard case .editor(let open)? = model.overlays.last else {
             Issue.record("no editor")
             return
@@ -196,7 +196,7 @@ struct RulesUpdateTests {
     @Test func `a rule that is wrong stays in the editor`() {
         var model = console()
         let editor = EditorState(purpose: .rule(.blockList, replaces: nil), title: "rule", area: TextArea("{ at: ["))
-        _ = model.update(.editor(editor))
+        model.answer { $0.open(editor) }
         #expect(model.press("ctrl-s").isEmpty)
         guard case .editor(let open)? = model.overlays.last else {
             Issue.record("no editor")
@@ -222,19 +222,19 @@ struct RulesUpdateTests {
             guard case .confirm(let confirm)? = model.overlays.last else { return "" }
             return String(confirm.choices.map(\.key))
         }
-        _ = model.update(.rulesConflict(.exists, "rules.yaml is there already."))
+        model.answer { $0.ask(about: .exists, "rules.yaml is there already.") }
         #expect(choices() == "oan")
         #expect(model.press("o").words == ["save rules over"])
-        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        model.answer { $0.ask(about: .changed, "rules.yaml was changed since it was read.") }
         #expect(choices() == "oarn")
         #expect(model.press("r").words == ["reload rules"])
         // What was made here can be had back.
         #expect(model.rules.past.count == 1)
-        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        model.answer { $0.ask(about: .changed, "rules.yaml was changed since it was read.") }
         #expect(model.press("a").isEmpty)
         model.type("2")
         #expect(model.press("enter").words == ["save copy sluice-rules.yaml2"])
-        _ = model.update(.rulesConflict(.exists, "rules.yaml is there already."))
+        model.answer { $0.ask(about: .exists, "rules.yaml is there already.") }
         #expect(model.press("n").isEmpty)
         #expect(model.overlays.isEmpty)
     }
@@ -249,7 +249,7 @@ struct RulesUpdateTests {
         #expect(words(model.press("d")) == "block: trackers removed.")
         func open(_ text: String, replaces index: Int?) {
             let purpose = EditorState.Purpose.rule(.blockList, replaces: index)
-            _ = model.update(.editor(EditorState(purpose: purpose, title: "rule", area: TextArea(text))))
+            model.answer { $0.open(EditorState(purpose: purpose, title: "rule", area: TextArea(text))) }
         }
         open("at: example.com/*", replaces: nil)
         #expect(words(model.press("ctrl-s")) == "block: example.com/* added; it is in force.")
@@ -258,7 +258,7 @@ struct RulesUpdateTests {
         #expect(words(model.perform(.preset, "3g")) == "throttle 3g is on.")
         #expect(model.perform(.preset, "off").isEmpty)
         #expect(model.told == "Throttling is off.")
-        _ = model.update(.rulesApplied(model.rules.texts, "block: trackers is off."))
+        model.answer { $0.takeApplied($0.rules.texts, nil, "block: trackers is off.") }
         #expect(model.told == "block: trackers is off.")
     }
 
@@ -299,22 +299,22 @@ struct RulesUpdateTests {
         var model = console(isUnsaved: true)
         model.press("q")
         #expect(model.press("s").words == ["save rules"])
-        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        model.answer { $0.ask(about: .changed, "rules.yaml was changed since it was read.") }
         model.press("n")
-        #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
+        #expect(model.answer { $0.takeSaved(["rules.yaml"], [], nil) }.isEmpty)
         model = console(isUnsaved: true)
         model.press("q", "s")
-        #expect(model.update(.rulesSaved(["rules.yaml"], [])).words == ["quit"])
+        #expect(model.answer { $0.takeSaved(["rules.yaml"], [], nil) }.words == ["quit"])
         model = console(isUnsaved: true)
         model.press("q", "s")
-        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        model.answer { $0.ask(about: .changed, "rules.yaml was changed since it was read.") }
         #expect(model.press("o").words == ["save rules over"])
-        #expect(model.update(.rulesSaved(["rules.yaml"], [])).words == ["quit"])
+        #expect(model.answer { $0.takeSaved(["rules.yaml"], [], nil) }.words == ["quit"])
         model = console(isUnsaved: true)
         model.press("q", "s")
-        _ = model.update(.rulesNotSaved("rules.yaml cannot be written.\nNo room."))
+        model.answer { $0.takeNotSaved("rules.yaml cannot be written.\nNo room.") }
         #expect(model.told == "rules.yaml cannot be written. No room.")
-        #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
+        #expect(model.answer { $0.takeSaved(["rules.yaml"], [], nil) }.isEmpty)
     }
 
     @Test func `a host is decrypted again by a key on its tunnel, or by its name`() {

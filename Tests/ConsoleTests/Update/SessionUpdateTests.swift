@@ -48,17 +48,17 @@ struct SessionUpdateTests {
         model.press("space", "enter")
         let id = model.detail.id
         let request = EditRequest.delete(.exchanges([ExchangeID(9)]), model.list.query)
-        let effects = model.update(.sessionEdited(request, result(1, inFlight: 2), ExchangeNumbers([9])))
+        let effects = model.answer { $0.take(result(1, inFlight: 2), of: request, ExchangeNumbers([9]), undo: []) }
         #expect(effects.words.first == "query  #1")
         #expect(model.told == "1 exchange deleted; u brings it back. 2 that are in flight stay.")
         #expect(id == ExchangeID(9) && !model.detail.isOpen && model.marks.isEmpty && model.context == .list)
         #expect(model.press("u").words == ["restore 17"])
         let deletion = SessionChange(undo: [.restore(mark: 17)], rulesBefore: 1)
-        _ = model.update(.sessionEdited(.restore(deletion), result(1), ExchangeNumbers([])))
+        model.answer { $0.take(result(1), of: .restore(deletion), ExchangeNumbers([]), undo: []) }
         #expect(model.told == "1 exchange is back." && model.changes.isEmpty)
         #expect(model.press("u").words == ["apply rules"])
         // A change of rules after a deletion comes first.
-        _ = model.update(.sessionEdited(request, result(1), ExchangeNumbers([9])))
+        model.answer { $0.take(result(1), of: request, ExchangeNumbers([9]), undo: []) }
         model.rules.past = [[]]
         #expect(model.press("u").words == ["apply rules"])
         #expect(model.press("u").words == ["restore 17"])
@@ -70,20 +70,20 @@ struct SessionUpdateTests {
         for note in [ExchangeNote.comment("flaky"), .colour(.red)] {
             let undo = SessionEdit.annotate(numbers, note)
             let request = EditRequest.note(.exchanges([ExchangeID(9)]), model.list.query, note)
-            _ = model.update(.sessionEdited(request, result(1), numbers, undo: [undo]))
+            model.answer { $0.take(result(1), of: request, numbers, undo: [undo]) }
             guard case .edit(.restore(let change))? = model.press("u").first else {
                 Issue.record("nothing is taken back")
                 return
             }
             #expect(change.undo == [undo])
-            _ = model.update(.sessionEdited(.restore(change), result(1), ExchangeNumbers([])))
+            model.answer { $0.take(result(1), of: .restore(change), ExchangeNumbers([]), undo: []) }
             #expect(model.told == "1 exchange is as before." && model.changes.isEmpty)
         }
     }
 
     @Test func `nothing is deleted where all is in flight`() {
         var model = console()
-        _ = model.update(.sessionEdited(.clear(model.list.query), result(0, inFlight: 1), ExchangeNumbers([9])))
+        model.answer { $0.take(result(0, inFlight: 1), of: .clear($0.list.query), ExchangeNumbers([9]), undo: []) }
         #expect(model.told == "1 that is in flight stays." && model.changes.isEmpty)
     }
 
@@ -147,7 +147,7 @@ struct SessionUpdateTests {
         model.press("ctrl-w")
         model.type("a.sluice")
         #expect(model.press("enter").words == ["save session a.sluice"])
-        _ = model.update(.sessionExists(path: "a.sluice"))
+        model.answer { $0.askToReplace("a.sluice") }
         #expect(model.press("o").words == ["save session a.sluice over"])
     }
 
@@ -170,7 +170,7 @@ struct SessionUpdateTests {
             var result = SessionEditResult()
             (result.changed, result.mark) = (3, 1)
             let request = EditRequest.clear(model.list.query)
-            _ = model.update(.sessionEdited(request, result, ExchangeNumbers(ranges: [1...3])))
+            model.answer { $0.take(result, of: request, ExchangeNumbers(ranges: [1...3]), undo: []) }
             let generation = model.list.generation
             _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 0))))
             model.notices = []

@@ -143,7 +143,7 @@ struct StructureUpdateTests {
             area: TextArea("at: x"),
             origin: .place(StructureNode(site: Self.site))
         )
-        _ = site.update(.editor(editor))
+        site.answer { $0.open(editor) }
         #expect(site.press("ctrl-t").words == ["draft block \(Self.site) 1"])
     }
 

@@ -34,7 +34,7 @@ struct TaskUpdateTests {
         var document = ModelFixture.document
         document.page = page
         let id = model.detail.id ?? ExchangeID(0)
-        return model.update(.detail(generation: model.detail.generation, id, pages: pages, document)).words
+        return model.answer { $0.show(document, pages, of: id, $0.detail.generation) }.words
     }
 
     @Test func `a page's number that is typed before the page is there is that of the exchange that comes`() {
@@ -133,9 +133,8 @@ struct TaskUpdateTests {
         var model = console()
         model.press("enter")
         let document = DetailDocument(lines: [DetailLine([Span("Accept: */*")])])
-        _ = model.update(
-            .detail(generation: model.detail.generation, model.detail.id ?? ExchangeID(1), pages: [.request], document)
-        )
+        let id = model.detail.id ?? ExchangeID(1)
+        model.answer { $0.show(document, [.request], of: id, $0.detail.generation) }
         model.press("c")
         model.type("header")
         guard case .picker(let picker)? = model.overlays.last else {
@@ -198,7 +197,7 @@ struct TaskUpdateTests {
         editor.origin = .exchange(ExchangeID(3))
         model.draft = editor
         #expect(model.perform(.apply, nil).words == ["offer answer 3"])
-        #expect(model.update(.answerOffer("a.txt", for: text)).isEmpty)
+        #expect(model.answer { $0.offerAnswer("a.txt", text) }.isEmpty)
         guard case .confirm(let question)? = model.overlays.last else {
             Issue.record("no question")
             return

@@ -224,7 +224,7 @@ struct DocumentRowsTests {
         var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 80, height: 24))
         model.press("enter")
         let generation = model.detail.generation
-        _ = model.update(.detail(generation: generation, ExchangeID(3), pages: [.overview, .response], document))
+        model.answer { $0.show(document, [.overview, .response], of: ExchangeID(3), generation) }
         return model
     }
 
@@ -308,7 +308,7 @@ struct DocumentRowsTests {
         let lines = (100..<150).map { DetailLine([Span("\($0)- and some words more \($0)= to the end \($0)+")]) }
         for key in ["pgdn", "j"] {
             var model = ModelFixture.started(size)
-            _ = model.update(.report(title: "A report", DetailDocument(lines: lines)))
+            model.answer { $0.report("A report", DetailDocument(lines: lines)) }
             let text = Self.pages(&model, key).joined()
             for number in 100..<150 {
                 for sign in ["-", "=", "+"] { #expect(text.contains("\(number)\(sign)"), "\(number)\(sign) \(size)") }

@@ -98,7 +98,7 @@ struct FirstStepsTests {
             }
         }
         var model = Self.model(80, path)
-        _ = model.update(.report(title: FirstSteps.title, document))
+        model.answer { $0.report(FirstSteps.title, document) }
         let sudo = try #require(document.lines.firstIndex { $0.plain.contains("sudo cp") && $0.plain.contains(".crt") })
         for _ in 0..<document.lines.count * 3 where Self.cursor(model) != sudo { model.press("down") }
         let copied = model.perform(.copy, "line")
@@ -115,7 +115,7 @@ struct FirstStepsTests {
         let document = DetailDocument(lines: FirstSteps(model).lines(width: 56))
         let row = try #require(document.lines.firstIndex { $0.plain.contains("curl --proxy") })
         #expect(document.lines[row].plain.hasSuffix("\\"))
-        _ = model.update(.report(title: FirstSteps.title, document))
+        model.answer { $0.report(FirstSteps.title, document) }
         for _ in 0..<document.lines.count * 3 where Self.cursor(model) != row { model.press("down") }
         let copied = model.perform(.copy, "line")
         let wanted = FirstSteps(model).items[0].text
@@ -142,7 +142,7 @@ struct FirstStepsTests {
         #expect(model.press("4").words == ["copy text 127.0.0.1:17800"])
         #expect(!model.press("9").words.contains { $0.hasPrefix("copy text") })
         #expect(model.press("!").words == ["trust 127.0.0.1:17800"])
-        _ = model.update(.report(title: FirstSteps.title, DetailDocument(lines: FirstSteps(model).lines(width: 70))))
+        model.answer { $0.report(FirstSteps.title, DetailDocument(lines: FirstSteps($0).lines(width: 70))) }
         #expect(model.press("3").words.first?.hasPrefix("copy text export http_proxy=") == true)
         var listing = ModelFixture.listing(ModelFixture.plain(2), Size(width: 80, height: 24))
         #expect(!listing.press("1").words.contains { $0.hasPrefix("copy text") })
@@ -150,7 +150,7 @@ struct FirstStepsTests {
 
     @Test func `the code for a phone is on the screen at 80 by 24, beside the commands`() throws {
         var model = Self.model(80, Self.paths[0], address: "0.0.0.0:17800")
-        _ = model.update(.addresses(["192.168.1.20", "2001:db8::5"]))
+        model.answer { $0.proxy.addresses = ["192.168.1.20", "2001:db8::5"] }
         _ = model.update(.resized(Size(width: 80, height: 24)))
         let screen = ConsoleView.draw(model)
         let text = screen.text
@@ -165,7 +165,7 @@ struct FirstStepsTests {
     func `an address that cannot be typed is never shown`(_ address: String) {
         for addresses in [[], ["10.1.2.3"]] {
             var model = Self.model(120, Self.paths[0], address: address)
-            _ = model.update(.addresses(addresses))
+            model.answer { $0.proxy.addresses = addresses }
             let rows = ConsoleView.draw(model).text.split(separator: "\n").filter { $0.contains("proxy") }
             #expect(rows.allSatisfy { !$0.contains(address) }, "\(rows)")
             let steps = FirstSteps(model)

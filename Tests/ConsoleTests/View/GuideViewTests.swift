@@ -45,7 +45,7 @@ struct GuideViewTests {
         #expect(try topic("A") == "repeat-and-compare")
         for about in ["why", "trust", "sessions", "repeat-and-compare"] {
             var model = console()
-            _ = model.update(.report(title: "A report", DetailDocument("A line."), topic: about))
+            model.answer { $0.report("A report", DetailDocument("A line."), topic: about) }
             model.press("?")
             #expect(report(model)?.title == "Help")
             model.press("?")
@@ -60,7 +60,7 @@ struct GuideViewTests {
             _ = model.perform(.panel, tool.key)
             #expect(model.guideTopic == tool.key)
             let rule = EditorState(purpose: .rule(tool, replaces: nil), title: "New", area: TextArea("at: a\n"))
-            _ = model.update(.editor(rule))
+            model.answer { $0.open(rule) }
             #expect(model.guideTopic == tool.key)
             guard case .page = Guide().find(tool.key) else {
                 Issue.record("The guide has no page about \(tool.key).")

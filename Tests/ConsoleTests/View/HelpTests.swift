@@ -35,7 +35,7 @@ struct HelpTests {
         add("palette", ":")
         var editor = console()
         let rule = EditorState(purpose: .rule(Tool.all[0], replaces: nil), title: "New", area: TextArea("at: a\n"))
-        _ = editor.update(.editor(rule))
+        editor.answer { $0.open(rule) }
         places.append(("editor", editor))
         for (name, model) in places {
             var model = model
@@ -58,7 +58,7 @@ struct HelpTests {
         #expect(!detail.contains { $0.contains("Open the exchange") })
         func editor(_ purpose: EditorState.Purpose) -> [String] {
             var model = console()
-            _ = model.update(.editor(EditorState(purpose: purpose, title: "New", area: TextArea("at: a\n"))))
+            model.answer { $0.open(EditorState(purpose: purpose, title: "New", area: TextArea("at: a\n"))) }
             model.press("f1")
             return lines(model)
         }
@@ -177,7 +177,7 @@ struct HelpTests {
     @Test("In a session that was opened, back is back from it, unless an exchange is open")
     func back() {
         var model = console()
-        _ = model.update(.opened("old.sluice", hidesLive: true))
+        model.answer { $0.takeOpened("old.sluice", hidesLive: true) }
         ModelFixture.answer(&model, ModelFixture.plain(9))
         #expect(palette(model, "back").first?.value == "back-to-live")
         model.press("enter")

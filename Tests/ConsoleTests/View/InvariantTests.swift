@@ -65,7 +65,7 @@ struct InvariantTests {
                 guard let id = model.detail.id else { break }
                 let generation = model.detail.generation
                 let pages: [DetailPage] = [.overview, .response]
-                _ = model.update(.detail(generation: generation, id, pages: pages, ModelFixture.document))
+                model.answer { $0.show(ModelFixture.document, pages, of: id, generation) }
             default:
                 let modifiers: [Key.Modifiers] = [[], [], [], .control, .alt]
                 let key = Key(keys.randomElement(using: &random) ?? .up, modifiers.randomElement(using: &random) ?? [])

@@ -164,6 +164,17 @@ extension ConsoleModel {
         return effects
     }
 
+    /// Takes the result of an effect as the console does.
+    @discardableResult
+    mutating func answer(_ change: (inout ConsoleModel) -> [Effect]) -> [Effect] { update(by: change) }
+
+    mutating func answer(_ change: (inout ConsoleModel) -> Void) {
+        _ = update {
+            change(&$0)
+            return []
+        }
+    }
+
     /// The words that were told last.
     var told: String { notices.last?.text ?? "" }
 }

@@ -32,7 +32,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
     }
 
     private static func rules(_ model: inout ConsoleModel) {
-        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
+        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil) }
         let tools = [
             ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
             ToolState(name: "rewrite", isOn: false, rules: 3, enabled: 3),
@@ -50,7 +50,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
         guard let id = model.detail.id else { return }
         let generation = model.detail.generation
         let pages: [DetailPage] = [.overview, .request, .response, .messages]
-        _ = model.update(.detail(generation: generation, id, pages: pages, ModelFixture.document))
+        model.answer { $0.show(ModelFixture.document, pages, of: id, generation) }
     }
 
     private static func ruleEditor(_ model: inout ConsoleModel, _ words: String, isWrong: Bool) {
@@ -60,8 +60,8 @@ struct Screens: Sendable, CustomTestStringConvertible {
             title: "Block list: new rule",
             area: TextArea(text)
         )
-        _ = model.update(.editor(editor))
-        _ = model.update(.ruleRemark(text: text, words, isWrong: isWrong))
+        model.answer { $0.open(editor) }
+        model.answer { $0.remark(words, isWrong: isWrong) { $0.area.text == text } }
     }
 
     private static func structure(_ model: inout ConsoleModel) {
@@ -156,7 +156,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
         after("message-editor") { model in
             let text = (1...60).map { "line \($0): 値 and some text" }.joined(separator: "\n")
             let editor = EditorState(purpose: .hold("7.1"), title: "Held request", area: TextArea(text))
-            _ = model.update(.editor(editor))
+            model.answer { $0.open(editor) }
             model.press("ctrl-end")
         },
         after("panel") { model in
@@ -171,7 +171,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
         },
         after("job") { model in
             let job = Job(id: .repeating, title: "sending 100 requests", progress: 0.42, startedAt: model.now - 500_000)
-            _ = model.update(.job(job))
+            model.answer { $0.start(job) }
             rules(&model)
         },
         after("notice") { _ = $0.update(.said("Copied.", .info)) },

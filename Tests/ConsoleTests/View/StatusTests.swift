@@ -93,7 +93,7 @@ struct StatusTests {
     func `how a job is stopped is never cut`(_ width: Int) {
         var model = model(width)
         let title = "sent 11 of 60, and a title that goes on"
-        _ = model.update(.job(Job(id: .repeating, title: title, progress: 0.42, startedAt: model.now - 500_000)))
+        model.answer { $0.start(Job(id: .repeating, title: title, progress: 0.42, startedAt: $0.now - 500_000)) }
         #expect(line(model).contains("42 %, ctrl-g stops"), "\(line(model))")
     }
 

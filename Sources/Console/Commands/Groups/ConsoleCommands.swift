@@ -23,9 +23,9 @@ extension CommandTable {
         Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
         Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() })
             .asks("Forget columns, order, theme, focus, highlights and all else that you set up here?").onScreen,
-        Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.redraw] })
+        Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.terminal(.redraw)] })
             .at(Set(Context.allCases)).onScreen,
-        Row(.suspend, "Suspend to the shell, and the proxy with it", ["ctrl-z"], do: .plain { _ in [.suspend] })
+        Row(.suspend, "Suspend to the shell, and the proxy with it", ["ctrl-z"], do: .plain { _ in [.terminal(.suspend)] })
             .at(Set(Context.allCases)).onScreen,
         Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
     ]
