@@ -64,9 +64,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case resetView = "reset-view"
 }
 
-/// A row of the table of commands.
 package struct CommandEntry: Sendable {
-    /// The sections of help.
     package enum Group: String, CaseIterable, Sendable, Hashable {
         case move = "Moving"
         case look = "Looking"
@@ -78,7 +76,6 @@ package struct CommandEntry: Sendable {
         case console = "The console"
     }
 
-    /// The forms of the console that have the command.
     enum Form: Sendable {
         case both, screen, lines
     }
@@ -86,7 +83,6 @@ package struct CommandEntry: Sendable {
     /// What linear mode writes of the list or of the open exchange after the command.
     enum Answer: Sendable {
         case none
-        /// As many of the newest rows as were asked for.
         case rows
         case detail
         /// The lines of the open text that contain the text searched for.
@@ -96,7 +92,6 @@ package struct CommandEntry: Sendable {
         case counts
     }
 
-    /// How the command is performed.
     enum Action: Sendable {
         case plain(@Sendable (inout ConsoleModel) -> [Effect])
         /// With an argument; `nil` where a key gave the command.
@@ -106,7 +101,6 @@ package struct CommandEntry: Sendable {
     }
 
     package let command: Command
-    /// What it does, for the palette and help.
     package let title: String
     /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
     package let keys: [String]
@@ -165,11 +159,27 @@ package struct CommandEntry: Sendable {
 /// What has the keys: it decides what a key means.
 package enum Context: String, CaseIterable, Sendable, Hashable {
     case list, detail, panel
-    /// For a rule, a message or a request.
     case editor
     /// For the filter or a prompt.
     case line
     case picker
-    /// For help, a comparison or a report.
     case report
+}
+
+/// All commands: help, palette, footer, key file and linear mode are made from these rows, and `update` performs them.
+/// Each group of rows is a file of `Groups`.
+package enum CommandTable {
+    package static let entries: [CommandEntry] = [
+        (.move, moving), (.look, looking), (.tools, tools), (.holds, holds), (.share, share), (.send, send),
+        (.session, session), (.console, console),
+    ].flatMap { (group: CommandEntry.Group, rows: [CommandEntry]) in rows.map { $0.with { $0.group = group } } }
+
+    package static func entry(_ command: Command) -> CommandEntry? { byCommand[command] }
+
+    private static let byCommand = Dictionary(entries.map { ($0.command, $0) }) { first, _ in first }
+
+    typealias Row = CommandEntry
+
+    static let texts: Set<Context> = [.list, .detail, .report]
+    static let reading: Set<Context> = [.list, .detail, .panel, .picker, .report]
 }

@@ -26,7 +26,6 @@ struct CommandArgument: Sendable {
     /// The title of the prompt for a missing argument, and its initial text.
     var prompt = ""
     var known: @Sendable (ConsoleModel) -> String = { _ in "" }
-    /// The choices for a missing argument.
     var choices: (@Sendable (ConsoleModel, Command) -> PickerState)?
 
     var isOptional: Bool { name.first == "[" && name.last == "]" }

@@ -1,6 +1,4 @@
-/// What helps to find a command: the words of other programs, what does it on lines, what is used most.
 extension CommandEntry {
-    /// Other words for it, as users of Charles, mitmproxy and browsers have them.
     var synonyms: String { Command.synonyms[command] ?? "" }
 
     /// On lines, what does what only the screen needs the command for; empty for a command that lines have.
@@ -130,7 +128,6 @@ extension Command {
         .quit: "exit close end",
     ]
 
-    /// A sentence for each command that only the screen has.
     fileprivate static let instead: [Command: String] = [
         .pageUp: "A page is written whole; 'list 100' writes more of the list.",
         .pageDown: "A page is written whole; 'list 100' writes more of the list.",

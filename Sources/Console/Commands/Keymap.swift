@@ -1,8 +1,9 @@
-import Rules
+import Foundation
+package import Rules
+import Runner
 package import Terminal
 import Tools
 
-/// What keys mean in each context.
 package struct Keymap: Sendable, Hashable {
     package struct Binding: Sendable, Hashable {
         package var command: Command
@@ -17,7 +18,6 @@ package struct Keymap: Sendable, Hashable {
 
     package enum Result: Sendable, Hashable {
         case unknown
-        /// The first of two keys.
         case prefix(Key)
         case binding(Binding)
     }
@@ -25,7 +25,6 @@ package struct Keymap: Sendable, Hashable {
     private var single: [Context: [Key: Binding]] = [:]
     private var double: [Context: [Key: [Key: Binding]]] = [:]
 
-    /// The keys of the table of commands.
     package static let standard: Keymap = {
         var map = Keymap()
         for entry in CommandTable.entries {
@@ -72,7 +71,6 @@ package struct Keymap: Sendable, Hashable {
         return (single[context]?[key]).map(Result.binding) ?? .unknown
     }
 
-    /// The keys that may follow the first of two, sorted.
     package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
@@ -80,7 +78,6 @@ package struct Keymap: Sendable, Hashable {
     /// Whether a key alone means a command.
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
-    /// All keys of a context, in the order of the commands.
     package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
         let order = Dictionary(CommandTable.entries.enumerated().map { ($1.command, $0) }) { first, _ in first }
         func rank(_ row: (keys: String, binding: Binding)) -> (Int, String, Int, String) {
@@ -101,5 +98,207 @@ package struct Keymap: Sendable, Hashable {
             + (double[context] ?? [:]).flatMap { first, following in
                 following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
             }
+    }
+}
+
+/// The user's file of keys: `keys.yaml` in Sluice's configuration directory.
+///
+/// ```yaml
+/// keys:
+///   list: { "ctrl-n": down, "x": null, "g g": top, "f2": toggle throttle }
+/// ```
+/// Keys that it does not name keep their standard meaning.
+package struct KeyFile: Sendable {
+    /// The keys of the file; the standard ones where it has an issue.
+    package let keymap: Keymap
+    package let issues: [ProfileIssue]
+
+    package static var path: String { StandardPaths.configuration + "/keys.yaml" }
+
+    /// Reads the user's file; the standard keys where there is none.
+    package init() {
+        self =
+            FileManager.default.fileExists(atPath: KeyFile.path)
+            ? KeyFile(file: KeyFile.path) : KeyFile("", file: KeyFile.path)
+    }
+
+    package init(file: String) {
+        self.init(file) { () throws(ProfileError) in try Node.read(file: file) }
+    }
+
+    /// Reads a text; `file` is its name in issues.
+    package init(_ text: String, file: String) {
+        self.init(file) { () throws(ProfileError) in try Node.read(text, file: file) }
+    }
+
+    private init(_ file: String, _ read: () throws(ProfileError) -> Node?) {
+        var reading = KeyFileReading(file: file)
+        do throws(ProfileError) {
+            if let root = try read() { reading.take(root) }
+        } catch {
+            reading.issues = error.issues
+        }
+        issues = reading.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+        keymap = reading.issues.isEmpty ? reading.keymap : .standard
+    }
+
+    package func configure(_ model: inout ConsoleModel) {
+        model.keymap = keymap
+        guard let first = issues.first else { return }
+        let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+        model.tell("\(first)\(more). The standard keys stay; sluice keys check says all.", .error)
+        model.notices[model.notices.count - 1].isPinned = true
+    }
+
+    package static func text(_ keymap: Keymap) -> String {
+        var lines = ["keys:"]
+        for context in Context.allCases {
+            let bindings = keymap.bindings(in: context).filter { !isTyped($0.keys, in: context) }
+            let known = Set(bindings.map(\.keys))
+            let taken = Keymap.standard.bindings(in: context).map(\.keys).filter {
+                !known.contains($0) && !isTyped($0, in: context)
+            }
+            guard !bindings.isEmpty || !taken.isEmpty else { continue }
+            lines.append("  \(context.rawValue):")
+            for (keys, binding) in bindings {
+                let argument = binding.argument.map { " \($0)" } ?? ""
+                lines.append("    \(quoted(keys)): \(binding.command.rawValue)\(argument)")
+            }
+            for keys in taken { lines.append("    \(quoted(keys)): null") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a key is text in a context where one types, so that it cannot mean a command.
+    static func isTyped(_ keys: String, in context: Context) -> Bool {
+        guard [.editor, .line, .picker].contains(context), let first = keys.split(separator: " ").first,
+            let key = Key(spelling: String(first)), case .character = key.code
+        else { return false }
+        return key.modifiers.isDisjoint(with: [.control, .alt])
+    }
+
+    /// Keys that a terminal sends as others.
+    static let arrivesAs = ["ctrl-m": "enter", "ctrl-j": "enter", "ctrl-i": "tab", "ctrl-[": "esc"]
+
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+private struct KeyFileReading {
+    let file: String
+    var keymap = Keymap.standard
+    var issues: [ProfileIssue] = []
+
+    init(file: String) { self.file = file }
+
+    mutating func take(_ root: Node) {
+        guard case .mapping(let members) = root.content else {
+            return wrong(root, "a key file begins with 'keys:', as in keys: { list: { \"ctrl-n\": down } }")
+        }
+        for member in members {
+            guard let word = word(member.key) else { continue }
+            guard word == "keys" else {
+                wrong(member.key, "there is no '\(word.prefix(40))' here (did you mean 'keys'?)")
+                continue
+            }
+            each(member.value, "keys") { reading, member in reading.takeContext(member) }
+        }
+    }
+
+    private mutating func takeContext(_ member: Node.Member) {
+        guard let word = word(member.key) else { return }
+        guard let context = Context(rawValue: word) else {
+            let known = Context.allCases.map(\.rawValue)
+            let suggestion = Suggestion.text(for: word, among: known)
+            return wrong(member.key, "there is no place '\(word.prefix(40))'\(suggestion)")
+        }
+        var named: [[Key]: Node] = [:]
+        each(member.value, word) { reading, member in
+            guard let keys = reading.keys(member.key, in: context) else { return }
+            if named[keys] != nil {
+                let spelling = keys.map(\.spelling).joined(separator: " ")
+                return reading.wrong(member.key, "the key '\(spelling)' is given twice")
+            }
+            named[keys] = member.key
+            guard let binding = reading.binding(member.value) else { return }
+            reading.keymap.bind(keys.map(\.spelling).joined(separator: " "), to: binding, in: context)
+        }
+        checkPrefixes(named, in: context)
+    }
+
+    /// A key cannot mean a command and also begin two keys.
+    private mutating func checkPrefixes(_ named: [[Key]: Node], in context: Context) {
+        let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
+        for (keys, place) in places {
+            guard let first = keys.first, keymap.hasCommand(for: first, in: context) else { continue }
+            let following = keymap.continuations(of: first, in: context)
+            guard let second = following.first?.key else { continue }
+            // One of two that was removed conflicts with nothing.
+            guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
+            let both = "\(first.spelling) \(second.spelling)"
+            wrong(place, "'\(first.spelling)' means a command and begins '\(both)'; give one of the two null")
+        }
+    }
+
+    // MARK: - Words
+
+    private mutating func keys(_ place: Node, in context: Context) -> [Key]? {
+        guard let spelling = word(place) else { return nil }
+        let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
+        let known = keys.compactMap { $0 }
+        guard known.count == keys.count, (1...2).contains(keys.count) else {
+            let examples = "a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
+            return refused(place, "'\(spelling.prefix(40))' is no key; keys are \(examples)")
+        }
+        for key in known.map(\.spelling) {
+            guard let arrives = KeyFile.arrivesAs[key] else { continue }
+            return refused(place, "'\(key)' never arrives: a terminal sends \(arrives) for it")
+        }
+        if KeyFile.isTyped(spelling, in: context) {
+            return refused(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
+        }
+        return known
+    }
+
+    /// The command that a key is bound to, or nothing; `nil` where it cannot be read.
+    private mutating func binding(_ place: Node) -> Keymap.Binding?? {
+        if place.isNothing { return .some(nil) }
+        guard let text = word(place) else { return nil }
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        guard let name = words.first, let command = Command(rawValue: name) else {
+            let known = Command.allCases.map(\.rawValue)
+            let suggestion = Suggestion.text(for: words.first ?? "", among: known)
+            return refused(place, "there is no command '\(text.prefix(40))'\(suggestion)")
+        }
+        let argument = words.dropFirst().first
+        let accepted = CommandTable.entry(command)?.argument ?? .none
+        if let argument, accepted.name.isEmpty {
+            return refused(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
+        }
+        if let mistake = argument.flatMap(accepted.mistake) { return refused(place, mistake) }
+        return .some(Keymap.Binding(command, argument))
+    }
+
+    private mutating func word(_ place: Node) -> String? {
+        if !place.isNothing, let text = place.scalar?.string { return text }
+        return refused(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
+    }
+
+    private mutating func each(_ value: Node, _ what: String, _ body: (inout Self, Node.Member) -> Void) {
+        switch value.content {
+        case .mapping(let members): for member in members { body(&self, member) }
+        case .scalar where value.isNothing: break
+        case .list, .scalar: wrong(value, "'\(what)' holds a mapping, as in \(what): { … }")
+        }
+    }
+
+    private mutating func wrong(_ place: Node, _ message: String) {
+        issues.append(place.issue(message, in: file))
+    }
+
+    private mutating func refused<Value>(_ place: Node, _ message: String) -> Value? {
+        wrong(place, message)
+        return nil
     }
 }

@@ -1,4 +1,7 @@
+import HTTPModel
+import Sharing
 package import Terminal
+import Text
 
 /// One line of text that is being typed, with the editing keys of readline.
 package struct LineEditor: Sendable, Hashable {
@@ -67,7 +70,6 @@ package struct LineEditor: Sendable, Hashable {
         return .changed
     }
 
-    /// Replaces what stands between a place and the cursor.
     package mutating func replace(from start: Int, with text: String) {
         isSuggestion = false
         guard !text.isEmpty, start <= cursor else { return }
@@ -76,14 +78,12 @@ package struct LineEditor: Sendable, Hashable {
         insert(text)
     }
 
-    /// Moves the cursor, at most to the ends.
     @discardableResult
     package mutating func move(to position: Int) -> Outcome {
         cursor = min(max(0, position), characters.count)
         return .moved
     }
 
-    /// Replaces the characters before the cursor.
     package mutating func replace(last count: Int, by text: String) {
         remove(max(0, cursor - count)..<cursor)
         insert(text)
@@ -115,4 +115,31 @@ package struct LineEditor: Sendable, Hashable {
 
 extension Character {
     fileprivate var isWordPart: Bool { isLetter || isNumber || self == "_" }
+}
+
+enum FieldView {
+    static func draw(_ line: LineEditor, _ theme: Theme, in rect: Rect, on screen: inout CellBuffer) {
+        guard rect.width > 0 else { return }
+        let start = start(line, rect.width)
+        let text = String(line.characters[start...])
+        screen.write(text, x: rect.x, y: rect.y, limit: rect.width, ellipsis: false)
+        let column = TextWidth.columns(String(line.characters[start..<line.cursor]))
+        screen.cursor = CursorPosition(x: min(rect.x + column, rect.maxX - 1), y: rect.y)
+    }
+
+    /// The first visible character: of a line that is too long, the part before the cursor is shown.
+    static func start(_ line: LineEditor, _ width: Int) -> Int {
+        var start = line.cursor
+        var columns = 0
+        while start > 0 {
+            columns += TextWidth.columns(line.characters[start - 1])
+            guard columns < width else { break }
+            start -= 1
+        }
+        return start
+    }
+
+    static func shift(_ line: LineEditor, _ width: Int) -> Int {
+        TextWidth.columns(String(line.characters[..<start(line, width)]))
+    }
 }

@@ -5,7 +5,6 @@ import Runner
 import Sharing
 import Tools
 
-/// Help on lines: the words by groups, a group with its titles, or one command with all that it takes.
 extension ConsoleModel {
     mutating func openLineHelp(_ word: String?) -> [Effect] {
         guard let word = word?.lowercased() else { return lineReport("Commands", LinearHelp.overview) }
@@ -39,7 +38,6 @@ enum LinearHelp {
 
     private static let rows = CommandTable.entries.filter { $0.form != .screen }
 
-    /// All words by group, a screen at most.
     static var overview: [String] {
         let groups = CommandEntry.Group.allCases.flatMap { group in
             let words = rows.filter { $0.group == group }.map(\.command.rawValue)
@@ -59,7 +57,6 @@ enum LinearHelp {
         return "\(entry.command.rawValue)\(name.isEmpty ? "" : " ")\(name): \(entry.title)"
     }
 
-    /// All of one command: what it takes, an example, other words, and why it cannot be done now.
     static func lines(on entry: CommandEntry, _ model: ConsoleModel) -> [String] {
         var lines = [line(entry)]
         let name = entry.argument.name
@@ -121,7 +118,6 @@ enum LinearHelp {
         .toggleTool: "toggle no-caching",
     ]
 
-    /// Breaks a list of words at its blanks, so that no line is longer than a screen.
     private static func wrapped(_ text: String) -> [String] {
         var lines = [""]
         for word in text.split(separator: " ") {

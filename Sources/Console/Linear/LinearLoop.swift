@@ -113,7 +113,6 @@ final class LinearLoop: TerminalOwner {
 
     // MARK: - Lines
 
-    /// Performs a line: a command, or the answer to a question.
     private func take(_ line: String, isLastKnown: Bool = false) throws {
         if case .confirm(let question)? = model.overlays.last { return decide(question, line) }
         guard let order = try LinearOrder(line), let entry = CommandTable.entry(order.command) else { return }
@@ -136,7 +135,6 @@ final class LinearLoop: TerminalOwner {
         update(.command(order.command, argument))
     }
 
-    /// Answers a question by a word, its first letter, or yes and no.
     private func decide(_ question: ConfirmState, _ line: String) {
         let word = line.lowercased().filter { !$0.isWhitespace }
         let key = ["yes": "y", "no": "n"][word] ?? word
@@ -149,7 +147,6 @@ final class LinearLoop: TerminalOwner {
         update(.chosen(choice))
     }
 
-    /// Writes the answer to the last line once it is complete, and closes what was written.
     private func finishAnswer() {
         if case .confirm(let question)? = model.overlays.last {
             if answer != nil { say(ask(question)) }
@@ -228,7 +225,6 @@ final class LinearLoop: TerminalOwner {
 
     // MARK: - The model
 
-    /// Updates the model, and writes its new notices.
     private func change(by message: Message) {
         let before = model.noticeCount
         let list = model.update(message)
@@ -308,14 +304,12 @@ final class LinearLoop: TerminalOwner {
         say("help lists the commands.")
     }
 
-    /// Says once that nothing is recorded any more, and why.
     private func tellProblem() {
         guard !isStarting, let problem = model.proxy.recordingProblem, problem != recordingProblem else { return }
         recordingProblem = problem
         say("Not recording: \(problem)")
     }
 
-    /// Writes which exchanges have ended, of those that pass the filter.
     private func tellNews() {
         guard model.isLive, let reader = effects.reader else { return }
         do {

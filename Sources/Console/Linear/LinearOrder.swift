@@ -1,3 +1,4 @@
+import Foundation
 import HTTPModel
 import Rules
 import Text
@@ -37,14 +38,12 @@ struct LinearOrder: Hashable {
         self.init(command, rest)
     }
 
-    /// The one command of the screen with an argument that has a word or begins with it.
     static func command(typed word: String) -> Command? {
         guard !word.isEmpty else { return nil }
         let found = commands(beginningWith: word.lowercased()) { $0.form != .lines && !$0.argument.name.isEmpty }
         return found.count == 1 ? found[0] : nil
     }
 
-    /// The command with that word, or all that begin with it.
     private static func commands(beginningWith word: String, _ isMeant: (CommandEntry) -> Bool) -> [Command] {
         let all = CommandTable.entries.filter(isMeant).map(\.command)
         // A whole word means its command, also one that the other form of the console has.
@@ -52,7 +51,6 @@ struct LinearOrder: Hashable {
         return all.filter { $0.rawValue.hasPrefix(word) }.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// What to say of a word that begins no command: what does it instead, or which command is meant.
     private static func unknown(_ word: String) -> String {
         if let entry = CommandTable.entries.first(where: { $0.command.rawValue == word }) {
             return "'\(word)' is for the screen. \(entry.instead)"
@@ -79,5 +77,66 @@ struct LinearOrder: Hashable {
         let space: Set<Character> = [" ", "\t"]
         let head = text.drop { space.contains($0) }
         return String(head.prefix(head.count - head.reversed().prefix { space.contains($0) }.count))
+    }
+}
+
+struct LinearInput {
+    /// In bytes.
+    static let longestLine = 1 << 20
+
+    let descriptor: Int32
+    private(set) var hasEnded = false
+    private var bytes: [UInt8] = []
+    /// `nil` for a line that was too long.
+    private var lines: ArraySlice<String?> = []
+    private var isSkipping = false
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    var isOver: Bool { hasEnded && lines.isEmpty }
+
+    /// The next whole line; throws ``ConsoleError`` in place of a line that is too long.
+    mutating func next() throws(ConsoleError) -> String? {
+        guard let next = lines.popFirst() else { return nil }
+        guard let line = next else {
+            throw ConsoleError("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
+        }
+        return line
+    }
+
+    mutating func read() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(descriptor, &buffer, buffer.count)
+        if count > 0 {
+            take(buffer[..<count])
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            end()
+        }
+    }
+
+    /// Adds bytes; a line that is too long is left out.
+    mutating func take(_ more: some Sequence<UInt8>) {
+        for byte in more {
+            if byte == 0x0A {
+                if isSkipping { lines.append(nil) } else { finishLine() }
+                isSkipping = false
+                bytes.removeAll(keepingCapacity: true)
+            } else if !isSkipping {
+                bytes.append(byte)
+                isSkipping = bytes.count > LinearInput.longestLine
+            }
+        }
+    }
+
+    /// Ends the input; a last line without an end counts.
+    mutating func end() {
+        hasEnded = true
+        if isSkipping { lines.append(nil) } else if !bytes.isEmpty { finishLine() }
+        bytes = []
+    }
+
+    private mutating func finishLine() {
+        if bytes.last == 0x0D { bytes.removeLast() }
+        lines.append(String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -170,7 +170,6 @@ final class ConsoleLoop: TerminalOwner {
         }
     }
 
-    /// Gives the terminal to another program until it ends.
     private func giveTerminal(_ program: () -> Message) {
         terminal.leave()
         let message = program()

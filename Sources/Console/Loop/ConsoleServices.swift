@@ -1,4 +1,8 @@
+import Foundation
+import HTTPModel
 package import Runner
+import Synchronization
+import Terminal
 
 /// A session, and the proxy behind it, where there is one.
 package struct ConsoleServices: Sendable {
@@ -16,12 +20,100 @@ package struct ConsoleServices: Sendable {
     /// Grows whenever the session has changed; `nil` where the session must be polled.
     package var revision: (@Sendable () -> Int)?
     package var authorityPath = ""
-    /// How to point clients at the proxy and let them trust it.
     package var trustHelp: [TrustHelp.Line] = []
     /// What the proxy says unasked: a profile that was read again, a recording that stopped.
     package var remarks = DeferredOutput()
-    /// Runs beside the console until it ends.
     package var background: (@Sendable () async -> Void)?
 
     package init(session: String?, archive: String? = nil) { (self.session, self.archive) = (session, archive) }
+}
+
+package struct ConsoleError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to try.
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+    init(isMissing id: ExchangeID) { description = "Exchange \(id) is not in this session." }
+}
+
+/// What the proxy says while the console has the screen, kept until the console listens.
+package final class DeferredOutput: Sendable {
+    private struct State {
+        var lines: [String] = []
+        var listener: (@Sendable (String) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func add(_ text: String) {
+        var text = Substring(text)
+        while text.last?.isNewline == true { text.removeLast() }
+        let words = String(text)
+        let listener = state.withLock { state in
+            if state.listener == nil { state.lines.append(words) }
+            return state.listener
+        }
+        listener?(words)
+    }
+
+    func listen(_ listener: @escaping @Sendable (String) -> Void) {
+        let kept = state.withLock { state in
+            state.listener = listener
+            defer { state.lines = [] }
+            return state.lines
+        }
+        for words in kept { listener(words) }
+    }
+}
+
+final class MessageQueue: Sendable {
+    private let waiting = Mutex<[Message]>([])
+    /// A byte in the pipe wakes the screen's thread.
+    private let pipe: (reading: Int32, writing: Int32)
+
+    init() throws {
+        guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
+        self.pipe = pipe
+    }
+
+    deinit {
+        close(pipe.reading)
+        close(pipe.writing)
+    }
+
+    var descriptor: Int32 { pipe.reading }
+
+    func send(_ message: Message) {
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(message)
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        var byte: UInt8 = 1
+        // A full pipe has woken it already.
+        _ = write(pipe.writing, &byte, 1)
+    }
+
+    /// Sends the change that a feature makes with the result of an effect.
+    func answer(_ change: @escaping Message.Change) { send(.answer(change)) }
+
+    func answer(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) {
+        send(
+            .answer {
+                change(&$0)
+                return []
+            }
+        )
+    }
+
+    func take() -> [Message] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(pipe.reading, &bytes, bytes.count) == bytes.count {}
+        return waiting.withLock { waiting in
+            defer { waiting.removeAll(keepingCapacity: true) }
+            return waiting
+        }
+    }
 }

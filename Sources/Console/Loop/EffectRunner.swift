@@ -1,7 +1,9 @@
 import Content
 import Dispatch
+import Files
 import Foundation
 import HTTPModel
+import NIOCore
 import Recording
 import Rules
 import Runner
@@ -11,7 +13,6 @@ import Tools
 
 /// Performs effects off the screen's thread, and sends their results to the inbox.
 final class EffectRunner: Sendable {
-    /// Work that waits for others: the proxy, the network.
     typealias Work = @Sendable () async -> Void
 
     struct Connected: Sendable {
@@ -32,7 +33,6 @@ final class EffectRunner: Sendable {
     private let submit: @Sendable (@escaping Work) -> Void
     /// Reads and formats one exchange after the other; only the newest question counts.
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
-    /// For long work: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Mutex(DetailQuestion())
     /// What gRPC messages mean, and the files of the profile that say so.
@@ -44,9 +44,7 @@ final class EffectRunner: Sendable {
     private let lastSent = Atomic(0)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
-    /// Bodies that other programs look at.
     let viewed = ViewedBodies()
-    /// Whether there is no screen.
     let isLinear: Bool
     /// What is in force while another session is shown.
     let behind = Mutex<Connected?>(nil)
@@ -74,7 +72,11 @@ final class EffectRunner: Sendable {
         }
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
-        if services.control != nil { start(on: reading) { [inbox] in inbox.answer { [addresses = LocalAddresses.all()] in $0.proxy.addresses = addresses } } }
+        if services.control != nil {
+            start(on: reading) { [inbox] in
+                inbox.answer { [addresses = LocalAddresses.all()] in $0.proxy.addresses = addresses }
+            }
+        }
         services.remarks.listen { [weak self] words in
             self?.say(words)
             // The profile may have been read again.
@@ -214,7 +216,6 @@ final class EffectRunner: Sendable {
     func say(_ words: String, _ kind: Notice.Kind = .info) { inbox.send(.said(words, kind)) }
     func report(_ error: any Error) { say(Self.words(error), .error) }
 
-    /// Shows a text to read, with the topic of the guide that it is about.
     func report(_ title: String, _ document: DetailDocument, topic: String) {
         inbox.answer { $0.report(title, document, topic: topic) }
     }
@@ -230,10 +231,8 @@ final class EffectRunner: Sendable {
 
     func end(_ kind: Job.Kind) { inbox.answer { $0.end(kind) } }
 
-    /// Opens the prompt of a command again with the reason why the command was refused.
     func refuse(_ command: Command, _ reason: String) { inbox.answer { $0.promptAgain(command, reason) } }
 
-    /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
         do {
             let status = try await control.status()
@@ -301,7 +300,6 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Reads the session on a queue, and reports errors.
     func onReader(_ queue: DispatchQueue? = nil, _ body: @escaping @Sendable (SessionReader) throws -> Void) {
         start(on: queue ?? reading) { [self] in
             do {
@@ -345,9 +343,56 @@ extension DetailLine {
 }
 
 extension SessionReader {
-    /// The exchange of a number; throws where the session does not have it.
     func recorded(_ id: ExchangeID) throws -> RecordedExchange {
         guard let exchange = try exchange(id) else { throw ConsoleError(isMissing: id) }
         return exchange
+    }
+}
+
+extension EffectRunner {
+    private static let mostNames = 20_000
+
+    /// Reads the names in the directory of a path that is typed; a directory's name ends with `/`.
+    func completeFile(_ path: String) {
+        start(on: passes) { [inbox] in
+            let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+            let last = path.dropFirst(directory == "./" && !path.hasPrefix("./") ? 0 : directory.count)
+            let folder = HomeDirectory.expanding(directory)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let shown = names.prefix(Self.mostNames).filter { !$0.hasPrefix(".") || last.hasPrefix(".") }
+            let fitting = shown.filter { $0.hasPrefix(last) }.sorted()
+            let marked = fitting.map { name in
+                var isDirectory: ObjCBool = false
+                let isThere = FileManager.default.fileExists(atPath: folder + "/" + name, isDirectory: &isDirectory)
+                return isThere && isDirectory.boolValue ? name + "/" : name
+            }
+            inbox.answer { $0.takeFiles(marked, for: path) }
+        }
+    }
+
+    func keep(_ write: @escaping @Sendable () throws -> Void) {
+        start(on: passes) { [self] in
+            do {
+                try write()
+            } catch {
+                report(ConsoleError("The view is not kept for the next start: \(Self.words(error))"))
+            }
+        }
+    }
+
+    func openBody(_ id: ExchangeID, _ side: BodySide) {
+        onReader(passes) { [self] reader in
+            let exchange = try reader.recorded(id)
+            guard let size = try reader.bodySize(of: id, side: side), size > 0 else {
+                throw ConsoleError("The \(side.isRequest ? "request" : "response") has no body to open.")
+            }
+            let media = exchange.messages.fields(of: side).first { $0.name.lowercased() == "content-type" }?.value
+            let isText = BodyViewer.isText(media)
+            let path = try viewed.path(id, side, BodyViewer.fileExtension(media, isText: isText))
+            let file = try OutputFile(path, isSecret: true, waits: false)
+            _ = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
+            try file.finish()
+            inbox.answer { _ in [.terminal(.view(path, isText: isText))] }
+        }
     }
 }

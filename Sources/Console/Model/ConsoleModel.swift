@@ -11,19 +11,13 @@ package struct ConsoleModel: Sendable {
         case live
         /// A proxy in another process.
         case attached(canSteer: Bool)
-        /// A recorded session, or an archive.
         case recorded(name: String)
-        /// Sluice with its own traffic.
         case demo
     }
 
-    /// What the left, or upper, part shows.
     package enum ListView: String, Sendable, Hashable, CaseIterable {
-        /// One exchange after the other.
         case sequence
-        /// A tree by host and path.
         case structure
-        /// Requests over time, and what hosts amount to.
         case timeline
     }
 
@@ -39,7 +33,6 @@ package struct ConsoleModel: Sendable {
     package var list = ListState()
     package var structure = StructureState()
     package var timeline = TimelineState()
-    /// Values that rows of the session had, for completion.
     var seen = SeenValues()
     package var detail = DetailState()
     package var filter = FilterState()
@@ -47,25 +40,21 @@ package struct ConsoleModel: Sendable {
     package var overlays: [Overlay] = []
     package var proxy = ProxyState()
     package var rules = RulesState()
-    /// Notices to the user, the newest last.
     package var notices: [Notice] = []
     package var jobs: [Job] = []
     /// The connections of the requests that this console sent.
     var sent = SentConnections()
     /// Marked exchanges, in the order in which they were marked.
     package var marks: [ExchangeID] = [] { didSet { marked = Set(marks) } }
-    /// The same, to look one up.
     package private(set) var marked: Set<ExchangeID> = []
     /// Whether the terminal reports the mouse; without, it selects text with it.
     package var isMouseOn = true
     /// The same where the user has chosen neither.
     package var isMouseOnAtFirst = true
-    /// What was copied last, with which the choice begins.
     package var lastCopied = CopyForm.curl
     /// All of it, to copy it again without its secrets.
     var lastCopy: CopyRequest?
     package var highlights: [Highlight] = []
-    /// Changes of the session that can be taken back, the newest last.
     var changes: [SessionChange] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error
@@ -75,17 +64,13 @@ package struct ConsoleModel: Sendable {
     package var split = 500
     /// The height of the detail below the list, in thousandths of what is left by the lines at the edges.
     package var splitBelow = 800
-    /// How an exchange opens: with the list, or alone.
     package var layout = ReadingLayout.split
-    /// Whether long lines go on in the next row.
     package var wraps = true
-    /// Whether the mouse drags the line between list and detail.
     package var isDraggingSplit = false
     /// Whether the user chose the theme, so that the terminal's background does not.
     package var isThemeChosen = false
     /// Whether commands are given as lines.
     package var isLinear = false
-    /// On lines, whether each exchange that ends is reported.
     var tellsExchanges = true
     /// On lines, the rule that was drafted last and that `apply` puts in force.
     var draft: EditorState?
@@ -106,7 +91,6 @@ package struct ConsoleModel: Sendable {
     /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
     /// secrets.
     var sentRequests: [SentRequest] = []
-    /// Reads the guide, with the tables that the program knows.
     package var makeGuide: @Sendable () -> Guide = { Guide() }
     /// Counts queries, so that late answers are recognised.
     package var generation = 0
@@ -144,7 +128,6 @@ package struct ConsoleModel: Sendable {
         highlights.first { $0.filter.decides(record) == true }?.number
     }
 
-    /// Shows the user a notice, and keeps it among the messages.
     package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
         noticeCount += 1
         notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
@@ -159,7 +142,6 @@ package struct ConsoleModel: Sendable {
 }
 
 extension String {
-    /// The text with a space for each line break.
     var onOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
     }
@@ -172,13 +154,10 @@ extension String {
     }
 }
 
-/// What the terminal decides of how things are drawn.
 package struct Look: Sendable, Hashable {
     /// Dark or light, or without colours; as the terminal can show it.
     package var theme: Theme { didSet { theme = theme.at(depth) } }
-    /// Whether characters beyond ASCII can be shown.
     package var isUnicode: Bool
-    /// The colours that the terminal has.
     package let depth: ColorDepth
 
     package init(theme: Theme = .dark, isUnicode: Bool = true, depth: ColorDepth = .palette256) {
@@ -220,11 +199,8 @@ package struct Notice: Sendable, Hashable {
 package struct Job: Sendable, Hashable, Identifiable {
     /// One of each kind runs at a time.
     package enum Kind: Sendable, Hashable {
-        /// A pass over the session.
         case pass
-        /// A jump to the next of a kind.
         case find
-        /// Requests that are sent again.
         case repeating
         case export
         case importing

@@ -24,17 +24,14 @@ package enum Overlay: Sendable {
     }
 }
 
-/// A choice from a list, narrowed by typing.
 package struct PickerState: Sendable {
     package struct Item: Sendable, Hashable {
         /// What the command gets.
         package var value: String
         package var title: String
-        /// Shown at the right.
         package var detail: String
         /// Why it cannot be chosen now; `nil` where it can.
         package var disabled: String?
-        /// Further words that find it.
         var synonyms = ""
 
         package init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
@@ -47,11 +44,9 @@ package struct PickerState: Sendable {
     package var title: String
     package var items: [Item]
     package var line = LineEditor()
-    /// The selected one of ``matches``.
     package var selected = 0
     /// Whether it chooses the list's columns: keys then show, hide and move them.
     var isColumnChoice = false
-    /// Why the last choice was refused.
     package var problem = ""
     /// What the argument of a command that is typed can be completed to, where several words fit.
     package var candidates: [String] = []
@@ -140,7 +135,6 @@ package struct PromptState: Sendable {
     /// Why the text was refused, and the column of it that is wrong, from 0, where that is known.
     package var problem = ""
     package var problemColumn: Int?
-    /// What the text can be completed to, where several words fit.
     package var candidates: [String] = []
     /// The path whose names in the directory are looked for, and whether Enter was pressed meanwhile.
     var completing: (path: String, isSubmitted: Bool)?
@@ -165,7 +159,6 @@ package struct ConfirmState: Sendable {
         /// Whether it sends, releases or discards something: a key that was typed before the question was read does not
         /// count as the answer.
         var takesCare = false
-        /// `nil` if it does nothing.
         var action: Message.Change?
 
         init(_ key: Character, _ title: String, takesCare: Bool = false, _ action: Message.Change? = nil) {
@@ -190,7 +183,6 @@ package struct ReportState: Sendable {
     package var document: DetailDocument
     package var reading = ReadingState()
     package var sought = ""
-    /// Where that is.
     package var found: FoundPlaces?
     /// The pages of help, one of which is the document; empty for a report of one page.
     var pages: [HelpPage] = []

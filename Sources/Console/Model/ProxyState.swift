@@ -1,4 +1,4 @@
-package import HTTPModel
+import HTTPModel
 package import Rules
 package import Runner
 import Tools
@@ -19,7 +19,6 @@ package struct ProxyState: Sendable {
     }
     /// The file that is recorded to; `nil` for none.
     package var session: String?
-    /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
     /// Whether exchanges are recorded; `nil` where the proxy has not reported it.
     package var recording: RecordingState?
@@ -40,7 +39,6 @@ package struct ProxyState: Sendable {
     package var authorityPath = ""
     /// The addresses of this machine in its networks, without brackets; those of IPv4 first.
     package var addresses: [String] = []
-    /// Why the proxy does not run, as text.
     package var problem: String?
 
     /// The preset, unless its tool is switched off.
@@ -51,26 +49,4 @@ package struct ProxyState: Sendable {
 
     /// `nil` where the proxy has reported none.
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
-}
-
-package struct RulesState: Sendable {
-    /// The file for rules where no profile was named.
-    package static let newFile = "sluice-rules.yaml"
-
-    /// In the order in which they are in force.
-    package var texts: [ProfileSource] = []
-    /// The proxy's revision of these texts; `nil` where it has reported none.
-    package var revision: String?
-    /// The texts of the last change made here, to recognise it when it is in force.
-    var wanted: [String] = []
-    /// The texts before each change, the newest last.
-    package var past: [[ProfileSource]] = []
-    /// Whether the rule is there by which one key has a tool act on everything.
-    package var isOnEverything = false
-    /// Whether the console ends once the rules are saved.
-    package var endsWhenSaved = false
-
-    /// The texts to put a rule in: a new one where there is none.
-    var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
-    package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

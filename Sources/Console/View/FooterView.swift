@@ -6,7 +6,6 @@ import Terminal
 import Text
 import Tools
 
-/// The keys that mean something here.
 enum FooterView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -75,7 +74,6 @@ enum FooterView {
         }
     }
 
-    /// A key, or several, and what it does.
     typealias Hint = (key: String, word: String)
 
     /// The most useful first.

@@ -4,7 +4,6 @@ import Darwin
 import Glibc
 #endif
 
-/// Waits for the terminal, for signals, and for anything else with a descriptor.
 package enum EventWaiter {
     /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout.
     ///

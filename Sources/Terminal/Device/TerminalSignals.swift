@@ -79,7 +79,6 @@ package final class TerminalSignals {
         close(descriptor)
     }
 
-    /// The signals since the last call.
     package func drain() -> Set<Signal> {
         var signals: Set<Signal> = []
         while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {

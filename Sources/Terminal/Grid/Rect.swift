@@ -26,13 +26,9 @@ package struct CursorPosition: Hashable, Sendable {
 /// Width and height are never negative. The splits clamp to what is there, so the layout of a small screen has empty
 /// rectangles and no special cases.
 package struct Rect: Hashable, Sendable {
-    /// The first column.
     package var x: Int
-    /// The first row.
     package var y: Int
-    /// In columns.
     package var width: Int
-    /// In rows.
     package var height: Int
 
     /// A rectangle; a negative width or height becomes zero.

@@ -3,7 +3,6 @@ enum Introducer: Sendable {
     case csi, ss3
 }
 
-/// A complete control sequence.
 struct ControlSequence {
     private let introducer: Introducer
     /// `?`, `<`, `=` or `>` in front of the parameters.

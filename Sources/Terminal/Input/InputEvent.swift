@@ -1,4 +1,3 @@
-/// Input from the terminal.
 package enum InputEvent: Hashable, Sendable {
     case key(Key)
     case mouse(MouseEvent)
@@ -34,7 +33,6 @@ package struct MouseEvent: Hashable, Sendable {
     package var x: Int
     /// The row, from 0.
     package var y: Int
-    /// The keys held meanwhile.
     package var modifiers: Key.Modifiers
 
     package init(_ kind: Kind, x: Int, y: Int, modifiers: Key.Modifiers = []) {
@@ -42,7 +40,6 @@ package struct MouseEvent: Hashable, Sendable {
     }
 }
 
-/// A terminal's answer to a question.
 package enum TerminalReply: Hashable, Sendable {
     /// Its background, asked with ``backgroundQuery``: red, green and blue, each 0–255.
     case background(red: UInt8, green: UInt8, blue: UInt8)

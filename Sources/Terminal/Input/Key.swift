@@ -29,7 +29,6 @@ package struct Key: Hashable, Sendable {
     }
 
     package var code: Code
-    /// The keys held meanwhile.
     package var modifiers: Modifiers
 
     package init(_ code: Code, _ modifiers: Modifiers = []) {

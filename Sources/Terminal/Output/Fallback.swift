@@ -1,6 +1,5 @@
 import Foundation
 
-/// The characters on a terminal that has only ASCII.
 enum Fallback {
     /// One byte for a cell, which stands for a character of one or two columns.
     static func ascii(_ cell: Cell) -> UInt8 {

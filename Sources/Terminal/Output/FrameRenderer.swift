@@ -29,7 +29,6 @@ package struct FrameRenderer: Sendable {
         pen = Pen(depth: capabilities.colorDepth)
     }
 
-    /// Has the next frame drawn whole.
     package mutating func invalidate() { shown = nil }
 
     /// The bytes that make the terminal show a frame; none if it shows it already.

@@ -15,7 +15,6 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
 
 /// What a terminal can do, as far as the drawing depends on it.
 package struct TerminalCapabilities: Hashable, Sendable {
-    /// The value of `TERM`.
     package var name: String
     /// The colours that it shows and the user wants.
     package var colorDepth: ColorDepth

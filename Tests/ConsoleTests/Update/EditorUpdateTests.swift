@@ -89,7 +89,9 @@ struct EditorUpdateTests {
     @Test func `what would be lost at the end is told in a sentence`() {
         var model = console(.hold("7.1"))
         model.press("esc", "esc")
-        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil) }
+        model.answer {
+            $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil)
+        }
         waiting(&model, "8.1")
         model.press("q")
         guard case .confirm(let confirm)? = model.overlays.last else {

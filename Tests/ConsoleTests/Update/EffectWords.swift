@@ -99,7 +99,8 @@ extension Effect {
     /// The exchanges that the effect is about.
     var exchanges: [ExchangeID] {
         switch self {
-        case .locate(let id, _), .detail(let id, _, _), .why(let id), .saveBody(let id, _), .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
+        case .locate(let id, _), .detail(let id, _, _), .why(let id), .saveBody(let id, _),
+            .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
             [id]
         case .compare(let left, let right, _): [left, right]
         case .copy(let request, _): request.ids

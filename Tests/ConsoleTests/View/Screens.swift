@@ -32,7 +32,9 @@ struct Screens: Sendable, CustomTestStringConvertible {
     }
 
     private static func rules(_ model: inout ConsoleModel) {
-        model.answer { $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil) }
+        model.answer {
+            $0.takeOver([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)], nil)
+        }
         let tools = [
             ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
             ToolState(name: "rewrite", isOn: false, rules: 3, enabled: 3),

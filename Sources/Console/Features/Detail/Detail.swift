@@ -1,0 +1,300 @@
+import HTTPModel
+import Runner
+import Sharing
+import Terminal
+
+extension ConsoleModel {
+    var detailWidth: Int { columns(Layout(self, withDetail: true).detail.width) }
+
+    private func columns(_ width: Int) -> Int { max(20, width - DocumentView.margin) }
+
+    /// Whether an exchange may still grow.
+    func isInFlight(_ id: ExchangeID) -> Bool {
+        guard isLive else { return false }
+        // A row that is not on the screen may be older than the page.
+        if detail.shown?.id == id, let document = detail.document, document.page != nil { return document.isUnfinished }
+        return known(id)?.state == .inFlight
+    }
+
+    /// Gives the keys to the open exchange, which stays while others come.
+    mutating func openDetail() {
+        detail.isOpen = true
+        isDetailFocused = true
+        list.isFollowing = false
+    }
+
+    mutating func loadDetail() -> [Effect] {
+        // Where the tree has the keys, the open exchange stays.
+        let staysOpen = isDetailFocused || isTreeInUse
+        guard detail.isOpen, let id = staysOpen ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
+        else { return [] }
+        return loadDetail(of: id)
+    }
+
+    mutating func loadDetail(of id: ExchangeID) -> [Effect] {
+        if detail.id != id || detail.isSearchedAnew { beginDetail(of: id) }
+        detail.generation += 1
+        detail.options.width = detailWidth
+        let room = Layout(self, withDetail: true).detail.width
+        let isWide = !isLinear && room >= DetailView.besideFrom
+        detail.options.besideWidth = isWide ? columns((room - 1) / 2) : nil
+        detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
+        detail.options.isUnicode = look.isUnicode
+        detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
+        detail.options.wayToTrust = way(to: .trust)
+        detail.options.wayToSkip = whyNot(.insecureHost) == nil ? way(to: .insecureHost) : nil
+        detail.options.wayToWhole = isLinear ? nil : "\(way(to: .findInDetail, in: .detail)) and . show all"
+        detail.options.held = heldSide(id)
+        detail.options.isLive = isLive
+        detail.options.hasBars = !isLinear
+        detail.options.showsPreview = !isLinear
+        return [.detail(id, detail.options, generation: detail.generation)]
+    }
+
+    /// Begins another exchange: page, form, folds and search stay as the user chose them.
+    private mutating func beginDetail(of id: ExchangeID) {
+        (detail.id, detail.isSearchedAnew) = (id, false)
+        (detail.reading, detail.shown) = (ReadingState(), nil)
+        detail.found = nil
+        detail.awaitedPage = nil
+        detail.options.firstMessage = 0
+        // What grows is seen where it grows.
+        detail.options.showsNewest = !isLinear && isInFlight(id)
+        detail.options.bodyForm = detail.wantedForm
+        detail.options.page = detail.wantedPage ?? .overview
+        detail.options.isPageChosen = detail.wantedPage != nil || isLinear
+        detail.options.prefersMessages = !isLinear
+        // A hit of the search in bodies opens where it is.
+        detail.options.bodyText = list.query.bodyText.flatMap { $0 == detail.sought && !isLinear ? $0 : nil }
+    }
+
+    mutating func followDetail() -> [Effect] {
+        guard !isLinear, detail.isOpen, view == .sequence else { return [] }
+        // While it is read, only a command selects another one: rows that come and go do not.
+        if isDetailFocused {
+            guard let id = list.selectedID, detail.id != id || detail.isSearchedAnew else { return [] }
+            return loadDetail(of: id)
+        }
+        guard let record = list.selectedRecord else { return [] }
+        let isUnfinished = detail.id == record.id && record.state == .inFlight
+        let isOther = detail.id != record.id || detail.document == nil || detail.isSearchedAnew
+        guard isOther || isUnfinished else { return [] }
+        return loadDetail(of: record.id)
+    }
+
+    mutating func show(
+        _ document: DetailDocument,
+        beside: DetailDocument? = nil,
+        _ pages: [DetailPage],
+        of id: ExchangeID,
+        _ generation: Int
+    ) -> [Effect] {
+        guard detail.id == id, generation == detail.generation else { return [] }
+        detail.pages = pages
+        if let number = detail.awaitedPage {
+            detail.awaitedPage = nil
+            if let page = page("\(number)") {
+                choose(page)
+                if page != document.page { return loadDetail() }
+            }
+        }
+        if isLinear, !pages.contains(detail.options.page) {
+            let page = detail.options.page.rawValue
+            let names = pages.map(\.rawValue).joined(separator: ", ")
+            tell("Exchange \(id) has no page '\(page)'. There are: \(names).", .error)
+            detail.options.page = document.page ?? .overview
+        }
+        guard let beside else {
+            detail.beside = nil
+            take(document, of: id)
+            return []
+        }
+        // The keys may have gone to the other page in the meantime.
+        let isTurned = beside.page == detail.options.page
+        let (own, other) = isTurned ? (beside, document) : (document, beside)
+        let shown = self.shown(other, of: id)
+        if detail.beside?.shown?.id != id || detail.beside?.shown?.page != shown.page {
+            detail.beside = DetailState.Half(shown: shown)
+        }
+        take(own, of: id)
+        exchangeHalves()
+        take(other, of: id)
+        exchangeHalves()
+        return []
+    }
+
+    private func shown(_ document: DetailDocument, of id: ExchangeID) -> DetailState.Shown {
+        DetailState.Shown(
+            id: id,
+            page: document.page ?? detail.options.page,
+            form: document.bodyForm ?? detail.options.bodyForm,
+            version: detail.options.version
+        )
+    }
+
+    mutating func turnToOtherHalf() {
+        exchangeHalves()
+        choose(detail.page)
+    }
+
+    private mutating func exchangeHalves() {
+        guard let other = detail.beside, let page = other.shown?.page else { return }
+        detail.beside = DetailState.Half(
+            document: detail.document,
+            shown: detail.shown,
+            reading: detail.reading,
+            found: detail.found
+        )
+        (detail.document, detail.shown) = (other.document, other.shown)
+        (detail.reading, detail.found) = (other.reading, other.found)
+        detail.options.page = page
+    }
+
+    private mutating func take(_ document: DetailDocument, of id: ExchangeID) {
+        let shown = shown(document, of: id)
+        let isHit = detail.options.bodyText != nil
+        (detail.options.page, detail.options.bodyForm) = (shown.page, shown.form)
+        (detail.options.isPageChosen, detail.options.bodyText) = (true, nil)
+        let before = detail.shown
+        let isOther = before?.id != id || before?.page != shown.page
+        detail.shown = shown
+        detail.reading = isOther ? opened(document) : kept(document, shown, before)
+        detail.document = document
+        detail.found = detail.pattern.map { FoundPlaces($0, in: document) }
+        if isOther, shown.page == .messages, !isLinear, isInFlight(id) {
+            (detail.options.showsNewest, detail.reading.follows) = (true, true)
+        }
+        let first = isHit && isOther ? detail.found?.all.first { $0.line >= document.bodyLines.startIndex } : nil
+        readDetail { reading, rows, height in
+            if let first {
+                reading.show(first, in: rows, height: height)
+            } else if reading.follows {
+                reading.moveToEdge(first: false, in: rows, height: height)
+            } else {
+                reading.reveal(in: rows, height: height)
+            }
+        }
+    }
+
+    /// The reader's place in a page that was not open: its beginning, with the sections folded as the user had them.
+    private func opened(_ document: DetailDocument) -> ReadingState {
+        var reading = ReadingState()
+        reading.folds = document.initialFolds
+        if detail.options.isShort, [.request, .response].contains(document.page) {
+            // Headers make room for a body, unless all fits together.
+            let folds = reading.folds.filter { document.lines[$0].name == nil }
+            let rows = DocumentView.rows(document, folds, wraps: wraps, in: detailBody)
+            let height = max(1, detailBody.height)
+            if rows.distance(from: ReadingPlace(), to: rows.last, most: height) < height { reading.folds = folds }
+        }
+        for (line, isFolded) in document.lines.enumerated().compactMap({ line, text in
+            text.fold != nil ? text.name.flatMap { detail.chosenFolds[$0] }.map { (line, $0) } : nil
+        }) {
+            if isFolded { reading.folds.insert(line) } else { reading.folds.remove(line) }
+        }
+        return reading
+    }
+
+    /// The reader's place in a page that was read again, or whose body now has another form.
+    private func kept(
+        _ document: DetailDocument,
+        _ shown: DetailState.Shown,
+        _ before: DetailState.Shown?
+    ) -> ReadingState {
+        guard let old = detail.document, let before else { return opened(document) }
+        let rows = DocumentView.rows(old, detail.reading.folds, wraps: wraps, in: detailBody)
+        let place = rows.clamped(detail.reading.cursor)
+        guard before.form != shown.form, rows.visible.indices.contains(place.line),
+            let share = old.bodyShare(before: rows.visible[place.line], rows.extent(place).lowerBound),
+            let (line, mark) = document.bodyPlace(at: share)
+        else { return detail.reading.carried(from: old, to: document) }
+        var reading = opened(document)
+        let now = DocumentView.rows(document, reading.folds, wraps: wraps, in: detailBody)
+        let visible = now.showing(line)
+        reading.cursor = now.visible[visible] == line ? now.place(of: mark, line: visible) : ReadingPlace(line: visible)
+        reading.top = now.moved(reading.cursor, by: -rows.distance(from: detail.reading.top, to: place, most: 500))
+        return reading
+    }
+
+    // MARK: - Pages and forms
+
+    mutating func turnPage(_ by: Int) -> [Effect] {
+        let index = detail.pages.firstIndex(of: detail.page) ?? 0
+        return turn(to: detail.pages[(index + by + detail.pages.count) % detail.pages.count])
+    }
+
+    mutating func turn(to word: String) -> [Effect] {
+        if !detail.isOpen, view == .sequence, !isLinear, list.isAwaitingRow {
+            (list.opensWhenFound, list.pageWhenFound) = (true, word)
+            return []
+        }
+        let id = detail.isOpen ? nil : selectedID
+        // Which pages an exchange has is known once it is read: until then a number means those of the one before.
+        let awaited = isLinear || detail.shown?.id == (id ?? detail.id) ? nil : Int(word)
+        var effects: [Effect] = []
+        if let awaited, !(1...detail.pages.count).contains(awaited) {
+            detail.isOpen = true
+            effects = id.map { loadDetail(of: $0) } ?? []
+        } else {
+            guard let page = page(word) else { return [] }
+            detail.isOpen = true
+            effects = turn(to: page, of: id)
+        }
+        list.isFollowing = list.isFollowing && isLinear
+        detail.awaitedPage = awaited
+        // The list may have fewer rows now.
+        reveal()
+        return loadRows() + effects
+    }
+
+    mutating func page(_ word: String) -> DetailPage? {
+        let word = word.lowercased()
+        let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
+        if let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) { return page }
+        let pages = isLinear ? DetailPage.allCases : detail.pages
+        let names = pages.enumerated().map { isLinear ? $1.rawValue : "\($0 + 1) \($1.rawValue)" }
+        tell("No page '\(word.prefix(40))' here (\(names.joined(separator: ", ")))", .error)
+        return nil
+    }
+
+    /// Makes a page the one that is shown of this exchange and of those that are opened next.
+    mutating func choose(_ page: DetailPage) {
+        (detail.wantedPage, detail.options.page) = (page, page)
+        (detail.options.isPageChosen, detail.options.prefersMessages) = (true, false)
+    }
+
+    private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
+        if id == nil, let beside = detail.beside?.shown, beside.id == detail.id, beside.page == page {
+            turnToOtherHalf()
+            return []
+        }
+        // What was chosen for this exchange is shown, whatever it has.
+        if let id, detail.id != id { beginDetail(of: id) }
+        choose(page)
+        // The page that is open begins anew too, folded as it began.
+        (detail.reading, detail.shown) = (ReadingState(), nil)
+        return id.map { loadDetail(of: $0) } ?? loadDetail()
+    }
+
+    mutating func setBodyForm(_ word: String?) -> [Effect] {
+        let form = word.flatMap { BodyForm(rawValue: $0.lowercased()) } ?? detail.options.bodyForm.next
+        (detail.wantedForm, detail.options.bodyForm) = (form, form)
+        if ![.request, .response].contains(detail.page) { choose(.response) }
+        return loadDetail()
+    }
+
+    mutating func setVersion(_ word: String?) -> [Effect] {
+        detail.options.version =
+            word.flatMap { MessageVersion(rawValue: $0.lowercased()) } ?? detail.options.version.next
+        tell("Messages are shown as \(detail.options.version.rawValue).")
+        return loadDetail()
+    }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+    /// The case after this one; the first after the last.
+    var next: Self {
+        let all = Self.allCases
+        return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
+    }
+}

@@ -1,0 +1,122 @@
+import Expressions
+package import HTTPModel
+package import Sharing
+
+/// The exchange that is open beside or below the list, or alone.
+package struct DetailState: Sendable {
+    package var isOpen = false
+    package var id: ExchangeID?
+    package var pages: [DetailPage] = [.overview, .request, .response]
+    package var options = DetailOptions()
+    /// The page that the user turned to last; `nil` for the one that says most about each exchange.
+    package var wantedPage: DetailPage?
+    /// The number of the page to turn to once the pages of this exchange are known, from 1.
+    var awaitedPage: Int?
+    package var wantedForm = BodyForm.pretty
+    /// `nil` until it is read.
+    package var document: DetailDocument?
+    /// Whether the exchange may still grow, so that it is read again.
+    package var isUnfinished = false
+    /// When it was last read, in microseconds since 1970.
+    package var readAt: Int64 = 0
+    package var shown: Shown?
+    package var reading = ReadingState()
+    /// The sections that the user folded or unfolded, by their names: so they are in other exchanges too.
+    package var chosenFolds: [String: Bool] = [:]
+    package var generation = 0
+    /// What was last searched for, as it was typed.
+    package var sought = ""
+    package var pattern: SoughtText?
+    /// The exchange that had the keys when the layout was turned to the list.
+    var keysBefore: ExchangeID?
+    /// Whether bodies were searched since, so that what is open is opened anew, at its hit.
+    var isSearchedAnew = false
+    /// Where that is in the document.
+    package var found: FoundPlaces?
+    /// The page beside this one, if request and response are shown beside each other; it has not the keys.
+    package var beside: Half?
+
+    package struct Half: Sendable {
+        package var document: DetailDocument?
+        package var shown: Shown?
+        package var reading = ReadingState()
+        package var found: FoundPlaces?
+    }
+
+    package struct Shown: Sendable, Hashable {
+        package var id: ExchangeID
+        package var page: DetailPage
+        package var form: BodyForm
+        package var version: MessageVersion
+    }
+
+    /// The page of the document; while there is none, the one that was asked for.
+    package var page: DetailPage { shown.flatMap { $0.id == id ? $0.page : nil } ?? options.page }
+}
+
+package enum ReadingLayout: String, Sendable, Hashable, CaseIterable {
+    case list
+    /// The list with the open exchange beside or below it, by the screen's shape.
+    case split
+    case detail
+}
+
+package struct SearchState: Sendable {
+    var reading: ReadingState
+    var found: FoundPlaces?
+    var foundBeside: FoundPlaces?
+    var pattern: SoughtText?
+}
+
+package struct ReadingState: Sendable, Hashable {
+    package var top = ReadingPlace()
+    package var cursor = ReadingPlace()
+    /// The folded blocks, by the line that opens them.
+    package var folds: Set<Int> = []
+    /// Where lines are not wrapped, how many columns are hidden at the left.
+    package var left = 0
+    /// Whether the end stays in view as the document grows, as long as the reader does not move.
+    package var follows = false
+    package var match: FoundPlace?
+}
+
+package struct FoundPlace: Sendable, Hashable, Comparable {
+    package var line: Int
+    package var range: Range<TextMark>
+
+    package static func < (left: FoundPlace, right: FoundPlace) -> Bool {
+        (left.line, left.range.lowerBound) < (right.line, right.range.lowerBound)
+    }
+}
+
+package struct FoundPlaces: Sendable {
+    /// More are not looked for: nobody goes through them one by one.
+    static let most = 100_000
+
+    package private(set) var all: [FoundPlace] = []
+    /// The line at which the search was given up, as an expression takes too much work or there are too many places.
+    package private(set) var end: Int?
+
+    init(_ sought: SoughtText, in document: DetailDocument) {
+        // No expression may hold the screen up, however many lines there are.
+        MatchingAllowance.$current.withValue(MatchingAllowance()) {
+            for line in document.lines.indices {
+                guard all.count < FoundPlaces.most, let ranges = try? sought.ranges(in: document.lines[line].spans)
+                else {
+                    end = line
+                    return
+                }
+                all += ranges.map { FoundPlace(line: line, range: $0) }
+            }
+        }
+    }
+
+    func places(in line: Int) -> ArraySlice<FoundPlace> {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].line < line { low = middle + 1 } else { high = middle }
+        }
+        return all[low...].prefix { $0.line == line }
+    }
+}

@@ -1,0 +1,266 @@
+import Sharing
+import Terminal
+import Text
+
+enum DetailView {
+    /// The narrowest detail in which request and response are shown beside each other.
+    static let besideFrom = 160
+
+    /// The places of the page that has the keys and of the one beside it, if there is one; the request is at the left.
+    static func halves(_ model: ConsoleModel, in body: Rect) -> (own: Rect, other: Rect?) {
+        guard body.width >= besideFrom, let other = model.detail.beside?.shown?.page,
+            other == model.detail.page.counterpart
+        else { return (body, nil) }
+        let (left, rest) = body.splitLeft((body.width - 1) / 2)
+        let right = rest.splitLeft(1).1
+        return other == .request ? (right, left) : (left, right)
+    }
+
+    typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
+
+    /// The names of the pages above the lines, and their columns: whole names, where these do not fit short ones, where
+    /// these do not fit either only the numbers.
+    static func tabs(_ model: ConsoleModel, width: Int) -> [Tab] {
+        let namings: [(DetailPage) -> String] = [
+            { " \($0.rawValue)" }, { $0 == model.detail.page ? " \($0.rawValue)" : " \($0.short)" },
+            { " \($0.short)" }, { _ in "" },
+        ]
+        let rows = namings.lazy.map { tabs(model, naming: $0) }
+        return rows.first { ($0.last?.range.upperBound ?? 0) <= width } ?? []
+    }
+
+    private static func tabs(_ model: ConsoleModel, naming: (DetailPage) -> String) -> [Tab] {
+        var x = 0
+        return model.detail.pages.enumerated().map { index, page in
+            let name = "\(index + 1)\(naming(page))"
+            let text = page == model.detail.page ? "[\(name)]" : " \(name) "
+            defer { x += text.count }
+            return (page, text, x..<x + text.count)
+        }
+    }
+
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let theme = model.look.theme
+        let (top, body) = rect.splitTop(1)
+        let hasKeys = model.context == .detail
+        // Below the list, the names are in the line between the two.
+        if top.y > 0, Layout(model).isBelow { screen.fill(top, with: "─", style: theme.frame) }
+        let hasOther = halves(model, in: body).other != nil
+        let tabs = tabs(model, width: rect.width)
+        for tab in tabs {
+            let selection = hasKeys ? theme.selection : theme.dimSelection
+            let isBeside = hasOther && tab.page == model.detail.page.counterpart
+            let style =
+                tab.page == model.detail.page
+                ? selection.with(.bold) : isBeside ? theme.dimSelection : theme.style(.label)
+            screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
+        }
+        let used = tabs.last?.range.upperBound ?? 0
+        let number = model.detail.id.map { "#\($0)" } ?? ""
+        // The number is the last to give way.
+        if let right = [" \(version(model))\(number)", " \(number)"].first(where: { rect.width - used > $0.count }) {
+            screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
+        }
+        guard let document = model.detail.document else {
+            screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
+            return
+        }
+        func draw(
+            _ document: DetailDocument,
+            _ found: FoundPlaces?,
+            _ reading: ReadingState,
+            in rect: Rect,
+            _ own: Bool
+        ) {
+            let view = DocumentView(
+                document: document,
+                found: found,
+                wraps: model.wraps,
+                hasCursor: hasKeys && own,
+                look: model.look
+            )
+            view.draw(reading, in: rect, on: &screen)
+        }
+        let (own, other) = halves(model, in: body)
+        draw(document, model.detail.found, model.detail.reading, in: own, true)
+        guard let other, let beside = model.detail.beside, let document = beside.document else { return }
+        let between = Rect(x: min(own.maxX, other.maxX), y: body.y, width: 1, height: body.height)
+        screen.fill(between, with: "│", style: theme.frame)
+        draw(document, beside.found, beside.reading, in: other, false)
+    }
+
+    /// Only what is not as usual.
+    private static func version(_ model: ConsoleModel) -> String {
+        var words: [String] = []
+        if let form = model.detail.document?.bodyForm, form != .pretty { words.append(form.rawValue) }
+        if [.request, .response].contains(model.detail.page) {
+            words.append("as \(model.detail.options.version.rawValue)")
+        }
+        if model.detail.reading.follows, model.detail.document?.isUnfinished == true { words.append("following") }
+        return words.isEmpty ? "" : words.joined(separator: ", ") + " "
+    }
+}
+
+extension DetailPage {
+    var short: String {
+        switch self {
+        case .overview: "over"
+        case .request: "req"
+        case .response: "resp"
+        case .messages: "msgs"
+        case .difference: "diff"
+        }
+    }
+}
+
+/// The rows of a document, from the reader's place. Left of them are two columns: one for the cursor, a match or a row
+/// that goes on from the one above; one for a block that can be folded.
+struct DocumentView {
+    static let margin = 2
+
+    let document: DetailDocument
+    let found: FoundPlaces?
+    let wraps: Bool
+    let hasCursor: Bool
+    let look: Look
+
+    static func rows(_ document: DetailDocument, _ folds: Set<Int>, wraps: Bool, in rect: Rect) -> DocumentRows {
+        DocumentRows(document, folds, width: rect.width - margin, wraps: wraps)
+    }
+
+    func draw(_ reading: ReadingState, in rect: Rect, on screen: inout CellBuffer) {
+        let rows = DocumentView.rows(document, reading.folds, wraps: wraps, in: rect)
+        // A change since may have taken room away.
+        var reading = reading
+        reading.reveal(in: rows, height: rect.height)
+        var place = reading.top
+        var y = rect.y
+        while y < rect.maxY, place.line < rows.visible.count {
+            let number = rows.visible[place.line]
+            let marks = marks(number, rows, current: reading.match)
+            for part in rows.rows(place.line)[place.row...].prefix(rect.maxY - y) {
+                let isCursor = hasCursor && place == reading.cursor
+                let next = rows.extent(place)
+                let isFound = marks.contains { next.contains($0.range.lowerBound) }
+                drawSigns(rows, place, isFound: isFound, isCursor: isCursor, x: rect.x, y: y, on: &screen)
+                let line = Line(spans: rows.spans(place.line), marks: marks, indent: rows.indent(place.line))
+                draw(part, of: line, isCursor: isCursor, left: wraps ? 0 : reading.left, in: rect, y: y, on: &screen)
+                place.row += 1
+                y += 1
+            }
+            place = ReadingPlace(line: place.line + 1, row: 0)
+        }
+    }
+
+    private struct Line {
+        var spans: [Span]
+        var marks: [Mark]
+        var indent: Int
+    }
+
+    private struct Mark {
+        var range: Range<TextMark>
+        var isCurrent: Bool
+    }
+
+    /// The matches in a line; of a folded one only those before its summary.
+    private func marks(_ number: Int, _ rows: DocumentRows, current: FoundPlace?) -> [Mark] {
+        guard let found else { return [] }
+        let end = TextMark(span: max(0, document.lines[number].spans.count - 1), offset: 0)
+        let isFolded = rows.folds.contains(number)
+        return found.places(in: number).filter { !isFolded || $0.range.upperBound < end || end.span == 0 }
+            .map { Mark(range: $0.range, isCurrent: $0 == current) }
+    }
+
+    private func drawSigns(
+        _ rows: DocumentRows,
+        _ place: ReadingPlace,
+        isFound: Bool,
+        isCursor: Bool,
+        x: Int,
+        y: Int,
+        on screen: inout CellBuffer
+    ) {
+        let theme = look.theme
+        let goesOn: Character = look.isUnicode ? "↳" : "\\"
+        let sign: Character = isFound ? (look.isUnicode ? "»" : "*") : isCursor ? ">" : place.row > 0 ? goesOn : " "
+        screen[x, y] = Cell(sign, style: isCursor || isFound ? theme.key : theme.faint)
+        let number = rows.visible[place.line]
+        guard place.row == 0, document.lines[number].fold != nil else { return }
+        let isFolded = rows.folds.contains(number)
+        let fold: Character = look.isUnicode ? (isFolded ? "▸" : "▾") : isFolded ? "+" : "-"
+        screen[x + 1, y] = Cell(fold, style: isCursor ? theme.key : theme.faint)
+    }
+
+    /// Draws a row of a line. What is cut has a sign: `…` in a line that never wraps, else one at each edge.
+    private func draw(
+        _ part: Range<TextMark>,
+        of line: Line,
+        isCursor: Bool,
+        left: Int,
+        in rect: Rect,
+        y: Int,
+        on screen: inout CellBuffer
+    ) {
+        let first = rect.x + DocumentView.margin
+        var x = first + line.indent - left
+        let clip = screen.clip
+        defer { screen.clip = clip }
+        screen.clip = clip.intersection(Rect(x: first, y: y, width: max(0, rect.maxX - first), height: 1))
+        for piece in pieces(part, of: line) {
+            let style = isCursor ? piece.style.with(.bold) : piece.style
+            guard x < rect.maxX else {
+                let sign = wraps ? "…" : look.isUnicode ? "›" : ">"
+                screen.write(sign, x: rect.maxX - 1, y: y, style: wraps ? style : look.theme.key)
+                break
+            }
+            screen.write(piece.text, x: x, y: y, style: style, ellipsis: wraps)
+            // A long text need not be measured to its end.
+            let isLong = piece.text.utf8.count > 16 * (left + rect.width)
+            x += isLong ? rect.width + left : TextWidth.columns(piece.text)
+        }
+        guard !wraps else { return }
+        if x > rect.maxX { screen[rect.maxX - 1, y] = Cell(look.isUnicode ? "›" : ">", style: look.theme.key) }
+        if left > line.indent, !line.spans.isEmpty {
+            screen[first, y] = Cell(look.isUnicode ? "‹" : "<", style: look.theme.key)
+        }
+    }
+
+    /// The texts of a row with their styles, broken where a match begins or ends.
+    private func pieces(_ part: Range<TextMark>, of line: Line) -> [(text: Substring, style: Style)] {
+        var pieces: [(text: Substring, style: Style)] = []
+        for number in part.lowerBound.span..<min(line.spans.count, part.upperBound.span + 1) {
+            let span = line.spans[number]
+            let text = span.text.utf8
+            let start = number == part.lowerBound.span ? part.lowerBound.offset : 0
+            let end = number == part.upperBound.span ? part.upperBound.offset : text.count
+            let usual = look.theme.style(span)
+            func add(_ from: Int, _ to: Int, _ style: Style) {
+                guard from < to else { return }
+                let begin = text.index(text.startIndex, offsetBy: from)
+                pieces.append((Substring(text[begin..<text.index(begin, offsetBy: to - from)]), style))
+            }
+            var from = start
+            for mark in line.marks {
+                let (lower, upper) = (mark.range.lowerBound, mark.range.upperBound)
+                guard lower.span <= number, upper.span >= number else { continue }
+                let begin = min(end, max(from, lower.span < number ? 0 : lower.offset))
+                let over = min(end, max(begin, upper.span > number ? text.count : upper.offset))
+                add(from, begin, usual)
+                add(begin, over, look.theme.found(isCurrent: mark.isCurrent))
+                from = over
+            }
+            add(from, end, usual)
+        }
+        return pieces
+    }
+}
+
+extension Theme {
+    /// What a search found; the match that was gone to last has a style of its own.
+    func found(isCurrent: Bool) -> Style {
+        guard self != .plain else { return Style.plain.with(isCurrent ? [.reverse, .bold] : .underline) }
+        return isCurrent ? Style(.palette(16), on: .palette(208), [.bold, .underline]) : style(.match)
+    }
+}

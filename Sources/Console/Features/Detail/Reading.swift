@@ -1,0 +1,342 @@
+import HTTPModel
+import Sharing
+import Terminal
+
+extension ConsoleModel {
+    var detailBody: Rect { detailHalves.own }
+
+    /// The places of the page that has the keys and of the one beside it.
+    var detailHalves: (own: Rect, other: Rect?) {
+        DetailView.halves(self, in: Layout(self, withDetail: true).detail.splitTop(1).1)
+    }
+
+    var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
+    var reportRows: Int { max(1, reportBody.height) }
+    /// The columns of a line in a report, without those for signs.
+    var reportWidth: Int { max(20, reportBody.width - DocumentView.margin) }
+
+    var isInReport: Bool {
+        if case .report? = overlays.last { return true }
+        return false
+    }
+
+    var isReading: Bool { isInReport || context == .detail }
+
+    /// Changes the place in the uppermost report, else in the open exchange.
+    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        if case .report(var report)? = overlays.last {
+            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
+            change(&report.reading, rows, reportBody.height)
+            replaceTop(by: .report(report))
+        } else {
+            readDetail(change)
+        }
+    }
+
+    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        guard let document = detail.document else { return }
+        let body = detailBody
+        let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: body)
+        change(&detail.reading, rows, body.height)
+        guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound
+        else {
+            return
+        }
+        // The messages that are read stay, whatever comes.
+        (detail.options.firstMessage, detail.options.showsNewest) = (first, false)
+    }
+
+    /// Scrolls texts after their room has changed, so that what was visible stays so.
+    mutating func revealTexts() {
+        if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
+        for index in overlays.indices {
+            guard case .report(var report) = overlays[index] else { continue }
+            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
+            report.reading.reveal(in: rows, height: reportBody.height)
+            overlays[index] = .report(report)
+        }
+    }
+
+    // MARK: - Moving
+
+    /// Moves down or up; at the end of the messages that a page has, goes on to those behind or before them.
+    mutating func readFurther(
+        _ direction: Int,
+        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
+    ) -> [Effect] {
+        let before = (detail.reading.top, detail.reading.cursor)
+        read(change)
+        guard !isInReport, before == (detail.reading.top, detail.reading.cursor), let document = detail.document,
+            let messages = document.messages
+        else { return [] }
+        let range = messages.range
+        // One message is on both pages; the place is kept by its name.
+        if direction > 0, messages.hasMore {
+            detail.options.firstMessage = max(range.lowerBound + 1, range.upperBound - 1)
+        } else if direction < 0, range.lowerBound > 0 {
+            detail.options.firstMessage = max(0, range.lowerBound + 1 - MessageWindow.most)
+            let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: detailBody)
+            if let line = document.names["message \(range.lowerBound + 1)"] {
+                detail.reading.cursor = ReadingPlace(line: rows.showing(line))
+            }
+        } else {
+            return []
+        }
+        return loadDetail()
+    }
+
+    /// Goes to the beginning, or to the end and stays there while there is more to come.
+    mutating func readToEdge(first: Bool) -> [Effect] {
+        read { $0.moveToEdge(first: first, in: $1, height: $2) }
+        guard !isInReport, let messages = detail.document?.messages, let id = detail.id else { return [] }
+        if first {
+            guard messages.range.lowerBound > 0 else { return [] }
+            (detail.options.firstMessage, detail.options.showsNewest) = (0, false)
+        } else {
+            guard messages.hasMore || isInFlight(id), !detail.options.showsNewest else { return [] }
+            detail.options.showsNewest = true
+        }
+        return loadDetail()
+    }
+
+    /// Follows what comes of the open exchange, or stays.
+    mutating func followOpen() -> [Effect] {
+        guard let id = detail.id, isInFlight(id) else {
+            let way = way(to: .back, in: .detail)
+            return refuse("This exchange has ended, nothing new comes; \(way) goes back to the list, to follow that.")
+        }
+        guard !detail.reading.follows else {
+            readDetail { reading, _, _ in reading.follows = false }
+            tell("The page stays where it is.")
+            return []
+        }
+        tell("The newest is shown as it comes, until you move.")
+        return readToEdge(first: false)
+    }
+
+    /// Opens the exchange of the row below, or above; what is shown of it is what was shown of this one.
+    mutating func step(_ by: Int) -> [Effect] {
+        if view == .structure, !isLinear { return moveInLeaf(by) }
+        let row = list.selected - by
+        guard (0..<list.total).contains(row) else {
+            return refuse("This is the \(by > 0 ? "last" : "first") exchange of the list.")
+        }
+        let effects = select(row)
+        guard let id = list.selectedID else {
+            list.opensWhenFound = true
+            return effects
+        }
+        detail.isOpen = true
+        return detail.id == id && !isLinear ? effects : effects + loadDetail(of: id)
+    }
+
+    // MARK: - Folds, wrapping, layouts
+
+    mutating func toggleFold() -> [Effect] {
+        var target: Int?
+        read { target = $0.toggleFold(in: $1, height: $2) }
+        guard !isInReport, let target, let name = detail.document?.lines[target].name, !name.hasPrefix("message ")
+        else { return [] }
+        detail.chosenFolds[name] = detail.reading.folds.contains(target)
+        return []
+    }
+
+    mutating func fold(all: Bool) -> [Effect] {
+        read { $0.fold(all: all, in: $1, height: $2) }
+        return []
+    }
+
+    mutating func toggleWraps() -> [Effect] {
+        wraps.toggle()
+        let isUnwrapped = !wraps
+        read { reading, rows, height in
+            reading.left = 0
+            // The place of a long line that was in view stays so.
+            let before = DocumentRows(rows.document, rows.folds, width: rows.width, wraps: isUnwrapped)
+            let place = before.clamped(reading.cursor)
+            guard isUnwrapped, place.row > 0, rows.visible.indices.contains(place.line) else { return }
+            reading.left = max(0, rows.column(of: before.extent(place).lowerBound, line: place.line) - rows.width / 3)
+        }
+        revealTexts()
+        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right move sideways.")
+        return []
+    }
+
+    /// Shows the list, the list with the open exchange, or that alone; the next of these where none is named.
+    mutating func setLayout(_ word: String?) -> [Effect] {
+        let now: ReadingLayout = detail.isOpen ? layout : .list
+        var next = word.flatMap { ReadingLayout(rawValue: $0.lowercased()) } ?? now.next
+        if word == nil, next == .split, !canSplit { next = .detail }
+        guard next != .list else {
+            detail.keysBefore = isDetailFocused ? detail.id : nil
+            (detail.isOpen, isDetailFocused) = (false, false)
+            reveal()
+            return loadRows()
+        }
+        layout = next
+        let isNew = !detail.isOpen
+        let hadKeys = isDetailFocused || isNew && detail.keysBefore != nil && detail.keysBefore == selectedID
+        guard let id = isNew ? selectedID : detail.id else {
+            return refuse(noSelection ?? nothingHere)
+        }
+        openDetail()
+        // Beside the list, what has the keys keeps them, once round too.
+        isDetailFocused = next == .detail || hadKeys
+        revealAll()
+        return loadRows() + loadDetail(of: id)
+    }
+
+    private var canSplit: Bool {
+        var model = self
+        model.layout = .split
+        return !Layout(model, withDetail: true).list.isEmpty
+    }
+
+    // MARK: - Searching
+
+    var soughtHere: String {
+        if case .report(let report)? = overlays.last { return report.sought }
+        return detail.sought
+    }
+
+    mutating func find(_ text: String) -> [Effect] {
+        if case .report? = overlays.last {
+        } else if text.hasPrefix(".") {
+            return showOnly(text)
+        } else if text.isEmpty, let effects = showAll() {
+            return effects
+        }
+        let pattern: SoughtText?
+        do {
+            pattern = try SoughtText.reading(text)
+        } catch {
+            return refuse("\(error)".capitalizedFirst + ".")
+        }
+        if case .report(var report)? = overlays.last {
+            (report.sought, report.reading.match) = (text, nil)
+            report.found = pattern.map { FoundPlaces($0, in: report.document) }
+            replaceTop(by: .report(report))
+        } else {
+            (detail.sought, detail.pattern, detail.reading.match) = (text, pattern, nil)
+            func places(_ document: DetailDocument?) -> FoundPlaces? {
+                pattern.flatMap { pattern in document.map { FoundPlaces(pattern, in: $0) } }
+            }
+            detail.found = places(detail.document)
+            let beside = places(detail.beside?.document)
+            detail.beside?.found = beside
+            if !isLinear { openDetail() } else { isDetailFocused = true }
+        }
+        return pattern == nil ? [] : findAgain()
+    }
+
+    mutating func findAgain(forward: Bool = true) -> [Effect] {
+        let text = soughtHere
+        if !isInReport, detail.found?.all.isEmpty == true, detail.beside?.found?.all.isEmpty == false,
+            detailHalves.other != nil
+        {
+            turnToOtherHalf()
+        }
+        var found = detail.found
+        if case .report(let report)? = overlays.last { found = report.found }
+        guard let found else { return goToDifference(forward: forward) }
+        let end = found.end.map { "; the search was given up at line \($0 + 1), as it takes too long" } ?? ""
+        var index: Int?
+        read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
+        guard let index else { return refuse("'\(text.prefix(60))' is not in what is shown\(end).") }
+        // On lines, all matches are written.
+        if isLinear { return [] }
+        tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
+        return []
+    }
+
+    private var findKeys: String {
+        let place: Context = isInReport ? .report : .detail
+        return "\(way(to: .findNext, in: place))/\(way(to: .findPrevious, in: place))"
+    }
+
+    /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
+    private mutating func goToDifference(forward: Bool) -> [Effect] {
+        guard let document = openText, document.page == .difference, !isLinear else {
+            return refuse("Nothing is searched for yet; \(way(to: .findInDetail)) finds a text.")
+        }
+        let places = document.differences.map { line in
+            let end = TextMark(span: document.lines[line].spans.count, offset: 0)
+            return FoundPlace(line: line, range: TextMark(span: 0, offset: 0)..<end)
+        }
+        var index: Int?
+        read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
+        guard let index else { return refuse("There is no difference here.") }
+        tell("Difference \(index + 1) of \(places.count) (\(findKeys))")
+        return []
+    }
+
+    // MARK: - Searching while a text is typed
+
+    /// What the open text and its reader's place were before a text to find was typed.
+    private var searchState: SearchState {
+        if case .report(let report)? = overlays.last {
+            return SearchState(reading: report.reading, found: report.found)
+        }
+        return SearchState(
+            reading: detail.reading,
+            found: detail.found,
+            foundBeside: detail.beside?.found,
+            pattern: detail.pattern
+        )
+    }
+
+    private mutating func restore(_ state: SearchState) {
+        if case .report(var report)? = overlays.last {
+            (report.reading, report.found) = (state.reading, state.found)
+            replaceTop(by: .report(report))
+        } else {
+            (detail.reading, detail.found, detail.pattern) = (state.reading, state.found, state.pattern)
+            detail.beside?.found = state.foundBeside
+        }
+    }
+
+    /// Takes what was found for the typed text back, as the prompt is left.
+    mutating func endPreview(_ prompt: PromptState) {
+        guard let before = prompt.before, !overlays.isEmpty else { return }
+        overlays.removeLast()
+        restore(before)
+        overlays.append(.prompt(prompt))
+    }
+
+    /// Marks what the typed text finds, and scrolls to the first match after the place where the reader was.
+    mutating func preview(_ prompt: inout PromptState) {
+        guard prompt.command == .findInDetail, !overlays.isEmpty else { return }
+        overlays.removeLast()
+        let before = prompt.before ?? searchState
+        prompt.before = before
+        prompt.hint = ""
+        restore(before)
+        let text = prompt.line.text
+        let isPath = !isInReport && text.hasPrefix(".")
+        let pattern = isPath ? nil : try? SoughtText.reading(text)
+        let found = pattern.flatMap { pattern in openText.map { FoundPlaces(pattern, in: $0) } }
+        if case .report(var report)? = overlays.last {
+            report.found = found
+            replaceTop(by: .report(report))
+        } else {
+            let beside = pattern.flatMap { pattern in detail.beside?.document.map { FoundPlaces(pattern, in: $0) } }
+            (detail.pattern, detail.found) = (pattern, found)
+            detail.beside?.found = beside
+        }
+        if let found {
+            var index: Int?
+            read { reading, rows, height in
+                index = reading.goToMatch(forward: true, among: found.all, in: rows, height: height)
+                let row = rows.distance(from: rows.clamped(reading.top), to: reading.cursor, most: height)
+                prompt.isHigh = row > height - 6
+            }
+            prompt.hint = index.map { "Match \($0 + 1) of \(found.all.count)" } ?? "No match"
+        }
+        overlays.append(.prompt(prompt))
+    }
+
+    private var openText: DetailDocument? {
+        if case .report(let report)? = overlays.last { return report.document }
+        return detail.document
+    }
+}

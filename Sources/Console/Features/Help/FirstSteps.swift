@@ -1,0 +1,320 @@
+import HTTPModel
+import NIOCore
+import Runner
+import Sharing
+import Terminal
+import Text
+
+/// How to point a client at the proxy: what the empty screen and the page of `!` say.
+package struct FirstSteps: Sendable, Hashable {
+    static let title = "Point a client here, and let it trust Sluice"
+
+    /// Something to type or paste, copied by the key of its number.
+    struct Item: Hashable {
+        var title: String
+        var text: String
+        /// Whether it is for a shell.
+        var isCommand = true
+    }
+
+    /// Where the proxy listens as a forward proxy, as `host:port`; empty where it is none.
+    var proxy: String
+    var others: [ListenerState]
+    var authority: String
+    var addresses: [String]
+    var look: Look
+    /// Whether keys copy, and a code can be looked at.
+    var isOnScreen: Bool
+
+    init(_ model: ConsoleModel) {
+        (proxy, authority) = (model.proxy.forward ?? "", model.proxy.authorityPath)
+        others = model.proxy.listeners.filter { !$0.isForward }
+        (addresses, look, isOnScreen) = (model.proxy.addresses, model.look, !model.isLinear)
+    }
+
+    private var place: (host: String, port: String) { FirstSteps.place(proxy) }
+
+    private static func place(_ address: String) -> (host: String, port: String) {
+        guard let colon = address.lastIndex(of: ":") else { return (address, "8080") }
+        return (String(address[..<colon]), String(address[address.index(after: colon)...]))
+    }
+
+    /// Hosts that mean all addresses of a machine, and are none to type.
+    private static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
+
+    /// Whether the proxy listens on all addresses, so that none of them is its own.
+    private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
+
+    /// The address to type on this machine.
+    var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
+
+    /// The addresses to type on other machines; empty where none reaches the proxy.
+    var elsewhere: [String] {
+        guard !proxy.isEmpty, PhonePage.address(proxy) != nil else { return [] }
+        guard isEverywhere else { return [proxy] }
+        return addresses.map { $0.contains(":") ? "[\($0)]:\(place.port)" : "\($0):\(place.port)" }
+    }
+
+    /// All addresses to type, as a sentence has them.
+    var everywhere: String {
+        let own = proxy.isEmpty ? [] : [here] + elsewhere.filter { $0 != here }
+        let all = (own + others.map { "\($0.address) (\($0.mode))" }).prefix(4)
+        return all.count < 2 ? all.first ?? here : all.dropLast().joined(separator: ", ") + " and " + (all.last ?? "")
+    }
+
+    var items: [Item] {
+        let certificate = Item(title: "the certificate for it to trust", text: authority, isCommand: false)
+        return (proxy.isEmpty ? [] : forwardItems) + others.map(FirstSteps.item) + [certificate]
+    }
+
+    /// What to ask in place of a server, or how to get to a listener that is no proxy of HTTP.
+    private static func item(_ listener: ListenerState) -> Item {
+        let (host, port) = place(listener.address)
+        let address = everyHost.contains(host) ? "127.0.0.1:\(port)" : listener.address
+        let parts = listener.mode.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "reverse" else {
+            return listener.mode == "transparent"
+                ? Item(title: "rules that redirect connections here", text: "sluice transparent --print --port \(port)")
+                : Item(title: "a SOCKS proxy", text: "\(listener.mode)h://\(address)", isCommand: false)
+        }
+        let isHTTP = parts[1].hasPrefix("http")
+        return Item(title: "in place of \(parts[1])", text: isHTTP ? "http://\(address)/" : address, isCommand: false)
+    }
+
+    private var forwardItems: [Item] {
+        [
+            Item(
+                title: "curl",
+                text: "curl --proxy \(here) --cacert \(ShellLines.word(authority)) https://example.com/"
+            ),
+            Item(title: "one program, with everything set for it", text: "sluice run -- npm test"),
+            Item(
+                title: "a shell and all it starts",
+                text: "export http_proxy=http://\(here) https_proxy=http://\(here)"
+            ),
+            Item(title: "a browser: HTTP and HTTPS proxy", text: here, isCommand: false),
+        ]
+    }
+
+    /// The items, each with its number and the lines of its text, for lines of a width.
+    func blocks(width: Int) -> [[DetailLine]] {
+        items.enumerated().map { index, item in
+            let number = isOnScreen ? [Span("\(index + 1) ", .key)] : []
+            let title = DetailLine(number + [Span(item.title, .label)], indent: 2)
+            guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
+            let rows = ShellLines.rows(item.text, width: width - 4)
+            let isFlush = rows.contains(where: \.isFlush)
+            return [title]
+                + rows.map { row in
+                    var line = DetailLine([Span(row.text, .string)], indent: isFlush ? 0 : 4, wraps: false)
+                    // Whichever row the cursor is on, the command is copied whole.
+                    line.copyable = .command(item.text)
+                    return line
+                }
+        }
+    }
+
+    var phone: String {
+        guard !proxy.isEmpty else { return "start with --mode regular@0.0.0.0:8080 --allow NETWORK as well" }
+        guard let address = PhonePage.address(proxy) else {
+            return "start with --listen 0.0.0.0:\(place.port) --allow NETWORK, so that it reaches this machine"
+        }
+        let first = elsewhere.first ?? ""
+        let host = first.isEmpty ? "this machine's address" : String(first.dropLast(place.port.count + 1))
+        return "proxy in the Wi-Fi settings: \(host), port \(place.port); then open \(address)"
+    }
+
+    /// The page of `!`, above how to trust the certificate: the address first.
+    func lines(width: Int) -> [DetailLine] {
+        guard !proxy.isEmpty || !others.isEmpty else { return [] }
+        var lines: [DetailLine] = []
+        if !proxy.isEmpty { lines = [DetailLine([Span("HTTP and HTTPS proxy: ", .label), Span(here, .heading)])] }
+        for listener in others {
+            lines.append(DetailLine([Span("\(listener.mode): ", .label), Span(listener.address, .heading)]))
+        }
+        if !elsewhere.isEmpty {
+            let others = elsewhere.filter { $0 != here }.joined(separator: ", ")
+            if !others.isEmpty {
+                lines.append(DetailLine([Span("From other machines:  ", .label), Span(others, .heading)]))
+            }
+        }
+        if isOnScreen {
+            lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies what has that number.")]))
+        }
+        for block in blocks(width: width) { lines += [DetailLine([])] + block }
+        lines += [DetailLine([]), DetailLine([Span("a phone", .label)], indent: 2)]
+        lines.append(DetailLine([Span(phone, .string)], indent: 4))
+        if isOnScreen, !proxy.isEmpty, let address = PhonePage.address(proxy), let rows = PhonePage.rows(address, look)
+        {
+            lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
+        }
+        return lines + [DetailLine([])]
+    }
+}
+
+extension ConsoleModel {
+    /// What a key of a number copies: on the empty screen and on the page of `!`.
+    func firstStep(_ number: Int) -> FirstSteps.Item? {
+        let isPage: Bool
+        switch overlays.last {
+        case .report(let report): isPage = report.title == FirstSteps.title
+        case .some: return nil
+        case nil: isPage = context == .list && EmptyView.isWaiting(self)
+        }
+        let items = FirstSteps(self).items
+        return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
+    }
+
+    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
+    mutating func tellOfTrust(_ record: ExchangeRecord) {
+        guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
+        let host = record.url.authority
+        guard record.isByUntrustingClient else { return }
+        let isRefused = record.kind == .tunnel
+        guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
+        // Two rows of 80 columns, as a full list leaves no more.
+        let rejected = "\(host): the client rejected Sluice's certificate"
+        let setup = "Press \(way(to: .trust)) for setup commands"
+        let retry = way(to: .decrypt)
+        let words =
+            isRefused
+            ? "\(rejected), so it is not decrypted. \(setup), then \(retry) on the row to retry decryption."
+            : "\(rejected). \(setup), then try again; \(retry) on a refused row retries decryption."
+        tell(words, .error)
+        notices[notices.count - 1].isPinned = true
+    }
+}
+
+enum PhonePage {
+    /// The page's address; `nil` where only this machine reaches the proxy.
+    ///
+    /// A proxy that listens on one address serves the page there. One that listens on all has several addresses, so the
+    /// name is used that every client has for its proxy.
+    static func address(_ proxy: String) -> String? {
+        guard let colon = proxy.lastIndex(of: ":") else { return nil }
+        let host = proxy[..<colon].lowercased()
+        if host.hasPrefix("127.") || host == "localhost" || host == "[::1]" || host == "::1" { return nil }
+        if host.isEmpty || host == "0.0.0.0" || host == "[::]" || host == "::" { return "http://sluice.proxy/" }
+        return "http://\(proxy)/"
+    }
+
+    /// The blank modules around a code.
+    private static let margin = 2
+
+    /// The rows of a code for an address; `nil` where it is too long for one.
+    static func rows(_ address: String, _ look: Look) -> [[Span]]? {
+        guard let code = QRCode(address) else { return nil }
+        let places = -margin..<code.side + margin
+        guard look.isUnicode else {
+            // Readers accept light on dark as well as dark on light.
+            return places.map { y in [Span(places.map { code[$0, y] ? "  " : "##" }.joined(), .text)] }
+        }
+        return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
+            let signs = places.map { x -> String in
+                // Without colours the characters themselves are the light modules.
+                let isLight = !look.theme.hasColours
+                let isBelow = y + 1 < places.upperBound ? code[x, y + 1] : false
+                switch (code[x, y] != isLight, isBelow != isLight) {
+                case (true, true): return "█"
+                case (true, false): return "▀"
+                case (false, true): return "▄"
+                case (false, false): return " "
+                }
+            }
+            return [Span(signs.joined(), .image, pixels: look.theme.hasColours ? [16, 231] : nil)]
+        }
+    }
+}
+
+enum ShellLines {
+    /// A row of a command; one that goes on within a word must not be indented, as a space would end the word.
+    struct Row: Hashable {
+        var text: String
+        var isFlush = false
+    }
+
+    /// Breaks a command into rows of at most `width` columns: where a space stands if that is enough, else within words.
+    ///
+    /// A row that goes on ends with `\`, which a shell takes away with the line break behind it.
+    static func rows(_ command: String, width: Int) -> [Row] {
+        let room = max(8, width)
+        var rows: [Row] = []
+        var line = ""
+        var isFlush = false
+        for word in words(command) {
+            let start = line.isEmpty ? (rows.isEmpty ? "" : "  ") : line + " "
+            if TextWidth.columns(start + word) + 2 <= room {
+                line = start + word
+                continue
+            }
+            if !line.isEmpty {
+                rows.append(Row(text: line + " \\", isFlush: isFlush))
+                isFlush = false
+            }
+            line = rows.isEmpty ? word : "  " + word
+            while TextWidth.columns(line) + 2 > room {
+                let cut = place(in: line, room - 1)
+                rows.append(Row(text: line[..<cut] + "\\", isFlush: isFlush))
+                line = String(line[cut...])
+                isFlush = true
+            }
+        }
+        if !line.isEmpty { rows.append(Row(text: line, isFlush: isFlush)) }
+        return rows
+    }
+
+    /// A text as one word of a shell, without quotation marks: within these no line could be broken.
+    static func word(_ text: String) -> String {
+        text.map { character in
+            let isPlain = character.isLetter || character.isNumber || "-_./:=@%+,".contains(character)
+            return isPlain ? String(character) : "\\\(character)"
+        }.joined()
+    }
+
+    private static func words(_ command: String) -> [String] {
+        var words = [""]
+        var isEscaped = false
+        for character in command {
+            if character == " ", !isEscaped {
+                words.append("")
+            } else {
+                words[words.count - 1].append(character)
+            }
+            isEscaped = character == "\\" && !isEscaped
+        }
+        return words.filter { !$0.isEmpty }
+    }
+
+    /// The last place in a line with at most so many columns before it that does not part a `\` from what it escapes.
+    private static func place(in line: String, _ columns: Int) -> String.Index {
+        var place = line.startIndex
+        var used = 0
+        var isEscaped = false
+        for index in line.indices {
+            used += TextWidth.columns(line[index])
+            guard used <= columns else { break }
+            isEscaped = line[index] == "\\" && !isEscaped
+            if !isEscaped { place = line.index(after: index) }
+        }
+        return place > line.startIndex ? place : line.index(after: line.startIndex)
+    }
+}
+
+/// The addresses under which other machines reach this one.
+enum LocalAddresses {
+    /// In text, without the ones of this machine alone and of one link; IPv4 first. Asks the system.
+    static func all() -> [String] {
+        let devices = (try? System.enumerateDevices()) ?? []
+        let addresses = devices.compactMap { $0.address?.ipAddress }.filter(isReachable)
+        var seen: Set<String> = []
+        let unique = addresses.filter { seen.insert($0).inserted }
+        return unique.filter { !$0.contains(":") } + unique.filter { $0.contains(":") }
+    }
+
+    static func isReachable(_ address: String) -> Bool {
+        let address = address.lowercased()
+        let isLocal = address.hasPrefix("127.") || address == "::1" || address == "0.0.0.0" || address == "::"
+        // Those of one link (RFC 3927, RFC 4291 §2.5.6) need its name, or come where no other was given.
+        return !isLocal && !address.hasPrefix("169.254.") && !address.hasPrefix("fe80:")
+    }
+}

@@ -1,0 +1,228 @@
+import Guide
+import HTTPModel
+import Rules
+import Sharing
+import Terminal
+import Tools
+
+extension CommandTable {
+    static let console = [
+        Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
+            .short("commands").onScreen,
+        Row(.help, "Help for what is open", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
+            .at(Set(Context.allCases)).short("help"),
+        Row(.guide, "Read the guide", [], .topic, do: .with { $0.openGuide($1) })
+            .at(Set(Context.allCases)),
+        Row(
+            .trust,
+            "How to point a client at the proxy and trust it",
+            ["!"],
+            do: .plain { $0.openTrust() }
+        ),
+        Row(.messages, "What Sluice had to say", ["@"], do: .plain { $0.openMessages() }),
+        Row(.status, "How the proxy is, and what the list shows", do: .plain { $0.openStatus() }).onLines,
+        Row(.quiet, "Say nothing of new exchanges", do: .plain { $0.tellExchanges(false) }).onLines,
+        Row(.verbose, "Say one sentence for each exchange that has ended", do: .plain { $0.tellExchanges(true) })
+            .onLines,
+        Row(.theme, "Dark or light", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
+        Row(.openSession, "Open another session here", ["Y"], .session, do: .asking { $0.openSession($1) }),
+        Row(.backToLive, "Back from an opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
+        Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
+        Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() })
+            .asks("Forget columns, order, theme, focus, highlights and all else that you set up here?").onScreen,
+        Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.terminal(.redraw)] })
+            .at(Set(Context.allCases)).onScreen,
+        Row(
+            .suspend,
+            "Suspend to the shell, and the proxy with it",
+            ["ctrl-z"],
+            do: .plain { _ in [.terminal(.suspend)] }
+        )
+        .at(Set(Context.allCases)).onScreen,
+        Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
+    ]
+}
+
+extension ConsoleModel {
+    mutating func setTheme(_ word: String) -> [Effect] {
+        guard let theme = Theme(rawValue: word.lowercased()) else { return [] }
+        look.theme = theme
+        isThemeChosen = true
+        return [.terminal(.redraw)]
+    }
+
+    func openTrust() -> [Effect] { [.trust(FirstSteps(self), width: reportWidth)] }
+
+    mutating func openMessages() -> [Effect] {
+        let lines = notices.reversed().filter { !$0.isAboutKey }.map { notice in
+            let time = Span("\(Timestamp.timeOfDay(notice.at))  ", .faint)
+            return DetailLine([time, Span(notice.text, notice.kind == .error ? .failure : .text)])
+        }
+        let none = [DetailLine([Span("Nothing so far.", .faint)])]
+        return report("Messages, the newest first", DetailDocument(lines: lines.isEmpty ? none : lines))
+    }
+
+    /// Whether quitting loses changed rules; a proxy that runs elsewhere keeps its own.
+    var losesRules: Bool {
+        guard case .live = source else { return false }
+        return proxy.problem == nil && rules.isUnsaved
+    }
+
+    mutating func quit() -> [Effect] {
+        // The end of an opened session is not that of the console.
+        if home != nil { return [.backToLive] }
+        var losses: [String] = []
+        if losesRules { losses.append("you have unsaved rule changes") }
+        if case .live = source, !proxy.holds.isEmpty {
+            losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
+        }
+        guard !losses.isEmpty else { return [.terminal(.quit)] }
+        let save = ConfirmState.Choice("s", "save the rules and quit") {
+            // The console ends once the files are written, so that nothing is lost if they cannot be.
+            $0.rules.endsWhenSaved = true
+            return [.saveRules(isForced: false)]
+        }
+        let quit = ConfirmState.Choice("y", "quit all the same") { _ in [.terminal(.quit)] }
+        var question = ConfirmState(
+            question: "\(losses.joined(separator: ", and ").capitalizedFirst).",
+            choices: (losesRules ? [save] : []) + [quit, .init("n", "stay")],
+            askedAt: now
+        )
+        question.isAboutQuitting = true
+        return push(.confirm(question))
+    }
+
+    /// Opens help for what has the keys, or the page of a word: a page's own, or that of a command's group. Within help it
+    /// opens the guide.
+    mutating func openHelp(_ word: String?) -> [Effect] {
+        if isLinear { return openLineHelp(word) }
+        if word == nil, case .report(let report) = overlays.last, report.isHelp { return openGuide(report.topic) }
+        let pages = HelpDocument.pages(self, for: context)
+        guard let word = word?.lowercased() else { return openHelp(pages, 0) }
+        let named = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group
+        // What is sent has no page of its own.
+        let group = (named == .send || word == CommandEntry.Group.send.word ? .share : named)?.word
+        if let page = pages.firstIndex(where: { $0.word == word || $0.word == group }) { return openHelp(pages, page) }
+        return refuse("Help has no page '\(word.prefix(40))'; it has \(pages.map(\.word).joined(separator: ", ")).")
+    }
+
+    private mutating func openHelp(_ pages: [HelpPage], _ page: Int) -> [Effect] {
+        let document = HelpDocument.document(pages, shown: page)
+        let report = ReportState(title: "Help", document: document, pages: pages, page: page, topic: guideTopic)
+        return push(.report(report))
+    }
+
+    /// Turns the page of help; `nil` for keys that turn none.
+    mutating func turn(_ report: ReportState, by key: Key) -> [Effect]? {
+        let count = report.pages.count
+        guard count > 0 else { return nil }
+        let page: Int
+        switch (key.code, key.modifiers) {
+        case (.tab, []), (.right, []), (.character("l"), []), (.character(">"), []): page = (report.page + 1) % count
+        case (.tab, .shift), (.left, []), (.character("h"), []), (.character("<"), []):
+            page = (report.page + count - 1) % count
+        case (.character(let digit), []):
+            guard let number = digit.wholeNumberValue, number <= 9 else { return nil }
+            page = (number + 9) % 10
+        default: return nil
+        }
+        guard page < count else { return [] }
+        var turned = report
+        turned.page = page
+        turned.document = HelpDocument.document(report.pages, shown: page)
+        turned.reading = ReadingState()
+        replaceTop(by: .report(turned))
+        return []
+    }
+
+    /// Whether a key asks for help where letters are text.
+    func asksForHelp(_ key: Key) -> Bool {
+        if case .character = key.code { return false }
+        switch overlays.last {
+        case .prompt, .picker, .confirm: break
+        case nil where filter.isEditing: break
+        default: return false
+        }
+        guard case .binding(let binding) = keymap.lookUp(key, after: nil, in: context) else { return false }
+        return binding.command == .help
+    }
+
+    /// The topic that is about what has the keys.
+    var guideTopic: String {
+        for overlay in overlays.reversed() {
+            switch overlay {
+            case .panel(let panel): return panel.tool.key
+            case .holds: return holdingTopic
+            case .editor(let editor):
+                switch editor.purpose {
+                case .rule(let tool, _): return tool.key
+                case .hold: return holdingTopic
+                case .request, .newRequest: return "repeat-and-compare"
+                }
+            case .picker(let picker) where picker.command == nil: return "keys"
+            case .picker(let picker):
+                if let topic = picker.command?.guideTopic { return topic }
+            case .prompt(let prompt):
+                if let topic = prompt.command.guideTopic { return topic }
+            case .report(let report):
+                if let topic = report.topic { return topic }
+            case .confirm: continue
+            }
+        }
+        return filter.isEditing ? "filters" : "console"
+    }
+
+    private var holdingTopic: String { ToolRegistry.standard.onEverything?.key ?? "console" }
+
+    /// Opens the page of a topic; without one, the one about what has the keys, or on lines the list of all.
+    mutating func openGuide(_ topic: String?) -> [Effect] {
+        let guide = makeGuide()
+        guard let topic = topic ?? (isLinear ? nil : guideTopic) else {
+            return report("Guide", DetailDocument(lines: guide.pages.map { "\($0.topic): \($0.title)" }))
+        }
+        switch guide.find(topic) {
+        case .page(let page): return report("Guide: \(page.title)", document(of: page))
+        case .several(let topics):
+            let known = topics.isEmpty ? guide.pages.map(\.topic) : topics
+            return refuse("The guide has no page '\(topic.prefix(40))'; it has \(known.joined(separator: ", ")).")
+        }
+    }
+
+    private func document(of page: GuidePage) -> DetailDocument {
+        // What a report has room for beside its frame.
+        let text = GuideText(width: min(size.width - 6, 100), isStyled: !isLinear)
+        return DetailDocument(
+            lines: text.lines(of: page).map { line in
+                DetailLine(
+                    line.map { run in
+                        let role: Role =
+                            switch run.style {
+                            case .plain: .text
+                            case .bold: .heading
+                            case .code: .key
+                            }
+                        return Span(run.text, role)
+                    }
+                )
+            }
+        )
+    }
+
+    static let guideTopics = Guide.topics
+}
+
+extension Command {
+    /// The guide's page about what the command asks for; `nil` where there is none of its own.
+    fileprivate var guideTopic: String? {
+        switch self {
+        case .filter, .highlight, .stats: "filters"
+        case .searchBodies, .findInDetail, .columns, .sort, .jumpKind: "console"
+        case .export, .copy: "export"
+        case .openSession, .importSession, .saveSession: "sessions"
+        case .saveProfile, .loadProfile: "profile"
+        case .repeatAdvanced: "repeat-and-compare"
+        case .preset: ToolRegistry.standard.withPresets?.key
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,334 @@
+import HTTPModel
+import Rules
+import Sharing
+import Terminal
+import Text
+import Tools
+
+struct HelpPage: Sendable, Hashable {
+    let word: String
+    let lines: [DetailLine]
+}
+
+/// Help, made from the table of commands and the keys in force. The first page is what can be done here.
+enum HelpDocument {
+    /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
+    private static let firstPage = (rows: 17, columns: 74)
+    static let keyWidth = 16
+
+    static func pages(_ model: ConsoleModel, for place: Context) -> [HelpPage] {
+        let groups = CommandEntry.Group.allCases.filter { $0 != .send }.map { group in
+            let more = group == .share ? [DetailLine([])] + lines(of: .send, model) : []
+            return HelpPage(word: group.word, lines: lines(of: group, model) + more)
+        }
+        return [HelpPage(word: "now", lines: here(model, place))] + groups
+            + [
+                HelpPage(word: "filter", lines: filterLines),
+                HelpPage(word: "signs", lines: HelpSigns.lines(model.look)),
+            ]
+    }
+
+    static func document(_ pages: [HelpPage], shown: Int) -> DetailDocument {
+        var tabs: [Span] = []
+        for (index, page) in pages.enumerated() {
+            let name = "\((index + 1) % 10) \(page.word)"
+            let isShown = index == shown
+            tabs.append(Span(isShown ? "[\(name)]" : name, isShown ? .heading : .key))
+            if index < pages.count - 1 { tabs.append(Span(" ")) }
+        }
+        let lines = pages.indices.contains(shown) ? pages[shown].lines : []
+        return DetailDocument(lines: [DetailLine(tabs), DetailLine([])] + lines)
+    }
+
+    // MARK: - Here
+
+    /// What the keys do now: in a field or an editor only what works there.
+    private static func here(_ model: ConsoleModel, _ place: Context) -> [DetailLine] {
+        switch model.overlays.last {
+        case .editor(let editor): return rows(HelpKeys.editor(editor), remark: HelpKeys.remark(editor))
+        case .panel(let panel):
+            let remark = "\(panel.tool.title): \(model.describe(panel.tool)). Rules act at once; ctrl-s saves them."
+            return rows(FooterView.hints(model).map { ($0.key, HelpKeys.panel[$0.key] ?? $0.word) }, remark: remark)
+        case .holds: return rows(HelpKeys.holds(model), remark: "A message waits until it is decided about.")
+        case .picker(let picker):
+            let remark =
+                picker.command == nil
+                ? "A command and its argument can be typed too, for example: filter status:404" : picker.title
+            return rows(HelpKeys.picker, remark: remark)
+        case .prompt(let prompt): return rows(HelpKeys.field, remark: remark(prompt))
+        case .confirm(let question):
+            return rows(question.choices.map { (String($0.key), $0.title) } + [("esc", "nothing of it")])
+        case .report: return rows(HelpKeys.report)
+        case nil where model.filter.isEditing:
+            return rows(HelpKeys.filter, remark: "The list follows while you type.") + [DetailLine([])] + filterLines
+        case nil: return columns(commands(model, place), model, place)
+        }
+    }
+
+    private static func remark(_ prompt: PromptState) -> String {
+        guard let entry = CommandTable.entry(prompt.command) else { return prompt.title }
+        let values = entry.argument.values.map { ": \($0.joined(separator: ", "))" } ?? ""
+        return "\(entry.title). It takes \(entry.argument.name)\(values)."
+    }
+
+    private static func rows(_ hints: [FooterView.Hint], remark: String = "") -> [DetailLine] {
+        let lines = hints.flatMap { row(Span($0.key, .key), $0.word) }
+        let above = TextWidth.wrap(remark, to: firstPage.columns).map { DetailLine([Span(String($0))]) }
+        return (remark.isEmpty ? [] : above + [DetailLine([])]) + lines
+    }
+
+    /// The commands with keys here: those of this place alone first, then the most used.
+    private static func commands(_ model: ConsoleModel, _ place: Context) -> [CommandEntry] {
+        let ranks = Dictionary(Command.mostUsed.enumerated().map { ($1, $0) }) { first, _ in first }
+        // In the detail, the key that opens an exchange folds.
+        let bound = CommandTable.entries.filter {
+            !model.keymap.keys(for: $0.command, in: place).isEmpty && (place != .detail || $0.command != .open)
+        }
+        func rank(_ entry: CommandEntry) -> Int {
+            let isOwn = place != .list && (!entry.contexts.contains(.list) || entry.command == .fold)
+            return (isOwn ? 0 : 1_000) + (ranks[entry.command] ?? 500)
+        }
+        return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(
+            \.element
+        )
+    }
+
+    /// Two columns, or one on a narrow screen, as many rows as a small screen has.
+    private static func columns(_ entries: [CommandEntry], _ model: ConsoleModel, _ place: Context) -> [DetailLine] {
+        let isWide = model.size.width >= firstPage.columns
+        let width = isWide ? firstPage.columns / 2 : max(20, model.size.width - 6)
+        let cells = entries.prefix(firstPage.rows * 2).map { entry in
+            let keys = keys(entry, model, place, most: 2).padded(to: 10)
+            let room = width - TextWidth.columns(keys) - 2
+            return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 2))]
+        }
+        guard isWide else { return cells.map { DetailLine($0) } }
+        let rows = (cells.count + 1) / 2
+        return (0..<rows).map { row in
+            DetailLine(cells[row] + (cells.indices.contains(row + rows) ? cells[row + rows] : []))
+        }
+    }
+
+    /// What the entry does in so many columns: its title, the beginning of that, or its word.
+    private static func words(_ entry: CommandEntry, _ model: ConsoleModel, room: Int) -> String {
+        let clause = entry.title.prefix { !",;:".contains($0) }
+        let candidates = [
+            Command.brief[entry.command] ?? "", entry.title, String(clause), entry.short,
+            entry.command.rawValue.capitalizedFirst,
+        ]
+        return candidates.first { !$0.isEmpty && TextWidth.columns($0) <= room } ?? TextWidth.cut(entry.title, to: room)
+    }
+
+    // MARK: - Groups
+
+    private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
+        let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
+        // What keeps several commands from being done is said once.
+        let reasons = Dictionary(grouping: entries.compactMap { model.whyNot($0.command) }) { $0 }
+        let notes = reasons.filter { $0.value.count > 1 }.keys.sorted()
+        let lines = entries.flatMap { entry in
+            let place: Context = entry.contexts.contains(.list) ? .list : .detail
+            let keys = keys(entry, model, place, most: 3)
+            let reason = model.whyNot(entry.command)
+            let remark = reason.flatMap { notes.firstIndex(of: $0) }.map { "\($0 + 1)" } ?? reason
+            return row(Span(keys.isEmpty ? ":\(entry.command.rawValue)" : keys, .key), entry.title, remark: remark)
+        }
+        let below = notes.enumerated().flatMap { row(Span("(\($0 + 1))", .faint), $1) }
+        return [DetailLine([Span(group.rawValue, .heading)])] + lines + (below.isEmpty ? [] : [DetailLine([])] + below)
+            + (group == .tools ? tools(model) : [])
+    }
+
+    private static func tools(_ model: ConsoleModel) -> [DetailLine] {
+        func key(_ command: Command, _ tool: Tool) -> String {
+            model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
+        }
+        let rows = Tool.all.map { tool in
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { key($0, tool).padded(to: 8) }.joined()
+            return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
+        }
+        let titles = ["on/off", "panel", "rule"].map { $0.padded(to: 8) }.joined() + "tool"
+        return [DetailLine([]), DetailLine([Span(titles, .label)])] + rows
+    }
+
+    /// The keys of a command as they are shown; those of the tools by an example, since each has its own.
+    private static func keys(_ entry: CommandEntry, _ model: ConsoleModel, _ place: Context, most: Int) -> String {
+        let keys = model.keymap.keys(for: entry.command, in: place)
+        switch entry.command {
+        case .ruleFromExchange, .toggleTool:
+            // `a …` and `x …`: two keys, the second of which is the tool's letter.
+            let double = keys.first { $0.contains(" ") }?.first.map { "\($0) …" }
+            return double ?? keys.first ?? ""
+        case .panel: return keys.prefix(3).joined(separator: " ") + (keys.count > 3 ? " …" : "")
+        case .fold where place == .detail:
+            return (model.keymap.keys(for: .open, in: place).prefix(1) + keys).prefix(most).joined(separator: " ")
+        case .page: return keys.count > 2 ? "\(keys[0])…\(keys[keys.count - 1])" : keys.joined(separator: " ")
+        default: return keys.prefix(most).joined(separator: " ")
+        }
+    }
+
+    /// A key or a sign and what it means, whose further lines stand below its first words.
+    static func row(_ key: Span, _ text: String, remark: String? = nil, keyWidth: Int = keyWidth) -> [DetailLine] {
+        let lines = TextWidth.wrap(text + (remark.map { "  (\($0))" } ?? ""), to: firstPage.columns - keyWidth)
+        return lines.enumerated().map { index, line in
+            let label = (index == 0 ? key.text : "").padded(to: keyWidth)
+            // The remark is fainter than the title where both are on one line.
+            let title = remark == nil || lines.count > 1 ? String(line) : text
+            let rest = line.dropFirst(title.count)
+            return DetailLine(
+                [Span(label, key.role), Span(title)] + (rest.isEmpty ? [] : [Span(String(rest), .faint)])
+            )
+        }
+    }
+
+    // MARK: - The filter language
+
+    private static var filterLines: [DetailLine] {
+        func line(_ term: String, _ text: String) -> [DetailLine] {
+            row(Span(term, .key), text, keyWidth: 30)
+        }
+        let keys = Filter.reference.flatMap { line($0.example, "\($0.name): \($0.summary)") }
+        let facts = Filter.properties.flatMap { line("is:\($0.name)", $0.summary) }
+        return filters.flatMap { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts
+    }
+
+    /// Filters without a key, and of several terms.
+    static let filters = [
+        ("users", "a word in the URL"), ("-host:cdn.example.com", "not that host"),
+        ("status:5xx (method:POST or time:>1s)", "and, or"),
+    ]
+}
+
+extension String {
+    /// The text with blanks after it up to a number of columns, and at least one.
+    func padded(to columns: Int) -> String {
+        self + String(repeating: " ", count: max(1, columns - TextWidth.columns(self)))
+    }
+}
+
+enum HelpKeys {
+    typealias Hint = FooterView.Hint
+
+    static let field: [Hint] = [
+        ("enter", "OK"), ("esc", "cancel"), ("← → home end", "move"), ("backspace delete", "delete a character"),
+        ("ctrl-w", "delete a word"), ("ctrl-u ctrl-k", "delete to the beginning, to the end"),
+    ]
+
+    static let filter: [Hint] =
+        [("enter", "apply the filter"), ("esc", "cancel: the filter before"), ("↑ ↓", "earlier filters")]
+        + field.dropFirst(2)
+
+    static let picker: [Hint] = [
+        ("type", "narrow the list: a part, or another word for it"), ("↑ ↓ pgup pgdn", "move"), ("enter", "choose"),
+        ("esc", "close"),
+    ]
+
+    static let report: [Hint] = [
+        ("↑ ↓ j k", "move"), ("pgup pgdn", "by pages"), ("g G", "to the first line, to the last"), ("f", "find"),
+        ("c", "copy: a line, or all that is shown"), ("?", "help; in help, the guide's page about where you were"),
+        ("esc q", "close"),
+    ]
+
+    static let panel = [
+        "enter": "edit the rule", "a": "add a rule, from the selected exchange where there is one",
+        "space": "switch the rule on or off", "d": "delete the rule", "J K": "move the rule down, up",
+        "o": "switch the tool on or off", "p": "choose a preset", "u": "undo the last change",
+        "ctrl-s": "save the rules to the profile's file",
+    ]
+
+    static func holds(_ model: ConsoleModel) -> [Hint] {
+        [("↑ ↓", "move"), ("enter", "edit the message")] + FooterView.holdHints(model) + [("esc", "close")]
+    }
+
+    static func editor(_ editor: EditorState) -> [Hint] {
+        let word =
+            switch editor.purpose {
+            case .rule: "put the rule in force"
+            case .hold: "execute the message as it stands"
+            case .request, .newRequest: "send the request"
+            }
+        let scope: [Hint] = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "the next wider scope")] : []
+        let own: [Hint] =
+            editor.isRule
+            ? [("tab", "complete the word: a key, a value, a host of the session")]
+            : [("ctrl-y", "format JSON; without edits, the body is sent as it was")]
+        return [("ctrl-s", word)] + scope + own + [
+            ("ctrl-o", "go on in $EDITOR"), ("esc", "close; asks where the text was changed"), ("", ""),
+            ("← → ↑ ↓", "move"), ("home end", "to the beginning of the line, to its end"),
+            ("ctrl-home/end", "to the first line, to the last"), ("pgup pgdn", "by pages"),
+            ("ctrl-u ctrl-k", "delete to the beginning of the line, to its end"),
+            ("alt-z", "undo the last change of the text"),
+        ]
+    }
+
+    static func remark(_ editor: EditorState) -> String {
+        switch editor.purpose {
+        case .rule(let tool, _): "A rule of \(tool.title), as YAML. What it would match stands below it."
+        case .hold: "The message as a text: first line, header fields, an empty line, the body."
+        case .request, .newRequest: "The request as a text: method and URL, header fields, an empty line, the body."
+        }
+    }
+}
+
+enum HelpSigns {
+    private typealias Row = (sign: String, role: Role, text: String)
+
+    static func lines(_ look: Look) -> [DetailLine] {
+        sections(look).flatMap { title, rows in
+            [DetailLine([Span(title, .heading)])]
+                + rows.flatMap { HelpDocument.row(Span($0.sign, $0.role), $0.text) } + [DetailLine([])]
+        }
+    }
+
+    /// With few colours, or none, attributes stand in for backgrounds.
+    private static func sections(_ look: Look) -> [(String, [Row])] {
+        let hasColours = look.theme.hasColours
+        let underlined = hasColours ? "" : "; its row is underlined"
+        return [
+            (
+                "Before the number",
+                [
+                    ("*", .faint, "marked"), ("↻ r", .faint, "sent from this console"),
+                    ("\"", .faint, "it has a comment"),
+                    ("r o y g b p", .faint, "coloured red, orange, yellow, green, blue, purple\(underlined)"),
+                    ("2:", .faint, "highlight 2 fits; its row \(hasColours ? "has a colour too" : "is underlined")"),
+                    (">", .text, "the selected row, where there are no colours"),
+                ]
+            ),
+            (
+                "STATUS",
+                [
+                    ("200", .success, "the server's answer"), ("302", .redirect, "a redirect"),
+                    ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
+                    ("rpc0", .success, "a gRPC call, with its own status; 0 is OK"),
+                    ("rpc14", .serverError, "a gRPC call that failed, with its own status"),
+                    (
+                        "200~", .changed,
+                        "a rule changed the request or the response, or answered in place of the server"
+                    ),
+                    ("403#", .warning, "a rule denied it, and this was the answer"),
+                    ("denied", .warning, "a rule denied it without an answer"),
+                    ("200!", .failure, "it failed after the answer had begun"),
+                    ("failed", .failure, "it failed without an answer; y says why"),
+                    ("…  200…", .changed, "on its way: no answer yet, or its body still comes"),
+                    ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended before it did"),
+                    ("-", .faint, "there is no status: a tunnel"),
+                ]
+            ),
+            (
+                "Elsewhere",
+                [
+                    ("+", .text, "before the host: TLS; where there is room, the URL's scheme is there"),
+                    ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
+                    ("›2  >2", .warning, "right of the titles: two more columns were asked for and have no room"),
+                    ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
+                    (
+                        "▬", .link,
+                        "from its start to its end, on the scale of the rows on the screen; pauses are shortened"
+                    ),
+                    ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
+                    ("(…)", .text, "in PATH: what there is in place of a request, as a tunnel that was not decrypted"),
+                ]
+            ),
+        ]
+    }
+}

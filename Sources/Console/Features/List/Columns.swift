@@ -1,0 +1,280 @@
+import HTTPModel
+import Terminal
+import Text
+
+package enum Column: String, CaseIterable, Sendable, Hashable {
+    case id, start, method, scheme, host, path, status, type, size, time, version, process, server, comment, waterfall
+
+    package static let sortable = allCases.filter { $0 != .waterfall && $0 != .comment }
+
+    var title: String {
+        switch self {
+        case .id: "#"
+        case .start: "START"
+        default: rawValue.uppercased()
+        }
+    }
+
+    var meaning: String {
+        switch self {
+        case .id: "the number in the session"
+        case .start: "the time of day at which it began"
+        case .method: "the method"
+        case .scheme: "http, https, ws, wss or tunnel"
+        case .host: "the host, with its port where that is unusual"
+        case .path: "path and query"
+        case .status: "the status (of gRPC its own, as rpc14), and signs for what happened"
+        case .type: "the response's media type"
+        case .size: "bytes of the response's body, as received"
+        case .time: "how long it took in all"
+        case .version: "HTTP with the client, and the server where it differs"
+        case .process: "the client's program and its number; (not found): it had gone, or is another user's"
+        case .server: "the server's address"
+        case .comment: "what you noted"
+        case .waterfall: "when it began and how long it took, as a bar; pauses between exchanges are shortened"
+        }
+    }
+}
+
+extension ConsoleModel {
+    /// The columns that the list has now, whether they were chosen or just fit.
+    var presentColumns: [Column] {
+        list.columns.isEmpty && !isLinear
+            ? SequenceView.columns(self, width: Layout(self).list.width).map(\.column) : list.columns
+    }
+
+    /// Shows the named columns; those after a `+` or `-` are added or taken away, and the others stay. On lines, what
+    /// sentences say besides.
+    mutating func setColumns(_ words: String) -> [Effect] {
+        let names = words.lowercased().split { $0 == " " || $0 == "," }
+        let isChange = names.contains { $0.first == "+" || $0.first == "-" }
+        var columns = !isChange ? [] : isLinear ? list.columns : presentColumns
+        for name in names {
+            guard let column = Column(rawValue: String(name.drop { "+-".contains($0) })) else { continue }
+            if name.first == "-" {
+                columns.removeAll { $0 == column }
+            } else if !columns.contains(column) {
+                columns.append(column)
+            }
+        }
+        if isChange, columns.isEmpty, !isLinear { return refuse("The list needs a column.") }
+        list.columns = columns
+        if isLinear {
+            tell(LinearSentence.announcement(of: columns))
+        } else {
+            tellMissing()
+        }
+        return []
+    }
+
+    private mutating func tellMissing() {
+        if let words = arrangedColumns.words(way(to: .columns)) { tell(words) }
+    }
+
+    private var arrangedColumns: ListColumns { SequenceView.arranged(self, width: Layout(self).list.width) }
+
+    func columnChoice(selecting column: Column? = nil) -> PickerState {
+        let present = presentColumns
+        let others = Column.allCases.filter { !present.contains($0) }
+        guard !isLinear else {
+            let items = (present + others).filter { !LinearSentence.always.contains($0) }.map { column in
+                PickerState.Item(
+                    column.rawValue,
+                    present.contains(column) ? "said" : "not said",
+                    detail: column.meaning
+                )
+            }
+            return PickerState(command: .columns, title: "What lines say besides", items: items)
+        }
+        let missing = arrangedColumns.missing
+        let items = (present + others).map { column in
+            PickerState.Item(
+                column.rawValue,
+                "\(present.contains(column) ? "[x]" : "[ ]") \(column.rawValue)",
+                detail: (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
+            )
+        }
+        let title = "Columns: space shows or hides, J K moves, A automatic"
+        var picker = PickerState(command: .columns, title: title, items: items)
+        picker.isColumnChoice = true
+        picker.selected = column.flatMap { (present + others).firstIndex(of: $0) } ?? 0
+        return picker
+    }
+
+    mutating func typeColumns(_ key: Key, _ picker: PickerState) -> [Effect] {
+        var picker = picker
+        let items = picker.matches
+        let column = items.indices.contains(picker.selected) ? Column(rawValue: items[picker.selected].value) : nil
+        switch (key.code, key.modifiers) {
+        case _ where key.isCancel: return goBack()
+        case (.enter, _):
+            // A name that was typed is meant.
+            if !picker.line.text.isEmpty, let column, let refused = toggle(column) { return refused }
+            return goBack()
+        case (.up, []), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
+        case (.down, []), (.character("n"), .control):
+            picker.selected = min(max(0, items.count - 1), picker.selected + 1)
+        case (.character(" "), _):
+            guard let column else { return [] }
+            if let refused = toggle(column) { return refused }
+            picker = columnChoice(selecting: column)
+        case (.character("K"), _), (.up, .shift): picker = moveColumn(column, by: -1)
+        case (.character("J"), _), (.down, .shift): picker = moveColumn(column, by: 1)
+        case (.character("A"), _):
+            list.columns = []
+            picker = columnChoice(selecting: column)
+        default:
+            switch picker.line.take(key) {
+            case .changed: picker.selected = 0
+            case .moved: break
+            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+            }
+        }
+        replaceTop(by: .picker(picker))
+        return []
+    }
+
+    /// Shows or hides a column; returns what the refusal asks for, `nil` where it is done.
+    private mutating func toggle(_ column: Column) -> [Effect]? {
+        var columns = presentColumns
+        if let place = columns.firstIndex(of: column) {
+            guard columns.count > 1 else { return refuse("The list needs a column.") }
+            columns.remove(at: place)
+        } else {
+            columns.append(column)
+        }
+        list.columns = columns
+        return nil
+    }
+
+    private mutating func moveColumn(_ column: Column?, by step: Int) -> PickerState {
+        var columns = presentColumns
+        if let place = column.flatMap({ columns.firstIndex(of: $0) }), columns.indices.contains(place + step) {
+            columns.swapAt(place, place + step)
+        }
+        list.columns = columns
+        return columnChoice(selecting: column)
+    }
+}
+
+struct ListColumns {
+    struct Drawn: Hashable {
+        var column: Column
+        var width: Int
+    }
+
+    private(set) var drawn: [Drawn] = []
+    /// Those that were asked for and have no room.
+    private(set) var missing: [Column] = []
+
+    /// The sign of so many missing columns, at the right of the titles; empty where all are there.
+    func sign(_ look: Look) -> String { missing.isEmpty ? "" : "\(look.isUnicode ? "›" : ">")\(missing.count)" }
+
+    /// What says that columns have no room; `nil` where they have.
+    func words(_ way: String) -> String? {
+        guard !missing.isEmpty else { return nil }
+        let names = missing.map(\.rawValue)
+        let first = names.dropLast().joined(separator: ", ")
+        let list = (first.isEmpty ? "" : "\(first) and ") + (names.last ?? "")
+        return "There is no room for \(list) at this width; \(way) hides others."
+    }
+
+    /// The columns that have as much room as their content needs at most, in columns of the screen.
+    private static func widths(_ model: ConsoleModel, _ width: Int, start: Int) -> [Column: Int] {
+        [
+            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: max(9, start),
+            .method: 7, .scheme: 6, .status: 6, .type: 10, .size: 8, .time: 8, .version: 7, .process: 16, .server: 21,
+            .comment: 24, .waterfall: 20 + max(0, width - widest) / 2,
+        ]
+    }
+
+    /// To how much those can be narrowed that still say something then.
+    private static let narrowest: [Column: Int] =
+        [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
+    /// What a host and a path need at least.
+    private static let least: [Column: Int] = [.host: 9, .path: 12]
+    /// A host up to this length, with the sign for TLS, is whole before any path.
+    private static let wholeHost = 25
+    /// More than this is no host given, however long it is.
+    private static let widestHost = 48
+
+    /// From this width on, the list has all usual columns; of what is beyond it, the waterfall gets half.
+    private static let widest = 140
+
+    /// - Parameter start: the width of the title of the column with times.
+    init(_ model: ConsoleModel, width: Int, start: Int) {
+        let isChosen = !model.list.columns.isEmpty
+        var columns = isChosen ? model.list.columns : Self.automatic(width)
+        var widths = Self.widths(model, width, start: start)
+        if isChosen {
+            Self.narrow(columns, &widths, to: width)
+            while columns.count > 1, Self.used(columns, widths) > width {
+                // The path says most; of the others the last has to go.
+                guard let last = columns.lastIndex(where: { $0 != .path }) else { break }
+                missing.insert(columns.remove(at: last), at: 0)
+            }
+            // Where one had to go, the others may be wider again.
+            widths = Self.widths(model, width, start: start)
+            Self.narrow(columns, &widths, to: width)
+        }
+        let fixed = columns.reduce(0) { $0 + (widths[$1] ?? 0) + 1 }
+        let rest = max(0, width - fixed + 1)
+        let hosts = !columns.contains(.host) ? 0 : columns.contains(.path) ? Self.hosts(model, rest) : rest
+        drawn = columns.compactMap { column in
+            let width = widths[column] ?? (column == .host ? hosts : rest - hosts)
+            return width > 0 ? Drawn(column: column, width: width) : nil
+        }
+    }
+
+    private static func automatic(_ width: Int) -> [Column] {
+        switch width {
+        case widest...: [.id, .start, .method, .status, .host, .path, .type, .size, .time, .waterfall]
+        case 120...: [.id, .start, .method, .status, .host, .path, .type, .size, .time]
+        case 100...: [.id, .method, .status, .host, .path, .type, .size, .time]
+        case 64...: [.id, .method, .status, .host, .path, .size, .time]
+        case 40...: [.id, .method, .status, .host, .path]
+        case 24...: [.id, .status, .path]
+        default: [.status, .path]
+        }
+    }
+
+    /// The room that columns take, with one column of the screen between them.
+    private static func used(_ columns: [Column], _ widths: [Column: Int]) -> Int {
+        columns.reduce(-1) { $0 + (widths[$1] ?? least[$1] ?? 0) + 1 }
+    }
+
+    private static func narrow(_ columns: [Column], _ widths: inout [Column: Int], to width: Int) {
+        for _ in 0..<max(0, used(columns, widths) - width) {
+            let spare = columns.max { (slack($0, widths), $0.rawValue) < (slack($1, widths), $1.rawValue) }
+            guard let spare, slack(spare, widths) > 0, let old = widths[spare] else { return }
+            widths[spare] = old - 1
+        }
+    }
+
+    private static func slack(_ column: Column, _ widths: [Column: Int]) -> Int {
+        guard let width = widths[column], let least = narrowest[column] else { return 0 }
+        return width - least
+    }
+
+    /// How wide hosts are beside paths: two fifths of the room, more for usual hosts to be whole, and what the paths on the
+    /// screen leave over.
+    private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
+        let last = min(model.list.total, model.list.bottom + model.size.height)
+        let shown = (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
+        let whole = shown.map { SequenceView.hostWidth($0, 0, model) }.filter { $0 <= wholeHost }.max() ?? 0
+        let share = max(min(32, rest * 2 / 5), min(whole, rest - (least[.path] ?? 0)))
+        // With a wider column the scheme would come before the host, and take what was gained.
+        let most = share < SequenceView.schemeFrom ? min(SequenceView.schemeFrom - 1, widestHost) : widestHost
+        let needed = shown.map { SequenceView.hostWidth($0, share, model) }.max() ?? 0
+        guard needed > share else { return share }
+        let paths = shown.map { TextWidth.columns(SequenceView.path($0)) }.max() ?? 0
+        return max(share, min(needed, most, rest - max(paths, 8)))
+    }
+
+    /// The room for the signs of comments and colours, where an exchange that is known has any.
+    private static func annotationWidth(_ model: ConsoleModel) -> Int {
+        let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
+        return (annotations.contains { $0.comment != nil } ? 1 : 0)
+            + (annotations.contains { $0.colour != nil } ? 1 : 0)
+    }
+}

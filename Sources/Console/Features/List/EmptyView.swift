@@ -1,0 +1,147 @@
+import HTTPModel
+import Sharing
+import Terminal
+import Text
+
+enum EmptyView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let size = Size(width: max(1, rect.width - 2), height: rect.height)
+        let whole = fitting(blocks(model, width: size.width), size)
+        let address = isWaiting(model) ? model.proxy.forward.flatMap { PhonePage.address($0) } : nil
+        guard let address, let code = PhonePage.rows(address, model.look), code.count < rect.height else {
+            return draw(whole.lines, model, in: rect, on: &screen)
+        }
+        let columns = columns(code)
+        let used = whole.lines.count + 1
+        if used + code.count <= rect.height, columns + 2 <= rect.width {
+            draw(whole.lines, model, in: rect, on: &screen)
+            let place = Rect(x: rect.x + 2, y: rect.y + used, width: columns, height: code.count)
+            return draw(code.map { DetailLine($0, wraps: false) }, model, in: place, on: &screen)
+        }
+        // Beside it, the text is narrower; the code comes only where the text still fits.
+        let (left, right) = rect.splitLeft(max(0, rect.width - columns - 2))
+        let narrow = Size(width: max(1, left.width - 2), height: rect.height)
+        let beside = fitting(blocks(model, width: narrow.width), narrow)
+        guard left.width >= 32, beside.isWhole || !whole.isWhole && beside.count == whole.count else {
+            return draw(whole.lines, model, in: rect, on: &screen)
+        }
+        draw(beside.lines, model, in: left, on: &screen)
+        draw(code.map { DetailLine($0, wraps: false) }, model, in: right.splitTop(1).rest, on: &screen)
+    }
+
+    private static func draw(_ lines: [DetailLine], _ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        for (row, line) in lines.enumerated() where row < rect.height {
+            var x = rect.x + line.indent
+            for span in line.spans where x < rect.maxX {
+                let style = model.look.theme.style(span)
+                x += screen.write(span.text, x: x, y: rect.y + row, style: style, limit: rect.maxX - x)
+            }
+        }
+    }
+
+    private static func columns(_ lines: [[Span]]) -> Int {
+        lines.map { $0.reduce(0) { $0 + TextWidth.columns($1.text) } }.max() ?? 0
+    }
+
+    /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
+    typealias Block = [DetailLine]
+
+    /// The lines of as many blocks as fit, the first one always, separated by empty lines where those fit too.
+    static func fitting(_ blocks: [Block], _ size: Size) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
+        var left = size.height
+        var kept: [Block] = []
+        for block in blocks {
+            let lines = block.flatMap { wrapped($0, size.width) }
+            guard kept.isEmpty || lines.count <= left else { continue }
+            left -= lines.count
+            kept.append(lines)
+        }
+        var lines: [DetailLine] = []
+        for (index, block) in kept.enumerated() {
+            // The first blocks are the most important: they get the empty lines.
+            if index < left { lines.append(DetailLine([])) }
+            lines += block
+        }
+        return (Array(lines.prefix(max(size.height, 1))), kept.count, kept.count == blocks.count)
+    }
+
+    /// A line of one span is wrapped; others are cut where they are drawn.
+    private static func wrapped(_ line: DetailLine, _ width: Int) -> [DetailLine] {
+        guard line.wraps, line.spans.count == 1, let span = line.spans.first else { return [line] }
+        let rows = TextWidth.wrap(span.text, to: max(1, width - line.indent))
+        return rows.map { DetailLine([Span(String($0), span.role)], indent: line.indent) }
+    }
+
+    static func isWaiting(_ model: ConsoleModel) -> Bool {
+        model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
+    }
+
+    /// The most important first.
+    static func blocks(_ model: ConsoleModel, width: Int) -> [Block] {
+        if model.list.progress != nil, model.list.sessionTotal > 0 {
+            return [[line("Looking through the session …", .faint)]]
+        }
+        if model.list.sessionTotal > 0 { return emptyResult(model) }
+        if let problem = model.proxy.problem { return [[line(problem, .failure)]] }
+        guard model.isLive else { return [[line("This session has no exchanges.", .faint)]] }
+        guard !model.proxy.address.isEmpty else { return [[line("Starting …", .faint)]] }
+        return firstSteps(model, width)
+    }
+
+    private static func line(_ text: String, _ role: Role = .text, indent: Int = 2) -> DetailLine {
+        DetailLine([Span(text, role)], indent: indent)
+    }
+
+    private static func emptyResult(_ model: ConsoleModel) -> [Block] {
+        if model.filter.isEditing, model.filter.error != nil {
+            return [[line("The filter is not finished; what comes before the mistake fits no exchange.", .faint)]]
+        }
+        var blocks: [Block] = [[line("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
+        if let term = model.list.excludedBy {
+            blocks[0] += [line("Nothing matches this term:"), line(term, .warning, indent: 4)]
+            if let meant = Filter.term(meantBy: term) {
+                blocks[0].append(line("A word alone is looked for in the URL; did you mean \(meant)?"))
+            }
+        } else if model.list.progress == nil, model.list.query.filter.conjuncts.count > 1 {
+            blocks[0].append(line("Each term alone fits some; no exchange fits all of them."))
+        }
+        if let remark = model.list.unfinished { blocks.append([line("\(remark.capitalizedFirst).", .warning)]) }
+        let query = model.list.query
+        let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
+        let isFiltered = model.filter.isEditing || !model.filter.applied.isEmpty || query.bodyText != nil
+        if isFiltered || query.period != nil {
+            let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]
+            blocks.append([DetailLine(ways, indent: 2)])
+        }
+        if !query.focusedHosts.isEmpty {
+            let words = "Focus: only \(ListQuery.names(query.focusedHosts)) is shown. "
+            let one = query.focusedHosts.sorted().first ?? ""
+            let rest = query.focusedHosts.count > 1 ? ", :focus \(one) that host alone" : ""
+            blocks.append([line("\(words)\(clear) takes the focus away\(rest).")])
+        }
+        let ignored = ListQuery.names(query.ignoredHosts)
+        if !ignored.isEmpty {
+            blocks.append([line("Ignored: \(ignored). \(model.way(to: .unignore)) shows them again.")])
+        }
+        if query.only != nil {
+            blocks.append([line("Only marked exchanges are shown; \(model.way(to: .showMarked)) shows all.")])
+        }
+        return blocks
+    }
+
+    private static func firstSteps(_ model: ConsoleModel, _ width: Int) -> [Block] {
+        let steps = FirstSteps(model)
+        let trust = model.way(to: .trust)
+        let keys = [
+            Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),
+            Span(" commands  "), Span(trust, .key), Span(" trust  "),
+            Span("1-\(steps.items.count)", .key), Span(" copy"),
+        ]
+        var blocks: [Block] = [
+            [line("Waiting for traffic on \(steps.everywhere).", .heading), DetailLine(keys, indent: 2)]
+        ]
+        blocks += steps.blocks(width: width)
+        blocks.append([line("a phone", .label), line(steps.phone, .string, indent: 4)])
+        return blocks
+    }
+}

@@ -1,0 +1,296 @@
+package import HTTPModel
+import Sharing
+import Terminal
+import Text
+
+package struct FilterState: Sendable {
+    package var isEditing = false
+    package var line = LineEditor()
+    /// The filter in force, as it was typed.
+    package var applied = ""
+    package var error: FilterError?
+    package var candidates: [String] = []
+    package var history: [String] = []
+    /// The index of the history entry in the line; its count for none.
+    package var historyIndex = 0
+}
+
+extension ConsoleModel {
+    mutating func openFilter(_ argument: String?) -> [Effect] {
+        if let argument { return apply(filter: argument) }
+        guard !isLinear else {
+            return refuse("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx")
+        }
+        filter.isEditing = true
+        // What is typed after a filter is a term of its own.
+        filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
+        filter.error = nil
+        filter.historyIndex = filter.history.count
+        return []
+    }
+
+    mutating func typeFilter(_ key: Key) -> [Effect] {
+        let wasCompleting = !filter.candidates.isEmpty
+        filter.candidates = []
+        switch (key.code, key.modifiers) {
+        case (.tab, []): return completeFilter()
+        case _ where wasCompleting && key.code == .escape: return []
+        case (.function(1), _): return openHelp("filter")
+        case (.enter, _):
+            guard filter.error == nil else { return [] }
+            filter.isEditing = false
+            let text = String(filter.line.text.reversed().drop { $0 == " " }.reversed())
+            remember(text)
+            return apply(filter: text)
+        case _ where key.isCancel:
+            filter.isEditing = false
+            filter.error = nil
+            return apply(filter: filter.applied)
+        case (.up, _), (.character("p"), .control): return recall(-1)
+        case (.down, _), (.character("n"), .control): return recall(1)
+        default:
+            switch filter.line.take(key) {
+            case .changed: return filterChanged()
+            case .moved: return []
+            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+            }
+        }
+    }
+
+    /// Applies the line while it is typed. Where a term is wrong or not finished, the list is that of the terms before
+    /// it: on the way there it was taken for a word to look for, which may have emptied the list.
+    mutating func filterChanged() -> [Effect] {
+        do {
+            let new = try Filter(filter.line.text)
+            filter.error = nil
+            return ask { $0.filter = new }
+        } catch {
+            filter.error = error
+            let before = filter.line.characters.prefix(max(0, error.column - 1))
+            let terms = before.lastIndex(of: " ").map { String(before[..<$0]) } ?? ""
+            guard let kept = (try? Filter(terms)) ?? (try? Filter(filter.applied)) else { return [] }
+            return ask { $0.filter = kept }
+        }
+    }
+
+    mutating func apply(filter text: String) -> [Effect] {
+        do {
+            let new = try Filter(text)
+            filter.applied = text
+            filter.error = nil
+            if let remark = new.remark { tell("\(remark.capitalizedFirst).") }
+            return new == list.query.filter ? loadRows() : ask { $0.filter = new }
+        } catch {
+            return refuse("Filter: \(error)")
+        }
+    }
+
+    private mutating func remember(_ text: String) {
+        guard !text.isEmpty else { return }
+        filter.history.removeAll { $0 == text }
+        filter.history.append(text)
+        if filter.history.count > 200 { filter.history.removeFirst() }
+    }
+
+    private mutating func recall(_ by: Int) -> [Effect] {
+        filter.historyIndex = min(max(0, filter.historyIndex + by), filter.history.count)
+        let isNew = filter.historyIndex == filter.history.count
+        filter.line = LineEditor(isNew ? "" : filter.history[filter.historyIndex])
+        return filterChanged()
+    }
+
+    mutating func clearFilter() -> [Effect] {
+        filter.applied = ""
+        filter.isEditing = false
+        filter.error = nil
+        let effects = ask {
+            // What is ignored stays so: it is no part of what is looked for.
+            let ignored = $0.ignoredHosts
+            $0 = ListQuery(sort: $0.sort)
+            $0.ignoredHosts = ignored
+        }
+        if effects.isEmpty {
+            let ignored = list.query.ignoredHosts.isEmpty ? "" : " \(way(to: .unignore)) shows the ignored hosts again."
+            tell("There is no filter, search, time or focus to clear.\(ignored)")
+        }
+        return effects
+    }
+
+    mutating func search(_ text: String) -> [Effect] {
+        // In what is opened then, the text is marked.
+        if !text.isEmpty { (detail.sought, detail.pattern, detail.isSearchedAnew) = (text, SoughtText(text), true) }
+        return ask { $0.bodyText = text.isEmpty ? nil : text }
+    }
+
+    /// The highlights in force, and how one is taken away; empty where there are none.
+    var highlightHint: String {
+        guard !highlights.isEmpty else { return "" }
+        let all = highlights.map { "\($0.number) \($0.filter.description)" }.joined(separator: " · ")
+        return "Now: \(all). -\(highlights[0].number) takes one away, nothing takes all."
+    }
+
+    /// Colours what matches a filter; an empty one removes all colours, `-2` the second.
+    mutating func setHighlight(_ text: String) -> [Effect] {
+        guard !text.isEmpty else {
+            highlights = []
+            tell("No exchange is highlighted.")
+            return []
+        }
+        if text.hasPrefix("-"), let number = Int(text.dropFirst()) {
+            guard let index = highlights.firstIndex(where: { $0.number == number }) else {
+                return refuse("There is no highlight \(number). \(highlightHint)")
+            }
+            let old = highlights.remove(at: index)
+            tell("No more highlighted: \(old.filter.description).")
+            return []
+        }
+        do {
+            let filter = try Filter(text)
+            guard filter.needs == .record else {
+                return refuse("Highlights look at what the list shows; headers and bodies are for the filter.")
+            }
+            let used = Set(highlights.map(\.number))
+            let number = (1...highlights.count + 1).first { !used.contains($0) } ?? highlights.count + 1
+            highlights.append(Highlight(filter: filter, number: number))
+            highlights.sort { $0.number < $1.number }
+            tell("Matches are coloured and have a \(number) beside their number.")
+            return []
+        } catch {
+            return refuse("Highlight: \(error)", at: error.column - 1)
+        }
+    }
+
+    mutating func chooseJump(_ word: String) -> [Effect] {
+        guard let choice = JumpChoice.allCases.first(where: { $0.rawValue.hasPrefix(word.lowercased()) }) else {
+            return []
+        }
+        jump = choice
+        let meaning = choice.meaning.isEmpty ? "" : ", \(choice.meaning)"
+        let place = noRows.map { " \($0)" } ?? ""
+        tell("\(way(to: .next)) and \(way(to: .previous)) jump to: \(choice.rawValue)\(meaning).\(place)")
+        return []
+    }
+
+    mutating func jump(forward: Bool) -> [Effect] {
+        guard let kind = jumpKind else { return refuse("Nothing is selected to compare with.") }
+        // The open exchange gives way to the result.
+        list.opensWhenFound = context == .detail
+        start(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
+        return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
+    }
+
+    private var jumpKind: JumpKind? {
+        switch jump {
+        case .error: .matching(.errors)
+        case .slow: .matching(.slow(from: JumpChoice.slowFrom))
+        case .large: .matching(.large(from: JumpChoice.largeFrom))
+        case .changed: .matching(.changedByRule)
+        case .held: .matching(.held)
+        case .marked: .marked(Set(marks.map(\.number)))
+        case .sameEndpoint:
+            selectedRecord.map {
+                .matching(.endpoint(method: $0.method, host: $0.url.host, path: $0.url.path))
+            }
+        case .sameHost: selectedAuthority.map { .matching(.authorities([$0])) }
+        }
+    }
+
+    mutating func cancelJobs() -> [Effect] {
+        jobs = []
+        list.opensWhenFound = false
+        tell("Stopped.")
+        return [.cancelJobs]
+    }
+}
+
+enum FilterView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let theme = model.look.theme
+        let title = "filter: "
+        let filter = model.filter
+        let x = rect.x + screen.write(title, x: rect.x, y: rect.y, style: theme.key, limit: rect.width)
+        if filter.isEditing {
+            FieldView.draw(filter.line, theme, in: rect.splitLeft(x - rect.x).rest, on: &screen)
+            guard rect.height > 1 else { return }
+            if !filter.candidates.isEmpty {
+                let words = filter.candidates.joined(separator: "  ")
+                screen.write(words, x: rect.x + 2, y: rect.y + 1, style: theme.faint, limit: rect.width - 2)
+            } else if let error = filter.error {
+                drawError(error, filter.line, x, theme, in: rect, on: &screen)
+            }
+            return
+        }
+        var parts: [String] = filter.applied.isEmpty ? [] : [filter.applied]
+        let query = model.list.query
+        if let text = query.bodyText { parts.append("bodies with “\(text)”") }
+        if query.only != nil { parts.append("marked") }
+        if !query.focusedHosts.isEmpty { parts.append("focus: \(query.focusedHosts.sorted().joined(separator: ", "))") }
+        if !query.ignoredHosts.isEmpty {
+            parts.append("ignored: \(query.ignoredHosts.sorted().joined(separator: ", "))")
+        }
+        if let period = query.period { parts.append(TimelineView.words(period)) }
+        let count = "  \(model.list.total) of \(model.list.sessionTotal)"
+        let room = max(0, rect.maxX - x - count.count)
+        let used = screen.write(parts.joined(separator: "  +  "), x: x, y: rect.y, limit: room)
+        screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
+    }
+
+    /// The most rows of an error, with the sign below its column.
+    private static let mostErrorRows = 4
+
+    /// How many rows it needs: one, more for an error or for what could be completed.
+    static func rows(_ model: ConsoleModel, width: Int) -> Int {
+        let filter = model.filter
+        guard filter.isEditing else { return filter.error == nil ? 1 : 2 }
+        if !filter.candidates.isEmpty { return 2 }
+        guard let error = filter.error else { return 1 }
+        let text = words(error)
+        let place = place(error, filter.line, 8, width)
+        if place.map({ $0 + 2 + TextWidth.columns(text) <= width || $0 >= TextWidth.columns(text) + 1 }) == true {
+            return 2
+        }
+        return 1 + min(mostErrorRows, (place == nil ? 0 : 1) + TextWidth.wrap(text, to: max(1, width)).count)
+    }
+
+    private static func words(_ error: FilterError) -> String {
+        "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
+    }
+
+    /// The column of the screen below which the error is, for a line that begins at `x`; `nil` where it is not visible.
+    private static func place(_ error: FilterError, _ line: LineEditor, _ x: Int, _ width: Int) -> Int? {
+        let before = line.characters.prefix(max(0, error.column - 1))
+        let column = x + TextWidth.columns(String(before)) - FieldView.shift(line, width - x)
+        return column >= x && column < width ? column : nil
+    }
+
+    /// The error, and a sign below its column: the words right of it where they fit, else left of it, else below.
+    private static func drawError(
+        _ error: FilterError,
+        _ line: LineEditor,
+        _ x: Int,
+        _ theme: Theme,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        let style = theme.style(.failure)
+        let text = words(error)
+        let width = TextWidth.columns(text)
+        let caret = place(error, line, x - rect.x, rect.width).map { rect.x + $0 }
+        var y = rect.y + 1
+        if let caret, caret + 2 + width <= rect.maxX {
+            screen.write("^ \(text)", x: caret, y: y, style: style)
+        } else if let caret, caret - rect.x >= width + 1 {
+            screen.write("\(text) ^", x: caret - width - 1, y: y, style: style)
+        } else {
+            if let caret, rect.height > 2 {
+                screen.write("^", x: caret, y: y, style: style)
+                y += 1
+            }
+            for row in TextWidth.wrap(text, to: max(1, rect.width)) where y < rect.maxY {
+                screen.write(row, x: rect.x, y: y, style: style, limit: rect.width)
+                y += 1
+            }
+        }
+    }
+}

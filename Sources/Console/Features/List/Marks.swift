@@ -1,0 +1,126 @@
+import HTTPModel
+
+extension ConsoleModel {
+    /// The most marks: more would cost memory, and no command for several exchanges is made for more.
+    static let mostMarks = 100_000
+
+    /// Marks or unmarks an exchange or all of a branch; after the selected row, moves to the next.
+    mutating func mark(_ argument: String?) -> [Effect] {
+        if argument == nil, let branch = selectedBranch { return loadNumbers(below: branch) }
+        guard let id = selected(argument) else { return [] }
+        if let index = marks.firstIndex(of: id) {
+            marks.remove(at: index)
+        } else {
+            guard marks.count < Self.mostMarks else { return refuse(tooMany) }
+            marks.append(id)
+        }
+        // Lines have no sign for it, nor has a leaf of the tree.
+        if isTreeInUse || isLinear { tell("\(id) is \(marked.contains(id) ? "marked" : "not marked any more").") }
+        let moves = view == .sequence && argument == nil && !isLinear && context == .list ? move(by: 1) : []
+        return moves + remarked()
+    }
+
+    /// Marks all that are shown; unmarks them where all are marked already.
+    mutating func markAll() -> [Effect] { loadNumbers(below: nil) }
+
+    private func loadNumbers(below branch: StructureNode?) -> [Effect] {
+        [.numbers(below: branch, most: Self.mostMarks, generation: list.generation)]
+    }
+
+    private var tooMany: String { "\(Self.mostMarks) exchanges are marked, which is the most." }
+
+    mutating func mark(_ ids: [ExchangeID], hasMore: Bool) -> [Effect] {
+        let new = ids.filter { !marked.contains($0) }
+        if new.isEmpty, !ids.isEmpty {
+            let gone = Set(ids)
+            marks.removeAll { gone.contains($0) }
+            tell("\(ids.count) unmarked; \(marks.count) marked.")
+            return remarked()
+        }
+        let room = Self.mostMarks - marks.count
+        // The newest, where not all have room.
+        marks += new.suffix(room)
+        if hasMore || new.count > room {
+            tell("The newest are marked, \(marks.count) in all: more than \(Self.mostMarks) cannot be.", .error)
+        } else {
+            tell("\(new.count) more marked, \(marks.count) in all.")
+        }
+        return remarked()
+    }
+
+    mutating func unmarkAll() -> [Effect] {
+        tell(marks.count == 1 ? "1 exchange is unmarked." : "\(marks.count) exchanges are unmarked.")
+        marks = []
+        return remarked()
+    }
+
+    mutating func showMarked() -> [Effect] {
+        let numbers = list.query.only == nil ? marks.map(\.number).sorted() : nil
+        tell(
+            numbers == nil ? "Marked or not, all are shown." : "Only what is marked; \(way(to: .showMarked)) shows all."
+        )
+        return ask { $0.only = numbers }
+    }
+
+    func countHidden() -> [Effect] {
+        let isWhole = marks.isEmpty || list.total == list.sessionTotal
+        return isWhole ? [] : [.countHidden(marks, generation: list.generation)]
+    }
+
+    /// Asks again for what is marked, where that alone is shown.
+    private mutating func remarked() -> [Effect] {
+        guard list.query.only != nil else { return countHidden() }
+        let numbers = marks.isEmpty ? nil : marks.map(\.number).sorted()
+        return ask { $0.only = numbers }
+    }
+
+    // MARK: - Hosts
+
+    /// Adds the selected host to those that are shown alone, or takes it from them.
+    mutating func focusHost(_ argument: String?) -> [Effect] {
+        let chosen: Set<String>
+        if let argument {
+            chosen = Set(argument.lowercased().split { $0 == " " || $0 == "," }.map { String($0) })
+        } else if view == .sequence, marks.count > 1 {
+            let marked = Set(marks)
+            let records = list.rows.values.filter { marked.contains($0.id) }
+            guard records.count == marked.count else {
+                let rest = "\(marked.count - records.count) of the marked exchanges"
+                return refuse("\(rest) are not on this part of the list; focus takes names, too.")
+            }
+            chosen = Set(records.map(\.url.authority))
+        } else {
+            chosen = Set([selectedAuthority].compactMap(\.self))
+        }
+        guard !chosen.isEmpty else {
+            return argument == nil ? [] : refuse("focus takes names of hosts, for example: focus api.example.com")
+        }
+        let hosts = list.query.focusedHosts.symmetricDifference(chosen)
+        let names = hosts.sorted().joined(separator: ", ")
+        let removes = hosts.count > 1 ? "on one removes it" : "removes it"
+        let ways = "\(way(to: .focusHost)) \(removes), \(way(to: .clearFilter)) shows all."
+        tell(hosts.isEmpty ? "All hosts are shown." : "Showing only \(names); \(ways)")
+        return ask { $0.focusedHosts = hosts }
+    }
+
+    /// Hides the selected host, or shows it again; what comes from it is recorded all the same.
+    mutating func ignoreHost(_ argument: String?) -> [Effect] {
+        guard let host = argument?.lowercased() ?? selectedAuthority else { return [] }
+        guard !list.query.ignoredHosts.contains(host) else { return unignore(host) }
+        tell("\(host) is hidden, and still recorded; \(way(to: .unignore)) shows it again.")
+        return ask {
+            $0.ignoredHosts.insert(host)
+            $0.focusedHosts.remove(host)
+        }
+    }
+
+    mutating func unignore(_ word: String) -> [Effect] {
+        let host = word.lowercased()
+        let hosts = list.query.ignoredHosts
+        guard host == "all" || hosts.contains(host) else {
+            return refuse("\(word.prefix(60)) is not ignored; ignored: \(hosts.sorted().joined(separator: ", ")).")
+        }
+        tell(host == "all" ? "No host is ignored any more." : "\(host) is shown again.")
+        return ask { $0.ignoredHosts = host == "all" ? [] : $0.ignoredHosts.subtracting([host]) }
+    }
+}

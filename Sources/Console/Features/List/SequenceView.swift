@@ -1,0 +1,355 @@
+import HTTPModel
+import Runner
+import Sharing
+import Terminal
+import Text
+
+enum SequenceView {
+    typealias Drawn = ListColumns.Drawn
+
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let arranged = arranged(model, width: rect.width)
+        let columns = arranged.drawn
+        let (title, body) = rect.splitTop(1)
+        drawTitles(arranged, model, in: title, on: &screen)
+        let shown = min(body.height, model.list.total - model.list.bottom)
+        guard shown > 0 else { return }
+        let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
+        let axis = TimeAxis(records, isLive: model.isLive)
+        for row in 0..<shown {
+            let index = model.list.bottom + shown - 1 - row
+            let line = body.row(row)
+            let record = model.list.rows[index]
+            // What is read, though the list does not show it, is none of these.
+            let isOther = model.context == .detail && record != nil && record?.id != model.detail.id
+            let isSelected = index == model.list.selected && !isOther
+            let hasKeys = model.context != .detail
+            let base = isSelected ? (hasKeys ? theme.selection : theme.dimSelection) : background(record, model)
+            screen.fill(line, style: base)
+            guard let record else {
+                screen.write("  …", x: line.x, y: line.y, style: base)
+                continue
+            }
+            var x = line.x
+            for column in columns {
+                let cell = cell(column, record, model, axis)
+                let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
+                let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
+                let limit = min(column.width, line.maxX - x)
+                screen.write(text, x: x, y: line.y, style: style, limit: limit)
+                for (part, style) in parts(of: text, in: column.column, record, model) {
+                    let start = TextWidth.columns(text[..<part.lowerBound])
+                    let end = min(limit, TextWidth.columns(text[..<part.upperBound]))
+                    screen.style(x + min(start, end)..<x + end, y: line.y, merged(style, onto: base))
+                }
+                x += column.width + 1
+            }
+            if isSelected, !model.look.isUnicode || !theme.hasColours {
+                screen[line.x, line.y] = Cell(">", style: base)
+            }
+        }
+    }
+
+    private static func drawTitles(
+        _ columns: ListColumns,
+        _ model: ConsoleModel,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        let style = model.look.theme.style(.label).with(.bold)
+        var x = rect.x
+        for column in columns.drawn {
+            var title = title(of: column.column, model)
+            let legend = "HOST (+ is TLS)"
+            if column.column == .host, showsTLS(model), column.width < schemeFrom, column.width > legend.count {
+                title = legend
+            }
+            if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
+                title += sort.isDescending ? "▼" : "▲"
+            }
+            let isRight = [.id, .size, .time].contains(column.column)
+            let text = isRight ? TextWidth.paddedLeft(title, to: column.width) : title
+            screen.write(text, x: x, y: rect.y, style: style, limit: min(column.width, rect.maxX - x))
+            x += column.width + 1
+        }
+        let sign = columns.sign(model.look)
+        guard !sign.isEmpty, rect.width > 8 else { return }
+        let end = Rect(x: rect.maxX - sign.count - 1, y: rect.y, width: sign.count + 1, height: 1)
+        screen.fill(end, style: style)
+        screen.write(sign, x: end.x + 1, y: end.y, style: model.look.theme.style(.warning).with(.bold))
+    }
+
+    // MARK: - Columns
+
+    /// The parts of a host or a path that differ in style from the rest of it.
+    private static func parts(
+        of text: String,
+        in column: Column,
+        _ record: ExchangeRecord,
+        _ model: ConsoleModel
+    ) -> [(Range<String.Index>, Style)] {
+        let theme = model.look.theme
+        switch column {
+        case .host:
+            guard let slashes = text.firstRange(of: "://") else {
+                return [(text.startIndex..<text.endIndex, theme.host)]
+            }
+            return [
+                (text.startIndex..<slashes.upperBound, theme.style(.faint)),
+                (slashes.upperBound..<text.endIndex, theme.host),
+            ]
+        case .path:
+            let remark = remark(record, model)
+            let end = text.index(text.endIndex, offsetBy: -(remark?.text.count ?? 0))
+            let query = text[..<end].firstIndex(of: "?") ?? end
+            return [(query..<end, theme.query)] + (remark.map { [(end..<text.endIndex, theme.style($0.role))] } ?? [])
+        default: return []
+        }
+    }
+
+    /// What an exchange is beyond its path: the operation of GraphQL, or what a gRPC call that failed came to.
+    private static func remark(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role)? {
+        if let grpc = record.grpc, grpc.status > 0, let name = grpc.name { return ("  \(name)", .serverError) }
+        return model.list.operations[record.id].map { ("  \($0)", .keyword) }
+    }
+
+    /// A column's title; that of times has their zone.
+    private static func title(of column: Column, _ model: ConsoleModel) -> String {
+        column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
+    }
+
+    static func arranged(_ model: ConsoleModel, width: Int) -> ListColumns {
+        ListColumns(model, width: width, start: title(of: .start, model).count)
+    }
+
+    static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] { arranged(model, width: width).drawn }
+
+    typealias Content = (text: String, role: Role?, isRight: Bool)
+
+    private static func cell(
+        _ drawn: Drawn,
+        _ record: ExchangeRecord,
+        _ model: ConsoleModel,
+        _ axis: TimeAxis
+    ) -> Content {
+        switch drawn.column {
+        case .id: return (signs(record, model) + record.id.description, .faint, true)
+        case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint, false)
+        case .method: return (record.method, .keyword, false)
+        case .scheme: return (record.url.scheme, .faint, false)
+        case .host: return (host(record, drawn.width, model), nil, false)
+        case .path: return (path(record) + (remark(record, model)?.text ?? ""), nil, false)
+        case .status: return status(record, model)
+        case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
+        case .size: return (size(record), nil, true)
+        case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
+        case .version: return (version(record), .faint, false)
+        case .process:
+            return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
+        case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
+        case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
+        case .waterfall: return (axis.bar(record, width: drawn.width), .link, false)
+        }
+    }
+
+    /// An exchange in a few words, for a place whose path is known; the tree has its columns besides.
+    static func words(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        let query = record.url.query.map { "?\(VisibleText.percentDecoded($0))" } ?? ""
+        let start = String(Timestamp.clock(record.startedAt).prefix(8))
+        return "\(start) \(record.method) \(query)" + (remark(record, model)?.text ?? "")
+    }
+
+    /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
+    private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        let annotation = record.extras.annotation
+        let sent = model.sent.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
+        return (model.marked.contains(record.id) ? "*" : "") + sent + (annotation.comment == nil ? "" : "\"")
+            + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
+    }
+
+    /// The colour that it was given, where there is one of that name.
+    private static func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
+        record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
+    }
+
+    /// The narrowest column in which hosts have their scheme before them; in a narrower one TLS has a sign.
+    static let schemeFrom = 28
+
+    private static func showsTLS(_ model: ConsoleModel) -> Bool { !model.list.columns.contains(.scheme) }
+
+    /// The host, after its scheme or the sign for TLS.
+    private static func host(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> String {
+        guard showsTLS(model), width > 8 else { return host(record, width) }
+        if width >= schemeFrom, record.kind != .tunnel {
+            let scheme = "\(record.url.scheme)://"
+            return scheme + host(record, width - scheme.count)
+        }
+        return (record.isEncrypted ? "+" : " ") + host(record, width - 1)
+    }
+
+    /// How wide a column has to be for a host to be whole, where it is at least so wide.
+    static func hostWidth(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> Int {
+        let host = TextWidth.columns(HostForms.text(of: record.url.host)) + port(record).count
+        guard showsTLS(model) else { return host }
+        return host + (width >= schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
+    }
+
+    /// The versions of HTTP on both legs, one where they are equal: `1.1`, `2`, `2>1.1`.
+    private static func version(_ record: ExchangeRecord) -> String {
+        func short(_ version: HTTPVersion) -> String { version.description.replacing("HTTP/", with: "") }
+        let client = short(record.clientVersion)
+        guard let upstream = record.upstreamVersion.map(short), upstream != client else { return client }
+        return "\(client)>\(upstream)"
+    }
+
+    /// The port, unless it is the usual one; a tunnel's is that of TLS.
+    private static func port(_ record: ExchangeRecord) -> String {
+        let usual = record.kind == .tunnel ? 443 : RequestURL.defaultPort(of: record.url.scheme)
+        return usual == record.url.port ? "" : ":\(record.url.port)"
+    }
+
+    private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
+        let url = record.url
+        // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
+        let port = port(record)
+        let room = width - port.count
+        let host = HostForms(url.host).map { forms in
+            // Cut, the form in its letters would be left alone, which may pose as another host.
+            TextWidth.columns(forms.text) <= room ? forms.text : forms.ascii
+        }
+        guard !port.isEmpty else { return TextWidth.cutMiddle(host ?? url.host, to: width) }
+        return room < 6
+            ? TextWidth.cut(host ?? url.host, to: width) : TextWidth.cutMiddle(host ?? url.host, to: room) + port
+    }
+
+    static func path(_ record: ExchangeRecord) -> String {
+        switch record.kind {
+        case .tunnel where record.flags.contains(.certificateRefused): "(certificate refused, not decrypted)"
+        case .tunnel where record.flags.contains(.notIntercepted): "(not decrypted, passed through)"
+        case .tunnel: "(tunnel, not decrypted)"
+        case .failedHandshake: "(TLS handshake failed)"
+        case .malformed: "(no request that can be read)"
+        default: VisibleText.percentDecoded(record.url.pathAndQuery)
+        }
+    }
+
+    /// The status in a word, and its role.
+    ///
+    /// In a recording that has ended, what is in flight never ended.
+    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
+        let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
+        switch record.state {
+        case .inFlight where !model.isLive: return ("cut", .failure, false)
+        case .inFlight where model.hold(of: record.id) != nil: return ("held", .changed, false)
+        case .inFlight: return (record.status > 0 ? "\(record.status)…" : "…", .changed, false)
+        case .failed: return (record.status > 0 ? "\(record.status)!" : "failed", .failure, false)
+        case .blocked: return (record.status > 0 ? "\(record.status)#" : "denied", .warning, false)
+        case .interrupted: return ("cut", .failure, false)
+        case .complete:
+            guard record.status > 0 else { return ("-", .faint, false) }
+            if let grpc = record.grpc?.status {
+                return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success, false)
+            }
+            let role: Role =
+                switch record.status {
+                case ..<300: .success
+                case ..<400: .redirect
+                case ..<500: .clientError
+                default: .serverError
+                }
+            return ("\(record.status)\(changed)", role, false)
+        }
+    }
+
+    static func size(_ record: ExchangeRecord) -> String { Measures.size(record.listedSize) }
+
+    static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }
+        return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
+    }
+
+    /// The client's program and its number; of one of this machine that has gone, that it was not found.
+    static func process(_ record: ExchangeRecord) -> String {
+        guard let process = record.extras.process else {
+            return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
+        }
+        return "\(process.name) \(process.id)"
+    }
+
+    private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
+
+    // MARK: - Styles
+
+    private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
+        if let colour = record.flatMap(colour) { return model.look.theme.style(colour) }
+        guard let record, let number = model.highlight(record) else { return .plain }
+        return model.look.theme.highlight(number)
+    }
+
+    /// The text's colour; on a background of its own the row's, as not all can be read there.
+    static func merged(_ style: Style, onto base: Style) -> Style {
+        let isPlain = base.background == .standard && !base.attributes.contains(.reverse)
+        let front = isPlain ? style.foreground : base.foreground
+        return Style(front, on: base.background, style.attributes.union(base.attributes))
+    }
+}
+
+/// The axis of the waterfall: from the first beginning to the last end of some exchanges, with the times shortened at
+/// which none of them ran. So the bars beside a pause, or beside one late exchange, keep their length.
+struct TimeAxis {
+    /// A stretch of time in which exchanges ran, in microseconds, and how much of the axis is before it.
+    private struct Stretch {
+        var start: Double
+        var end: Double
+        var before: Double
+    }
+
+    /// A pause is at most this part of the time in which exchanges ran.
+    private static let longestPause = 0.05
+
+    private var stretches: [Stretch] = []
+    private var length = 1.0
+    private let isLive: Bool
+
+    init(_ records: [ExchangeRecord], isLive: Bool) {
+        self.isLive = isLive
+        for record in records.sorted(by: { $0.startedAt < $1.startedAt }) {
+            let start = Double(record.startedAt)
+            // A tunnel, a stream and what is still open would leave no pause, and no room for others.
+            let end = record.kind == .http && !isOpen(record) ? self.end(record) : start
+            if let last = stretches.last, start <= last.end {
+                stretches[stretches.count - 1].end = max(last.end, end)
+            } else {
+                stretches.append(Stretch(start: start, end: end, before: 0))
+            }
+        }
+        let pause = Self.longestPause * max(1, stretches.reduce(0) { $0 + $1.end - $1.start })
+        for index in stretches.indices.dropFirst() {
+            let last = stretches[index - 1]
+            let idle = stretches[index].start - last.end
+            stretches[index].before = last.before + last.end - last.start + min(pause, idle)
+        }
+        if let last = stretches.last { length = max(1, last.before + last.end - last.start) }
+    }
+
+    /// The bar of one of the exchanges, at least one column wide; up to the end of the axis while it is open.
+    func bar(_ record: ExchangeRecord, width: Int) -> String {
+        let start = min(width - 1, column(Double(record.startedAt), width))
+        let end = isOpen(record) ? width : column(end(record), width)
+        let length = min(max(1, end - start), width - start)
+        return String(repeating: " ", count: start) + String(repeating: "▬", count: length)
+    }
+
+    private func column(_ moment: Double, _ width: Int) -> Int {
+        guard let stretch = stretches.last(where: { $0.start <= moment }) else { return 0 }
+        let place = stretch.before + min(moment, stretch.end) - stretch.start
+        return Int(place / length * Double(width))
+    }
+
+    private func end(_ record: ExchangeRecord) -> Double {
+        Double(record.startedAt) + Double(max(0, record.timings.total ?? 0))
+    }
+
+    private func isOpen(_ record: ExchangeRecord) -> Bool { record.state == .inFlight && isLive }
+}

@@ -1,0 +1,320 @@
+package import HTTPModel
+import Sharing
+import Terminal
+import Text
+
+package struct StructureState: Sendable {
+    package struct Row: Sendable, Hashable {
+        /// The place; for an exchange, the place where it is.
+        package var child: StructureChild
+        package var depth: Int
+        package var isOpen: Bool
+        /// One of the place's own exchanges; `nil` for the place itself.
+        package var exchange: ExchangeRecord?
+        /// How many further exchanges the place has, in the row that says so; else 0.
+        package var more = 0
+
+        /// The exchange that the row stands for: a leaf for its newest; `nil` for a branch.
+        package var id: ExchangeID? { exchange?.id ?? (more == 0 && child.isLeaf ? child.newest : nil) }
+        /// Whether it can be opened to show what is below it.
+        package var isBranch: Bool { exchange == nil && more == 0 && (!child.isLeaf || child.count > 1) }
+        fileprivate var place: Place { Place(node: child.node, id: exchange?.id, isMore: more > 0) }
+    }
+
+    fileprivate struct Place: Hashable {
+        var node: StructureNode
+        var id: ExchangeID?
+        var isMore: Bool
+    }
+
+    package static let mostExchanges = QueryService.mostExchanges
+
+    package private(set) var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
+    /// The newest exchanges at a place itself, the newest first, where they were asked for.
+    package private(set) var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
+    /// Places that were read before an edit of the session and are being read again.
+    private var outdatedLevels: Set<StructureNode> = []
+    private var outdatedExchanges: Set<StructureNode> = []
+    /// When unfinished exchanges were last read, in microseconds since 1970.
+    var readAt: Int64 = 0
+    package var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
+    package var selected = 0
+    package var top = 0
+    package private(set) var rows: [Row] = []
+
+    /// The place to select again once it has a row: the tree is empty for a moment when another list is asked for.
+    private var kept: Place?
+
+    var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
+
+    mutating func clear() {
+        (levels, exchanges) = ([:], [:])
+        (outdatedLevels, outdatedExchanges) = ([], [])
+    }
+
+    /// Has everything be read again. Until then the tree stays as it is, so that no key finds it empty.
+    mutating func expire() { (outdatedLevels, outdatedExchanges) = (Set(levels.keys), Set(exchanges.keys)) }
+
+    mutating func take(_ level: StructureLevel) {
+        // Half a count does not take the place of the whole one before it.
+        guard level.progress == nil || !outdatedLevels.contains(level.node) else { return }
+        outdatedLevels.remove(level.node)
+        levels[level.node] = level
+    }
+
+    mutating func take(_ records: [ExchangeRecord], at node: StructureNode) {
+        outdatedExchanges.remove(node)
+        exchanges[node] = records
+    }
+
+    mutating func move(to row: Int) {
+        kept = nil
+        selected = min(max(0, row), max(0, rows.count - 1))
+    }
+
+    /// Makes the rows from the levels; the selected place stays selected on whichever row it is then.
+    private mutating func arrange() {
+        let place = kept ?? selectedRow?.place
+        kept = place
+        rows = []
+        add(.root, depth: 0)
+        guard !rows.isEmpty else { return }
+        let now = rows.indices.contains(selected) && rows[selected].place == place ? selected : nil
+        if let found = now ?? rows.firstIndex(where: { $0.place == place }) {
+            (selected, kept) = (found, nil)
+            return
+        }
+        // An exchange without a row gives way to its place, and a place to what it is below of.
+        let above = rows.lastIndex { row in place.map { row.child.node.contains($0.node) } ?? false }
+        selected = above ?? min(selected, max(0, rows.count - 1))
+    }
+
+    /// How many exchanges are at a place itself and not below it; 0 while that is not known.
+    func own(_ child: StructureChild) -> Int {
+        guard !child.isLeaf else { return child.count }
+        guard let level = levels[child.node], level.progress == nil else { return 0 }
+        return max(0, child.count - level.more - level.children.reduce(0) { $0 + $1.count })
+    }
+
+    /// Whether the exchanges at a place that is open have to be read, for the first time or again.
+    func wantsExchanges(_ child: StructureChild) -> Bool {
+        let own = own(child)
+        guard open.contains(child.node), own > 0, let known = exchanges[child.node] else {
+            return open.contains(child.node) && own > 0
+        }
+        if outdatedExchanges.contains(child.node) { return true }
+        let isNewest = levels[child.node]?.children.allSatisfy { $0.newest < child.newest } ?? true
+        return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
+    }
+
+    /// Whether a place's exchanges were never read, or before an edit.
+    func lacksExchanges(at node: StructureNode) -> Bool {
+        exchanges[node] == nil || outdatedExchanges.contains(node)
+    }
+
+    private mutating func add(_ node: StructureNode, depth: Int) {
+        for child in levels[node]?.children ?? [] {
+            let isOpen = open.contains(child.node)
+            rows.append(Row(child: child, depth: depth, isOpen: isOpen))
+            guard isOpen else { continue }
+            let own = exchanges[child.node] ?? []
+            rows += own.map { Row(child: child, depth: depth + 1, isOpen: false, exchange: $0) }
+            let more = self.own(child) - own.count
+            if more > 0, !own.isEmpty { rows.append(Row(child: child, depth: depth + 1, isOpen: false, more: more)) }
+            add(child.node, depth: depth + 1)
+        }
+    }
+}
+
+extension StructureNode {
+    static let root = StructureNode()
+
+    fileprivate func contains(_ other: StructureNode) -> Bool {
+        site == nil || site == other.site && other.segments.starts(with: segments)
+    }
+}
+
+extension ConsoleModel {
+    mutating func switchView(_ argument: String?) -> [Effect] {
+        if argument == nil, context == .detail, detailHalves.other != nil {
+            turnToOtherHalf()
+            return []
+        }
+        view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
+        isDetailFocused = false
+        // An exchange that has the screen alone gives way to the view.
+        if Layout(self).list.isEmpty { detail.isOpen = false }
+        switch view {
+        case .sequence: return loadRows()
+        case .structure: return loadStructure()
+        case .timeline: return loadStatistics()
+        }
+    }
+
+    func loadStructure() -> [Effect] {
+        structure.open.map { .structure($0, generation: list.generation) }
+    }
+
+    /// Reads the exchanges of a level's places that are open, where others have come since; and of the level's own place.
+    func loadExchanges(in level: StructureLevel) -> [Effect] {
+        let here = structure.rows.first { $0.child.node == level.node }.map { [$0.child] } ?? []
+        let wanted = (here + level.children).filter { structure.wantsExchanges($0) }
+        return wanted.map { .exchanges(at: $0.node, generation: list.generation) }
+    }
+
+    /// Reads the tree's exchanges again, once a second, while one of them is in flight.
+    mutating func readUnfinishedExchanges() -> [Effect] {
+        guard view == .structure, isLive, now - structure.readAt >= 1_000_000 else { return [] }
+        let unfinished = structure.exchanges.filter { $0.value.contains { $0.state == .inFlight } }.keys
+        guard !unfinished.isEmpty else { return [] }
+        structure.readAt = now
+        return unfinished.map { .exchanges(at: $0, generation: list.generation) }
+    }
+
+    mutating func moveInStructure(_ lines: Int) -> [Effect] {
+        structure.move(to: structure.selected + lines)
+        revealBranch()
+        return followTree()
+    }
+
+    private mutating func followTree() -> [Effect] {
+        guard isTreeInUse, detail.isOpen, let row = structure.selectedRow, let id = row.id, detail.id != id else {
+            return []
+        }
+        return loadDetail(of: id) + loadLeaf(row.child)
+    }
+
+    /// Reads the exchanges among which the open one is, to go from one to the next.
+    private func loadLeaf(_ child: StructureChild) -> [Effect] {
+        guard child.isLeaf, structure.lacksExchanges(at: child.node) else { return [] }
+        return [.exchanges(at: child.node, generation: list.generation)]
+    }
+
+    mutating func moveSideways(_ by: Int) -> [Effect] {
+        if isReading {
+            if !wraps {
+                read { reading, rows, _ in reading.shift(by, in: rows) }
+            } else if context == .detail {
+                return turnPage(by)
+            }
+            return []
+        }
+        if view == .timeline { return moveInChart(by) }
+        guard view == .structure, let row = structure.selectedRow else { return [] }
+        if by > 0 { return row.isOpen || !row.isBranch ? [] : toggle(row) }
+        if row.isOpen { return toggle(row) }
+        let parent = structure.rows[..<structure.selected].lastIndex { $0.depth < row.depth }
+        return parent.map { moveInStructure($0 - structure.selected) } ?? []
+    }
+
+    /// Opens or closes the selected branch; of a leaf, opens the exchange in place, and then gives it the keys.
+    mutating func openBranch() -> [Effect] {
+        guard let row = structure.selectedRow else { return [] }
+        if row.more > 0 {
+            let filter = way(to: .filter)
+            tell("The \(StructureState.mostExchanges) newest are shown; \(filter) narrows them, for example since:5m.")
+            return []
+        }
+        guard let id = row.id else { return toggle(row) }
+        if detail.isOpen, detail.id == id {
+            isDetailFocused = true
+            return []
+        }
+        detail.isOpen = true
+        // The tree keeps the keys, so that arrows go on to the next leaf; where it has no room, the detail has them.
+        isDetailFocused = Layout(self).list.isEmpty
+        revealBranch()
+        return loadDetail(of: id) + loadLeaf(row.child)
+    }
+
+    private mutating func toggle(_ row: StructureState.Row) -> [Effect] {
+        let node = row.child.node
+        guard structure.open.remove(node) == nil else {
+            revealBranch()
+            return []
+        }
+        structure.open.insert(node)
+        guard row.child.isLeaf else { return [.structure(node, generation: list.generation)] }
+        return [.exchanges(at: node, generation: list.generation)]
+    }
+
+    /// Shows the next or the previous exchange of the leaf whose exchange is open; the newest is the first.
+    mutating func moveInLeaf(_ by: Int) -> [Effect] {
+        guard let row = structure.selectedRow, let id = detail.id else { return [] }
+        let all = structure.exchanges[row.child.node] ?? []
+        guard let place = all.firstIndex(where: { $0.id == id }), all.indices.contains(place + by) else {
+            let edge = by < 0 ? "newest" : all.count < row.child.count ? "last of the \(all.count) newest" : "oldest"
+            return refuse("This is the \(edge) exchange of \(row.child.name.isEmpty ? "/" : row.child.name).")
+        }
+        let next = all[place + by].id
+        // The cursor goes along where the leaf's exchanges are rows.
+        if let line = structure.rows.firstIndex(where: { $0.exchange?.id == next }), row.exchange != nil {
+            structure.move(to: line)
+            revealBranch()
+        }
+        return loadDetail(of: next)
+    }
+}
+
+/// The tree by host and path. A place without others below it has the columns of its newest exchange.
+enum StructureView {
+    /// The columns right of the names, with their widths: those of an exchange where there is room.
+    private static func columns(_ width: Int) -> [(title: String, width: Int)] {
+        (width < 64 ? [] : [("STATUS", 8), ("SIZE", 9), ("TIME", 9)]) + [("COUNT", 9), ("ERRORS", 9)]
+    }
+
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let (title, body) = rect.splitTop(1)
+        let columns = columns(rect.width)
+        let name = max(0, rect.width - 2 - columns.reduce(0) { $0 + $1.width })
+        let heading = theme.style(.label).with(.bold)
+        func draw(_ cells: [(text: String, style: Style)], y: Int) {
+            var x = rect.x + name
+            for ((_, width), cell) in zip(columns, cells) {
+                screen.write(TextWidth.paddedLeft(cell.text, to: width), x: x, y: y, style: cell.style)
+                x += width
+            }
+        }
+        screen.write("HOST AND PATH", x: title.x, y: title.y, style: heading, limit: name)
+        if name > 0 { draw(columns.map { ($0.title, heading) }, y: title.y) }
+        for (line, row) in model.structure.rows.dropFirst(model.structure.top).prefix(body.height).enumerated() {
+            let y = body.y + line
+            let isSelected = model.structure.top + line == model.structure.selected
+            let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
+            func style(_ role: Role?) -> Style {
+                SequenceView.merged(role.map { theme.style($0) } ?? .plain, onto: base)
+            }
+            screen.fill(body.row(line), style: base)
+            let text = String(repeating: "  ", count: row.depth) + label(row, model)
+            let isWhole = row.more > 0 || row.exchange != nil && columns.count == 2
+            screen.write(text, x: body.x, y: y, style: base, limit: isWhole ? rect.width : name - 1)
+            guard !isWhole else { continue }
+            var cells: [(String, Style)] = []
+            if columns.count > 2 {
+                let record = row.exchange ?? row.child.record
+                let status = record.map { SequenceView.status($0, model) }
+                cells += [
+                    (status?.text ?? "", style(status?.role)), (record.map(SequenceView.size) ?? "", style(.faint)),
+                    (record.map { SequenceView.time($0, model) } ?? "", style(.faint)),
+                ]
+            }
+            if row.exchange == nil {
+                let errors = row.child.errors
+                cells += [(String(row.child.count), base), (errors > 0 ? String(errors) : "", style(.failure))]
+            }
+            draw(cells, y: y)
+        }
+    }
+
+    /// A place with the sign of a branch, or one of a place's exchanges in a few words.
+    private static func label(_ row: StructureState.Row, _ model: ConsoleModel) -> String {
+        if row.more > 0 { return "  and \(row.more) more: \(model.way(to: .filter)) narrows them" }
+        if let record = row.exchange {
+            let mark = model.marked.contains(record.id) ? "*" : ""
+            return "  \(mark)#\(record.id) " + SequenceView.words(record, model)
+        }
+        let sign = !row.isBranch ? " " : row.isOpen ? "▾" : "▸"
+        return "\(sign) \(row.child.name.isEmpty ? "/" : VisibleText.percentDecoded(row.child.name))"
+    }
+}

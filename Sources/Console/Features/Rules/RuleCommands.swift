@@ -1,0 +1,167 @@
+package import HTTPModel
+package import Rules
+import Runner
+import Sharing
+import Terminal
+import Text
+import Tools
+
+extension CommandTable {
+    static let tools = [
+        Row(
+            .toggleTool,
+            "Switch a tool on or off",
+            Tool.all.flatMap(\.toggleKeys),
+            .tool,
+            do: .asking { $0.toggleTool($1) }
+        ).only(Tool.all.map(\.letter), at: [.list]).unless(\.noSteering),
+        Row(.panel, "Open a tool's panel", Tool.all.map(\.panelKey), .tool, do: .asking { $0.openPanel($1) })
+            .only(["N"], at: [.list]).unless(\.noProxy),
+        Row(
+            .ruleFromExchange,
+            "Make a rule from the exchange",
+            Tool.all.map { "a \($0.letter)" },
+            .toolAndID,
+            do: .asking { $0.draftRule($1) }
+        ).short("add rule").unless(\.noOrigin),
+        Row(.draft, "Read the draft, or change a key or line of it", [], .draftChange, do: .with { $0.changeDraft($1) })
+            .onLines.unless(\.noDraft),
+        Row(.wider, "Draft the rule with the next wider scope", do: .plain { $0.widenDraft() })
+            .onLines.unless(\.noDraft),
+        Row(.apply, "Put the drafted rule in force, or send the request", do: .plain { $0.applyDraft() })
+            .onLines.unless(\.noDraft),
+        Row(.discard, "Throw the draft away", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
+        Row(
+            .switchRule,
+            "Switch one rule of a tool on or off",
+            [],
+            .rule,
+            do: .asking { $0.changeRule($1) { $0.switchRule($1, of: $2) } }
+        ).onLines.unless(\.noSteering),
+        Row(
+            .removeRule,
+            "Remove one rule of a tool",
+            [],
+            .rule,
+            do: .asking { $0.changeRule($1) { $0.removeRule($1, of: $2) } }
+        ).onLines.unless(\.noSteering),
+        Row(
+            .editRule,
+            "Draft one rule of a tool anew, to be changed",
+            [],
+            .rule,
+            do: .asking { $0.changeRule($1) { $0.editRule($1, of: $2) } }
+        ).onLines.unless(\.noSteering),
+        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) })
+            .onLines.unless(\.noSteering),
+        Row(.preset, "Choose the network's conditions", ["x p"], .preset, do: .asking { $0.setPreset($1) })
+            .unless(\.noSteering),
+        Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
+            .unless(\.noSteering),
+        Row(
+            .loadProfile,
+            "Load a profile, or reload this one",
+            ["U"],
+            .profile,
+            do: .with { $0.loadProfile($1) }
+        ).at([.list]).unless(\.noSteering),
+        Row(
+            .decrypt,
+            "Decrypt the host, or pass it through unread",
+            ["ctrl-d"],
+            .host,
+            do: .with { $1 == nil && !$0.isLinear ? $0.switchDecrypting() : $0.decrypt($1) }
+        ).unless(\.noSteering),
+        Row(.pass, "Pass a host through unread", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
+        Row(
+            .insecureHost,
+            "Go on without verifying the server's certificate, or verify it again",
+            ["ctrl-t"],
+            .host,
+            do: .with { $0.switchVerification($1) }
+        ).unless(\.noSteering),
+        Row(
+            .breakEverything,
+            "Hold every request and response, or stop that",
+            ["ctrl-k"],
+            do: .plain { $0.switchEverything() }
+        ).unless(\.noSteering),
+    ]
+}
+
+extension Tool {
+    package static var all: [Tool] { ToolRegistry.standard.tools }
+
+    /// The keys that switch it: `x` and its letter, and the letter alone where it moves nothing.
+    var toggleKeys: [String] {
+        (descriptor.letterAlone.contains(.toggle) ? [descriptor.letter] : []) + ["x \(descriptor.letter)"]
+    }
+
+    /// The key that opens its panel: its capital letter, after `x` for tools to which Charles gives no letter.
+    var panelKey: String { (descriptor.letterAlone.contains(.panel) ? "" : "x ") + descriptor.letter.uppercased() }
+
+    /// The tool with that key or letter, or whose name begins so.
+    package init?(word: String) {
+        let word = word.lowercased()
+        let found =
+            Tool.all.first { $0.key == word || $0.letter == word }
+            ?? Tool.all.first { $0.key.hasPrefix(word) || $0.title.lowercased().hasPrefix(word) }
+        guard let found, !word.isEmpty else { return nil }
+        self = found
+    }
+}
+
+package struct RulesState: Sendable {
+    /// The file for rules where no profile was named.
+    package static let newFile = "sluice-rules.yaml"
+
+    /// In the order in which they are in force.
+    package var texts: [ProfileSource] = []
+    /// The proxy's revision of these texts; `nil` where it has reported none.
+    package var revision: String?
+    /// The texts of the last change made here, to recognise it when it is in force.
+    var wanted: [String] = []
+    /// The texts before each change, the newest last.
+    package var past: [[ProfileSource]] = []
+    /// Whether the rule is there by which one key has a tool act on everything.
+    package var isOnEverything = false
+    package var endsWhenSaved = false
+
+    /// The texts to put a rule in: a new one where there is none.
+    var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
+    package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
+}
+
+enum PanelView {
+    static func place(_ count: Int, _ size: Size) -> Rect {
+        OverlayView.place(width: 110, height: max(4, count + 1), size).inside
+    }
+
+    static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let rules = model.panelRules(panel.tool)
+        let title = "\(panel.tool.title): \(model.describe(panel.tool))"
+        let inner = OverlayView.frame(title, width: 110, height: max(4, rules.count + 1), model, on: &screen)
+        guard !rules.isEmpty else {
+            let words = [
+                "No rules yet.", "a makes one, from the selected exchange where there is one.",
+                "Rules live in the profile: ctrl-s saves it.",
+            ]
+            for (row, line) in words.enumerated() where row < inner.height {
+                screen.write(line, x: inner.x, y: inner.y + row, style: theme.faint, limit: inner.width)
+            }
+            return
+        }
+        for (index, isSelected, line) in OverlayView.rows(rules.count, selected: panel.selected, in: inner) {
+            let rule = rules[index]
+            let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
+            screen.fill(line, style: base)
+            let name = rule.name.map { "\($0): " } ?? ""
+            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
+            screen.write(text, x: line.x, y: line.y, style: base, limit: line.width)
+            guard let problem = rule.problem else { continue }
+            let width = min(TextWidth.columns(problem), line.width / 2)
+            screen.write(problem, x: line.maxX - width, y: line.y, style: theme.style(.failure), limit: width)
+        }
+    }
+}

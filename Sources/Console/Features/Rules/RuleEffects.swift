@@ -1,0 +1,228 @@
+import Dispatch
+import Files
+import Foundation
+package import HTTPModel
+import NIOCore
+import Recording
+import Rules
+import Runner
+import Sharing
+import Synchronization
+
+extension EffectRunner {
+    func setTool(_ tool: Tool, _ isOn: Bool) {
+        control { [self] control in
+            _ = try await control.setTools([tool.key], isOn: isOn)
+            say("\(tool.title): \(isOn ? "on" : "off").")
+        }
+    }
+
+    func loadRules() {
+        control { [self] control in
+            let profile = try await profileInForce(control)
+            inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
+        }
+    }
+
+    /// Asks for the rules in force, and keeps what copies, exports and pages need of them.
+    private func profileInForce(_ control: any ControlTarget) async throws -> ProfileInForce {
+        let profile = try await control.profile()
+        rulesInForce.withLock { $0 = profile.profiles }
+        loadDescriptors(of: profile.profiles)
+        return profile
+    }
+
+    func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
+        changeRules { control in
+            let message = try await control.applyProfile(texts, madeFrom: revision).message
+            // The description does not cover effects on other rules.
+            return message.contains("shadowed") ? "\(words) (\(message))" : words
+        }
+    }
+
+    func reloadRules() {
+        changeRules { "The rules are those of the file: \(try await $0.reloadProfile(discardsEdits: true))." }
+    }
+
+    private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
+        control { [self] control in
+            do {
+                let words = try await change(control)
+                let profile = try await profileInForce(control)
+                inbox.answer { $0.takeApplied(profile.profiles, profile.rules, words) }
+            } catch {
+                let reason = "\(error)"
+                let profile = try await profileInForce(control)
+                inbox.answer { $0.takeRefused(profile.profiles, profile.rules, reason) }
+            }
+        }
+    }
+
+    func saveRules(isForced: Bool) {
+        control { [self] control in
+            do {
+                let saved = try await control.saveProfile(nil, isForced: isForced)
+                let profile = try await profileInForce(control)
+                inbox.answer { $0.takeSaved(saved, profile.profiles, profile.rules) }
+            } catch {
+                let reason = Self.words(error)
+                guard let failure = error as? ControlError, let conflict = failure.conflict else {
+                    return inbox.answer { $0.takeNotSaved(reason) }
+                }
+                inbox.answer { $0.ask(about: conflict, failure.message) }
+            }
+        }
+    }
+
+    /// Says whether the file that a rule names is there, for a tool that answers from it.
+    func offerAnswer(_ editor: EditorState, _ id: ExchangeID, _ texts: [ProfileSource]) {
+        guard case .rule(let tool, let replaced) = editor.purpose, let key = tool.answersFrom else { return }
+        let text = editor.area.text
+        start(on: passes) { [self] in
+            let profile = RuleEditing.place(of: tool, replacing: replaced, in: texts).profile
+            let path = RuleText(text).word(key).map { RuleText.path($0, inProfile: profile.file ?? "") }
+            let isOffered =
+                path.map { !$0.isEmpty && !$0.hasSuffix("/") && !FileManager.default.fileExists(atPath: $0) } ?? false
+            let hasAnswer = (try? reader?.record(id))?.map { $0.status > 0 } ?? false
+            let missing = isOffered && hasAnswer ? path : nil
+            inbox.answer { $0.offerAnswer(missing, text) }
+        }
+    }
+
+    /// Puts texts in force that list the tools that are switched off, and saves the rules.
+    func saveSwitched(_ texts: [ProfileSource], madeFrom revision: String?) {
+        control { [self] control in
+            _ = try await control.applyProfile(texts, madeFrom: revision)
+            saveRules(isForced: false)
+        }
+    }
+
+    func loadProfile(_ file: String?, discardsEdits: Bool) {
+        let path = file.map { HomeDirectory.expanding($0) }
+        control { [self] control in
+            do {
+                let change =
+                    if let path { try await control.loadProfile([path], discardsEdits: discardsEdits) } else {
+                        try await control.reloadProfile(discardsEdits: discardsEdits)
+                    }
+                let profile = try await profileInForce(control)
+                let words =
+                    path.map { "The rules are those of \($0): \(change)." } ?? "The profile was read again: \(change)."
+                inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
+                say(words)
+            } catch {
+                refuse(.loadProfile, Self.words(error))
+            }
+        }
+    }
+
+    func saveCopy(_ text: String, _ path: String) {
+        start(on: passes) { [self] in
+            do {
+                try requireOther(path)
+                try ExportFile.write(text, to: path)
+                say("A copy of the rules is in \(path).")
+            } catch {
+                report(error)
+            }
+        }
+    }
+
+    func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
+        onReader { [inbox] reader in
+            let purpose = EditorState.Purpose.rule(tool, replaces: nil)
+            guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
+                let area = TextArea(RuleFromExchange.example(of: tool).yaml)
+                let title = "New rule: \(tool.title)"
+                return inbox.answer { $0.open(EditorState(purpose: purpose, title: title, area: area)) }
+            }
+            let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
+            let usual = breadths.firstIndex(of: RuleFromExchange.usualScope(for: tool.section, record)) ?? 0
+            let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
+            let breadth = breadths.isEmpty ? nil : breadths[index]
+            guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
+                throw ConsoleError("\(tool.title) can do nothing with \(name).")
+            }
+            let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
+            let area = TextArea(rule.yaml)
+            var editor = EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level)
+            editor.scope = breadth?.matched(of: record.url) ?? ""
+            inbox.answer { [editor] in $0.open(editor) }
+        }
+    }
+
+    private static func record(
+        of origin: RuleOrigin?,
+        _ reader: SessionReader
+    ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeScope)? {
+        switch origin {
+        case nil: return nil
+        case .exchange(let id): return (try reader.recorded(id).record, "exchange \(id)", .url)
+        case .place(let node):
+            guard let url = node.url else { return nil }
+            let record = ExchangeRecord(
+                id: ExchangeID(0),
+                kind: url.scheme == "tunnel" ? .tunnel : .http,
+                startedAt: 0,
+                method: "",
+                url: url,
+                clientConnection: ConnectionID(0)
+            )
+            return (record, "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
+        }
+    }
+
+    /// Checks a rule while it is edited, and counts what it would have matched; lints come after that.
+    func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
+        newestCheck.store(text.hashValue, ordering: .relaxed)
+        start(on: passes) { [self] in
+            guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
+            let (profile, id) = RuleEditing.place(of: tool, replacing: replaced, in: texts)
+            let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile, replacing: id)
+            let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+            let words = issues.first.map { "\($0)\(more)" } ?? ""
+            if issues.contains(where: { $0.severity == .error }) {
+                return remark(words, isWrong: true, under: text)
+            }
+            do {
+                let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
+                try count(matcher, text, lint: words)
+            } catch {
+                remark("\(error)", isWrong: true, under: text)
+            }
+        }
+    }
+
+    private func remark(_ words: String, isWrong: Bool = false, under text: String) {
+        inbox.answer { model in _ = model.remark(words, isWrong: isWrong) { $0.area.text == text } }
+    }
+
+    private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
+        guard let reader else {
+            let words = lint.isEmpty ? "The rule is right." : lint
+            return remark(words, under: text)
+        }
+        var matching = 0
+        var whole = 0
+        var example: ExchangeRecord?
+        try reader.forEachRecord(order: .newestFirst, pageSize: 2_000) { record in
+            whole += 1
+            if matcher.matches(record) {
+                matching += 1
+                if example == nil { example = record }
+            }
+            // A newer text makes this count needless.
+            return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
+        }
+        let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
+        let count = "It would match \(matching) of \(whole) recorded exchanges"
+        let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
+        remark(words, under: text)
+    }
+}
+
+package enum RuleOrigin: Sendable, Hashable {
+    case exchange(ExchangeID)
+    /// A branch of the structure: all at and below it.
+    case place(StructureNode)
+}

@@ -1,0 +1,336 @@
+import HTTPModel
+import Rules
+import Runner
+import Terminal
+import Tools
+
+extension ConsoleModel {
+    mutating func toggleTool(_ word: String) -> [Effect] {
+        let words = word.split(separator: " ").map(String.init)
+        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return [] }
+        guard let state = proxy.tool(tool), state.rules > 0 else {
+            if !isLinear, tool.presets != nil { return perform(.preset, nil) }
+            if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
+            let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
+            return refuse("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.")
+        }
+        let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
+        return [.setTool(tool, isOn: isOn)]
+    }
+
+    /// Switches a tool without rules on for everything; `nil` where it needs a rule.
+    private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
+        let texts = rules.editableTexts
+        let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
+        return changed.map { switchOn(tool) + apply($0, "\(tool.title) is on for everything.") }
+    }
+
+    /// Switches a tool on that is off, so that changed rules take effect.
+    func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
+
+    private func way(to command: Command, of tool: Tool) -> String {
+        let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
+        return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
+    }
+
+    mutating func openPanel(_ word: String) -> [Effect] {
+        Tool(word: word).map { push(.panel(PanelState(tool: $0))) } ?? []
+    }
+
+    func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
+
+    /// Applies a key of the panel; `nil` for other keys.
+    mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
+        let before = self
+        guard let effects = change(by: key, in: panel) else { return nil }
+        guard let reason = whyNot(.toggleTool) else { return effects }
+        self = before
+        return refuse(reason)
+    }
+
+    private mutating func change(by key: Key, in panel: PanelState) -> [Effect]? {
+        let rules = panelRules(panel.tool)
+        let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
+        switch (key.code, key.modifiers) {
+        case (.character("a"), []), (.insert, []): return [.draftRule(panel.tool, ruleOrigin, level: 0)]
+        case (.enter, []), (.character("e"), []):
+            guard selected != nil else { return nil }
+            return editRule(panel.selected, of: panel.tool)
+        case (.character(" "), []): return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
+        case (.delete, []), (.character("d"), []):
+            return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
+        case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
+        case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
+        case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.key)
+        case (.character("p"), []) where panel.tool.presets != nil: return perform(.preset, nil)
+        case (.character("s"), .control): return saveProfile(nil)
+        case (.character("f"), []) where panel.tool.answersFrom != nil: return editAnswer(panel)
+        default: return nil
+        }
+    }
+
+    private mutating func editAnswer(_ panel: PanelState) -> [Effect]? {
+        let entries = RuleEditing.rules(of: panel.tool, in: rules.texts)
+        guard entries.indices.contains(panel.selected), let key = panel.tool.answersFrom else { return nil }
+        let entry = entries[panel.selected]
+        let file = RuleText(entry.rule.yaml).word(key) ?? ""
+        let path = RuleText.path(file, inProfile: rules.texts[entry.text].file)
+        guard !file.isEmpty, !path.hasSuffix("/") else { return refuse("This rule does not name a single file.") }
+        return [.terminal(.editFile(path))]
+    }
+
+    mutating func editRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let area = TextArea(panelRules(tool)[index].yaml)
+        let title = "\(tool.title): rule \(index + 1)"
+        return open(EditorState(purpose: .rule(tool, replaces: index), title: title, area: area))
+    }
+
+    mutating func switchRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let rule = panelRules(tool)[index]
+        let words = "is \(rule.isEnabled ? "off" : "on")"
+        return change(index, of: tool, words) { try $0.setEnabled(rule.id, !rule.isEnabled) }
+    }
+
+    mutating func removeRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let rule = panelRules(tool)[index]
+        return change(index, of: tool, "removed") { try $0.remove(rule.id) }
+    }
+
+    /// Changes the rule given by a tool and a number from 1 on.
+    mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
+        let words = words.split(separator: " ").map(String.init)
+        guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
+            return refuse("A rule is named by its tool and its number, for example: block 1")
+        }
+        guard number > 0, number <= panelRules(tool).count else {
+            return refuse("\(tool.title) has no rule \(number).")
+        }
+        return change(&self, number - 1, tool)
+    }
+
+    mutating func moveRule(_ panel: PanelState, _ rule: EditableRule?, _ by: Int) -> [Effect]? {
+        guard let rule else { return nil }
+        let target = rule.id.index + by
+        let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count
+        guard (0..<siblings).contains(target) else {
+            return refuse("That is the \(by < 0 ? "first" : "last") rule of its list already.")
+        }
+        var moved = panel
+        moved.selected += by
+        replaceTop(by: .panel(moved))
+        let words = "moved \(by < 0 ? "up" : "down")"
+        return change(panel.selected, of: panel.tool, words) { try $0.move(rule.id, to: target) }
+    }
+
+    private mutating func change(
+        _ index: Int,
+        of tool: Tool,
+        _ words: String,
+        _ body: (inout EditableProfile) throws -> Void
+    ) -> [Effect] {
+        do {
+            let entry = RuleEditing.rules(of: tool, in: rules.texts)[index]
+            let texts = try RuleEditing.edit(rules.texts, entry.text, body)
+            return apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    // MARK: - What is in force
+
+    mutating func takeIn(_ texts: [ProfileSource], _ revision: String?) {
+        rules.texts = texts
+        rules.revision = revision
+        proxy.preset = RuleEditing.preset(in: texts)
+        rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
+    }
+
+    /// Takes over changed rules that are in force now; the words describe the change.
+    mutating func takeApplied(_ texts: [ProfileSource], _ revision: String?, _ words: String) {
+        takeIn(texts, revision)
+        tell(words)
+    }
+
+    /// Takes over the rules in force after a change was refused: it was wrong, or made from other rules than these.
+    mutating func takeRefused(_ texts: [ProfileSource], _ revision: String?, _ reason: String) {
+        _ = rules.past.popLast()
+        takeOver(texts, revision)
+        tell(reason, .error)
+    }
+
+    mutating func takeSaved(_ files: [String], _ texts: [ProfileSource], _ revision: String?) -> [Effect] {
+        takeIn(texts, revision)
+        tell("Saved to \(files.joined(separator: ", ")).")
+        return rules.endsWhenSaved ? [.terminal(.quit)] : []
+    }
+
+    mutating func takeNotSaved(_ reason: String) {
+        rules.endsWhenSaved = false
+        tell(reason, .error)
+    }
+
+    /// Takes over the rules in force, which may have been changed elsewhere.
+    mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
+        let before = rules.texts
+        takeIn(texts, revision)
+        guard !before.elementsEqual(texts, by: { $0.file == $1.file && $0.text == $1.text }) else { return }
+        // A change made here may be reported in force before it is answered.
+        guard texts.map(\.text) != rules.wanted else { return }
+        // Undo must not overwrite the others' changes.
+        rules.past = []
+        for index in overlays.indices {
+            guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
+            else { continue }
+            // The edited rule may have moved; where it is gone, it becomes a new one.
+            let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
+            let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
+            editor.purpose = .rule(tool, replaces: now)
+            overlays[index] = .editor(editor)
+        }
+    }
+
+    /// Puts changed rules in force, to be undone later; the words describe the change.
+    mutating func apply(_ texts: [ProfileSource], _ words: String) -> [Effect] {
+        guard texts != rules.texts else { return [] }
+        keepRules()
+        rules.wanted = texts.map(\.text)
+        return [.applyRules(texts, words, madeFrom: rules.revision)]
+    }
+
+    mutating func keepRules() {
+        rules.past.append(rules.texts)
+        if rules.past.count > 100 { rules.past.removeFirst() }
+    }
+
+    mutating func undoRules() -> [Effect] {
+        guard let texts = rules.past.popLast() else {
+            return refuse("No rule change to undo.")
+        }
+        // A text that is new since then becomes empty again.
+        let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
+        let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
+        rules.wanted = (texts + emptied).map(\.text)
+        let difference = RuleDifference(from: rules.texts, to: texts)
+        let stop = difference.holdsEverything ? "; \(way(to: .breakEverything)) stops that" : ""
+        let words = difference.parts.isEmpty ? "" : ": \(difference.parts.joined(separator: "; "))\(stop)"
+        let said = "The last change of rules is taken back\(words)."
+        return [.applyRules(texts + emptied, said, madeFrom: rules.revision)]
+    }
+
+    mutating func setPreset(_ word: String) -> [Effect] {
+        guard let tool = ToolRegistry.standard.withPresets else { return [] }
+        let isOff = word == "off"
+        // The rules stay, so that the tool's key brings the conditions back.
+        if isOff {
+            guard let state = proxy.tool(tool), state.rules > 0, state.isOn else {
+                tell("\(tool.presets?.effect ?? tool.title) is off.")
+                return []
+            }
+            return [.setTool(tool, isOn: false)]
+        }
+        let own = RuleEditing.ownPresets(in: rules.texts)
+        guard tool.presets?.named(word) != nil || own.contains(word.lowercased()) else {
+            let known = ["off"] + own + (tool.presets?.presets.map(\.name) ?? [])
+            return refuse("There is no preset '\(word.prefix(40))'\(Suggestion.text(for: word, among: known)).")
+        }
+        do {
+            let texts = rules.editableTexts
+            let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
+            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(word, of: tool) }
+            let words = "\(tool.key) \(word) is on."
+            if changed == rules.texts { tell(words) }
+            return switchOn(tool) + apply(changed, words)
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    mutating func saveProfile(_ argument: String?) -> [Effect] {
+        guard let first = rules.texts.first else { return refuse("There are no rules to save.") }
+        let text = rules.texts.first(where: \.isUnsaved) ?? first
+        if let argument, !argument.isEmpty {
+            guard let file = fileName(argument) else { return [] }
+            if file != text.file { return [.saveCopy(text.text, path: file)] }
+        }
+        do {
+            // Tools that are switched off are off at the next start, too.
+            let texts = try RuleEditing.noting(proxy.tools, in: rules.texts)
+            if texts != rules.texts { return [.saveSwitched(texts, madeFrom: rules.revision)] }
+        } catch {
+            tell("Which tools are off is not saved: \(error)", .error)
+        }
+        if rules.isUnsaved { return [.saveRules(isForced: false)] }
+        tell("The rules are saved already.")
+        return []
+    }
+
+    /// Puts the profile of another file in force; without a file the present one is read again, or the usual one loaded
+    /// where there is none.
+    mutating func loadProfile(_ file: String?) -> [Effect] {
+        var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: LineEditor())
+        if let file {
+            guard let name = fileName(file), !name.isEmpty else {
+                return refuse("The name of a profile's file is needed.")
+            }
+            return loadProfile(from: name)
+        }
+        let present = rules.texts.last?.file
+        guard let present else {
+            // Where the usual file is not there, the prompt opens with the reason.
+            prompt.line = LineEditor(RulesState.newFile, isSuggestion: true)
+            submitted = prompt
+            return [.loadProfile(RulesState.newFile, discardsEdits: false)]
+        }
+        guard !isLinear else { return loadProfile(from: nil) }
+        prompt.line = LineEditor(present, isSuggestion: true)
+        prompt.hint = "In force: \(rules.texts.map(\.file).joined(separator: ", ")). Enter reads it again."
+        return push(.prompt(prompt))
+    }
+
+    private mutating func loadProfile(from file: String?) -> [Effect] {
+        let isPresent = file == nil || rules.texts.map(\.file) == [file]
+        let wanted = isPresent ? nil : file
+        guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
+        return confirm(
+            "You have unsaved rule changes. They are lost with this.",
+            [
+                .init("y", "load \(file ?? "the profile") all the same") { _ in
+                    [.loadProfile(wanted, discardsEdits: true)]
+                }, .init("n", "do not"),
+            ]
+        )
+    }
+
+    mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {
+        let ends = rules.endsWhenSaved
+        let overwrite = ConfirmState.Choice("o", "overwrite it") {
+            $0.rules.endsWhenSaved = ends
+            return [.saveRules(isForced: true)]
+        }
+        let copy = ConfirmState.Choice("a", "save a copy under another name") {
+            let line = LineEditor(RulesState.newFile)
+            return $0.ask(PromptState(command: .saveProfile, title: "File for a copy of the rules", line: line))
+        }
+        let reload = ConfirmState.Choice("r", "take what is in the file") {
+            $0.keepRules()
+            return [.reloadRules]
+        }
+        return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "leave it")])
+    }
+
+    // MARK: - Rules from exchanges
+
+    /// Drafts a rule from the selected exchange, from the exchange whose number follows the tool's word, or from the
+    /// rule's text after it.
+    mutating func draftRule(_ words: String) -> [Effect] {
+        let (word, rest) = words.firstWord
+        guard let tool = Tool(word: word) else { return [] }
+        guard let rest else {
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
+        }
+        if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
+        let text = TextArea(rest.replacing("\\n", with: "\n"))
+        return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))
+    }
+}

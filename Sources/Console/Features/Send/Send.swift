@@ -1,0 +1,165 @@
+import HTTPModel
+import Runner
+import Sharing
+import Terminal
+
+extension CommandTable {
+    static let send = [
+        Row(
+            .repeatRequest,
+            "Send the request again",
+            ["p"],
+            .id,
+            do: .with { $0.repeatSelection($1) }
+        ).at([.list]).short("repeat").unless(\.noSending),
+        Row(.compose, "Edit the request and send it", ["P"], .id, do: .with { $0.on($1) { .openRequest($0) } })
+            .at([.list]).unless(\.noSending),
+        Row(.repeatAdvanced, "Send it many times", ["A"], .plan, do: .asking { $0.repeatMany($1) })
+            .at([.list]).unless(\.noSending),
+        Row(
+            .newRequest,
+            "Write a new request, from nothing, a URL or a cURL command",
+            ["ctrl-n"],
+            .request,
+            do: .with { $0.newRequest($1) }
+        ).unless(\.noProxyToSend),
+        Row(.requests, "Requests that were sent from here", [], .sent, do: .asking { $0.openSent($1) })
+            .unless(\.noSent),
+    ]
+}
+
+/// A request that was written or edited here and sent.
+struct SentRequest: Sendable, Hashable {
+    /// The most that are kept, and the longest text of one, in bytes.
+    static let most = 50
+    static let longest = 1 << 20
+
+    var purpose: EditorState.Purpose
+    var text: String
+
+    /// Its first line without the version: `POST https://api.example.com/login`.
+    var title: String {
+        let line = text.prefix { !$0.isNewline }
+        return line.hasSuffix(" HTTP/1.1") ? String(line.dropLast(9)) : String(line)
+    }
+}
+
+extension ConsoleModel {
+    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is drafted.
+    mutating func newRequest(_ text: String?) -> [Effect] {
+        if let text { return [.composeRequest(text)] }
+        if isLinear {
+            return refuse("new needs a method and a URL, or a cURL command: new POST http://localhost:3000/login")
+        }
+        var prompt = PromptState(
+            command: .newRequest,
+            title: "New request: [METHOD] URL, or a cURL command",
+            line: LineEditor()
+        )
+        prompt.hint = "Leave empty for a blank request. It is edited before it is sent. Up: earlier ones."
+        prompt.history = sentRequests.map(\.title)
+        prompt.historyIndex = prompt.history.count
+        return push(.prompt(prompt))
+    }
+
+    mutating func remember(_ editor: EditorState) {
+        let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
+        // A text without a first line is refused.
+        guard request.text.utf8.count <= SentRequest.longest, !request.title.allSatisfy(\.isWhitespace) else { return }
+        sentRequests.removeAll { $0.text == request.text }
+        sentRequests.append(request)
+        if sentRequests.count > SentRequest.most { sentRequests.removeFirst() }
+    }
+
+    var sentChoices: PickerState {
+        let items = sentRequests.reversed().enumerated().map { index, request in
+            PickerState.Item("\(index + 1)", request.title)
+        }
+        return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
+    }
+
+    /// Opens an earlier request again, 1 for the newest; on lines it is drafted.
+    mutating func openSent(_ number: String) -> [Effect] {
+        guard let number = Int(number), number > 0, number <= sentRequests.count else {
+            return refuse("requests takes a number from 1 to \(sentRequests.count), 1 for the newest.")
+        }
+        let request = sentRequests[sentRequests.count - number]
+        var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
+        editor.remark = RequestWords.remark
+        return open(editor)
+    }
+
+    var noSent: String? {
+        noProxyToSend
+            ?? (sentRequests.isEmpty
+                ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
+    }
+
+    var noProxyToSend: String? {
+        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        return noSteering
+    }
+
+    // MARK: - Sending again
+
+    /// Sends the exchange of a number, the marked ones, or the selected one again; asks first where others than the
+    /// selected one are sentRequests.
+    mutating func repeatSelection(_ argument: String?) -> [Effect] {
+        if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
+            return on(argument) { .send(.request($0)) }
+        }
+        let what = marks.count == 1 ? "the marked request \(marks[0])" : "the \(marks.count) marked requests"
+        let ids = marks
+        return confirm(
+            "Send \(what) again?",
+            [
+                .init("y", "send \(ids.count == 1 ? "it" : "them")", takesCare: true) { $0.sendEach(ids) },
+                .init("n", "do not"),
+            ]
+        )
+    }
+
+    mutating func sendEach(_ ids: [ExchangeID]) -> [Effect] {
+        start(Job(id: .repeating, title: "sending \(ids.count) requests", progress: 0, startedAt: now))
+        return [.sendEach(ids)]
+    }
+
+    mutating func executeAll() -> [Effect] {
+        guard proxy.holds.count > 1, !isLinear else { return decide(.execute, "all") }
+        return confirm(
+            "Execute all \(proxy.holds.count) messages that wait, as they are?",
+            [.init("y", "execute them", takesCare: true) { $0.decide(.execute, "all") }, .init("n", "do not")]
+        )
+    }
+
+    // MARK: - Pasting
+
+    /// Takes what was pasted where nothing is typed: a cURL command or a URL becomes a new request, all else is
+    /// dropped, so that it never means commands.
+    mutating func pasteOutside(_ text: String) -> [Effect] {
+        let words = RequestWords.trimmed(text)
+        if RequestWords.isRequest(words), overlays.isEmpty {
+            if let reason = whyNot(.newRequest) { return refuse(reason) }
+            return [.composeRequest(words)]
+        }
+        let count = text.count == 1 ? "1 character" : "\(text.count) characters"
+        return refuse(
+            "The pasted text (\(count)) was dropped: a cURL command or a URL would open a new request, "
+                + "\(way(to: .filter)) opens the filter to paste into."
+        )
+    }
+
+    mutating func paste(_ text: String, into prompt: PromptState) -> [Effect] {
+        var prompt = prompt
+        let isLong = text.contains { $0.isNewline } || text.count > LineEditor.longest
+        // A command on several lines does not fit into a line unchanged.
+        if prompt.command == .newRequest, prompt.line.text.isEmpty, isLong, RequestWords.isRequest(text) {
+            overlays.removeLast()
+            return [.composeRequest(RequestWords.trimmed(text))]
+        }
+        prompt.line.insert(text)
+        prompt.forgetMistake()
+        replaceTop(by: .prompt(prompt))
+        return []
+    }
+}

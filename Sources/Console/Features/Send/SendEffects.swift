@@ -1,0 +1,327 @@
+import Files
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Sharing
+import Synchronization
+
+extension EffectRunner {
+    static let longestBody = 64 << 20
+
+    private func request(_ id: ExchangeID, _ reader: SessionReader) throws -> ComposedRequest {
+        let exchange = try reader.recorded(id)
+        let size = try reader.bodySize(of: id, side: .requestReceived) ?? 0
+        guard size <= Self.longestBody else {
+            throw ConsoleError("The request's body is longer than \(Self.longestBody >> 20) MiB; copy it as cURL.")
+        }
+        return try ComposedRequest(exchange, body: reader.body(of: id, side: .requestReceived, limit: Self.longestBody))
+    }
+
+    func openRequest(_ id: ExchangeID) {
+        onReader { [self] reader in
+            let area = TextArea(try request(id, reader).draft)
+            open(EditorState(purpose: .request(id), title: "Edit and send", area: area, remark: RequestWords.remark))
+        }
+    }
+
+    private func open(_ editor: EditorState) { inbox.answer { $0.open(editor) } }
+
+    /// Does something with the request from which a draft began; `nil` for a draft from nothing.
+    private func onOriginal(
+        of purpose: EditorState.Purpose,
+        _ body: @escaping @Sendable (ComposedRequest?) throws -> Void
+    ) {
+        switch purpose {
+        case .request(let id):
+            onReader { [self] reader in try body(try id.map { try self.request($0, reader) }) }
+        case .newRequest(let base):
+            start(on: passes) { [self] in
+                do {
+                    try body(base)
+                } catch {
+                    report(error)
+                }
+            }
+        case .rule, .hold: break
+        }
+    }
+
+    /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
+    func editDraft(_ editor: EditorState, _ words: String) {
+        onOriginal(of: editor.purpose) { [self] original in
+            let request = try ComposedRequest(draft: editor.area.text, original: original)
+            var editor = editor
+            editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
+            open(editor)
+        }
+    }
+
+    /// Sends a recorded request again, or a draft; a draft that is refused stays in its editor.
+    func send(_ draft: String?, _ purpose: EditorState.Purpose) {
+        onOriginal(of: purpose) { [self] original in
+            do {
+                let sender = try sender()
+                let request = try draft.map { try ComposedRequest(draft: $0, original: original) } ?? original
+                if draft != nil { inbox.answer { $0.take(answerTo: purpose, refusal: nil) } }
+                if let request { send(request, by: sender, of: purpose.origin) }
+            } catch {
+                let reason = "\(error)"
+                inbox.answer { $0.take(answerTo: purpose, refusal: reason) }
+            }
+        }
+    }
+
+    private func send(_ request: ComposedRequest, by sender: RequestSender, of id: ExchangeID? = nil) {
+        start { [self] in
+            let outcome = await sender.send(request)
+            if let failure = outcome.failure {
+                return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
+            }
+            if let made = await recorded(from: outcome.address) { inbox.answer { $0.take(sent: made, of: id) } }
+            let status = outcome.status.map { ", \($0)" } ?? ""
+            say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
+        }
+    }
+
+    func composeRequest(_ text: String) {
+        start(on: passes) { [self] in
+            do {
+                let request = try RequestWords.request(text)
+                let purpose = EditorState.Purpose.newRequest(request)
+                let remark = RequestWords.remark + RequestWords.omissions(text)
+                let area = TextArea(request.draft)
+                open(EditorState(purpose: purpose, title: "New request", area: area, remark: remark))
+            } catch {
+                refuse(.newRequest, "\(error)")
+            }
+        }
+    }
+
+    func sendEach(_ ids: [ExchangeID]) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader(passes) { [self] reader in
+            let sender: RequestSender
+            do {
+                sender = try self.sender()
+            } catch {
+                end(.repeating)
+                throw error
+            }
+            start { [self] in
+                var (statuses, problems, done) = ([Int: Int](), [String](), 0)
+                for id in ids where cancellations.load(ordering: .relaxed) == begun {
+                    do {
+                        let request = try self.request(id, reader)
+                        let outcome = await sender.send(request)
+                        if let failure = outcome.failure { throw ConsoleError("\(request.url): \(failure)") }
+                        statuses[outcome.status ?? 0, default: 0] += 1
+                    } catch {
+                        problems.append("\(id): \(error)")
+                    }
+                    done += 1
+                    let progress = Double(done) / Double(ids.count)
+                    tell(Job(id: .repeating, title: "sending again", progress: progress, startedAt: 0))
+                }
+                end(.repeating)
+                let counts = statuses.sorted { $0.key < $1.key }.map { "\($1) × \($0)" }.joined(separator: ", ")
+                let failed = problems.first.map { "; \(problems.count) failed, first \($0)" } ?? ""
+                let stopped = done < ids.count ? ", then stopped" : ""
+                let words = "Sent \(done) of \(ids.count) requests\(stopped): \(counts)\(failed)"
+                say(words, problems.isEmpty ? .info : .error)
+            }
+        }
+    }
+
+    /// The newest exchange that came from an address; waits up to two seconds until it is recorded.
+    private func recorded(from address: String?) async -> ExchangeID? {
+        guard let address, let sender = services?.sender else { return nil }
+        let connections = sender.connections
+        for _ in 0..<20 {
+            let newest = try? reader?.records(limit: 100, order: .newestFirst)
+            if let made = newest?.first(where: { $0.clientAddress == address && connections.contains($0) }) {
+                return made.id
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(100))
+            } catch {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader { [self] reader in
+            let sender: RequestSender
+            let request: ComposedRequest
+            do {
+                (sender, request) = (try self.sender(), try self.request(id, reader))
+            } catch {
+                end(.repeating)
+                throw error
+            }
+            start { [self] in
+                let outcome = await untilCancelled(since: begun) { [self] in
+                    await sender.run(request, plan) { progress in
+                        self.tell(Job(id: .repeating, title: RepeatText.brief(progress), startedAt: 0))
+                    }
+                }
+                end(.repeating)
+                guard let outcome else { return }
+                let isStopped = !outcome.isFinished
+                let title = isStopped ? "Stopped after \(outcome.done) of \(plan.times)" : "Sent \(plan.times) times"
+                let text = RepeatText.report(outcome, request)
+                report(title, text, topic: "repeat-and-compare")
+            }
+        }
+    }
+
+    private func sender() throws -> RequestSender {
+        guard let sender = services?.sender else {
+            let hint = "Start with --mode regular besides the others."
+            throw ConsoleError("Requests are sent through a forward proxy; none runs here. \(hint)")
+        }
+        return sender
+    }
+
+    private func untilCancelled<Value: Sendable>(
+        since begun: Int,
+        _ work: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await work() }
+            group.addTask { [self] in
+                while cancellations.load(ordering: .relaxed) == begun, !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            if let first { return first }
+            // The work reports how far it came before it was stopped.
+            return await group.next() ?? nil
+        }
+    }
+
+    func openHold(_ id: String) {
+        control { [self] control in
+            let hold = try await control.hold(id)
+            let title = "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)"
+            let remark = "ctrl-s executes it as it stands here; esc keeps it waiting."
+            let area = TextArea(hold.draft)
+            open(EditorState(purpose: .hold(id), title: title, area: area, remark: remark))
+        }
+    }
+
+    /// Executes a message as edited; a refusal is shown in the editor that is open for it.
+    func editHold(_ id: String, _ change: HoldChange) {
+        control { [self] control in
+            do {
+                _ = try await control.editHold(id, try change.edit())
+                inbox.answer { $0.take(answerTo: .hold(id), refusal: nil) }
+                say("Sent with your edits.")
+            } catch {
+                let reason = Self.words(error)
+                inbox.answer { $0.take(answerTo: .hold(id), refusal: reason) }
+            }
+        }
+    }
+
+    func decide(_ ids: [String], _ decision: HoldDecision) {
+        control { [self] control in
+            let count = try await control.decide(ids, decision).decided.count
+            let words =
+                switch decision {
+                case .execute: "executed"
+                case .cancel: "released unmodified"
+                case .abort: "aborted"
+                }
+            guard count > 0 else { throw ConsoleError("It does not wait any more.") }
+            say(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).")
+        }
+    }
+}
+
+enum RepeatText {
+    static func brief(_ progress: RepeatProgress) -> String {
+        "sent \(progress.done) of \(progress.total), p50 \(Measures.duration(progress.p50))"
+            + (progress.failures > 0 ? ", \(progress.failures) failed" : "")
+    }
+
+    static func report(_ progress: RepeatProgress, _ request: ComposedRequest) -> DetailDocument {
+        func line(_ label: String, _ value: String, _ role: Role = .text) -> DetailLine {
+            let name = label + String(repeating: " ", count: max(1, 12 - label.count))
+            return DetailLine([Span(name, .label), Span(value, role)])
+        }
+        var lines = [
+            line("request", "\(request.method) \(request.url)"), line("sent", "\(progress.done) of \(progress.total)"),
+            line("failed", "\(progress.failures)", progress.failures > 0 ? .failure : .success),
+        ]
+        if let failure = progress.firstFailure { lines.append(line("first", failure, .failure)) }
+        lines += progress.statuses.sorted { $0.key < $1.key }.map { status, count in
+            line("status \(status)", "\(count)", status >= 400 ? .clientError : .success)
+        }
+        lines += [("p50", progress.p50), ("p95", progress.p95), ("max", progress.max)].map { name, time in
+            line(name, Measures.duration(time))
+        }
+        return DetailDocument(lines: lines)
+    }
+}
+
+/// Requests that a user types or pastes: `[METHOD] URL`, or a cURL command.
+enum RequestWords {
+    static let remark = "Start line, headers, an empty line, the body. Content-Length follows from the body."
+
+    static func isRequest(_ text: String) -> Bool {
+        let word = text.prefix { !$0.isWhitespace }.lowercased()
+        if word == "curl" || word == "curl.exe" { return true }
+        let isURL = word.hasPrefix("http://") || word.hasPrefix("https://")
+        return isURL && !text.contains { $0.isWhitespace }
+    }
+
+    static func trimmed(_ text: String) -> String {
+        let tail = text.reversed().drop { $0.isWhitespace }.reversed()
+        return String(String(tail).drop { $0.isWhitespace })
+    }
+
+    /// Reads a request; an empty text is a template.
+    static func request(_ text: String) throws -> ComposedRequest {
+        if CurlCommandReader.isCommand(text) { return try curl(text) }
+        let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
+        guard words.count <= 2 else {
+            throw ConsoleError(
+                "'\(words[2].prefix(40))' is one word too many: a method and a URL, or a whole cURL command."
+            )
+        }
+        let method = words.count > 1 ? words[0].uppercased() : "GET"
+        let url = words.last ?? "http://localhost/"
+        // As with curl, a URL without a scheme is one of http.
+        let whole = url.contains("://") ? url : "http://\(url)"
+        let hasBody = ["POST", "PUT", "PATCH"].contains(method)
+        let fields = "Accept: */*\n" + (hasBody ? "Content-Type: application/json\n" : "")
+        return try ComposedRequest(draft: "\(method) \(whole) HTTP/1.1\n\(fields)\n", original: nil)
+    }
+
+    private static func curl(_ text: String) throws -> ComposedRequest {
+        let command = try CurlCommandReader.read(text)
+        let body = try command.body { path in
+            let expanded = HomeDirectory.expanding(path)
+            return try InputFile.contents(of: expanded, atMost: EffectRunner.longestBody)
+        }
+        return try ComposedRequest(
+            method: command.method,
+            url: command.url,
+            fields: command.fields.map { ($0.name, $0.value) },
+            body: ByteBuffer(bytes: body)
+        )
+    }
+
+    /// What of a cURL command was not taken over, in a sentence; empty for nothing.
+    static func omissions(_ text: String) -> String {
+        guard let remarks = try? CurlCommandReader.read(text).remarks, !remarks.isEmpty else { return "" }
+        return " Not taken over: \(remarks.joined(separator: "; "))."
+    }
+}

@@ -1,0 +1,252 @@
+import HTTPModel
+package import Recording
+import Runner
+
+extension CommandTable {
+    static let session = [
+        Row(.delete, "Delete the exchange, the marked, or a branch", ["d"], .ids, do: .with { $0.delete($1) })
+            .says(.counts).unless(\.noEditing),
+        Row(.clear, "Clear the list: delete all that it shows", ["Z"], do: .plain { $0.clearList() })
+            .says(.counts).unless(\.noClearing),
+        Row(.undo, "Undo the last change of rules, a deletion, a comment or a colour", ["u"], do: .plain { $0.undo() })
+            .at([.list, .detail, .panel]).unless(\.noUndo),
+        Row(.comment, "Comment the exchange, or the marked", [";"], .comment, do: .asking { $0.comment($1) })
+            .unless(\.noEditing),
+        Row(.colour, "Give the exchange a colour, or the marked", [","], .colour, do: .asking { $0.colour($1) })
+            .unless(\.noEditing),
+        Row(.record, "Record, or let pass unrecorded", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
+            .unless(\.noSteering),
+        Row(
+            .saveSession,
+            "Save the session under another name",
+            ["ctrl-w"],
+            .sessionFile,
+            do: .asking { $0.saveSession($1) }
+        ).unless(\.noSession),
+        Row(
+            .importSession,
+            "Import exchanges of another file into this session",
+            [],
+            .imported,
+            do: .asking { $0.importSession($1) }
+        ).unless(\.noImport),
+    ]
+}
+
+package enum EditRequest: Sendable, Hashable {
+    /// Deletes; of a branch, those that the query leaves.
+    case delete(Selection, ListQuery)
+    case clear(ListQuery)
+    case restore(SessionChange)
+    case note(Selection, ListQuery, ExchangeNote)
+}
+
+/// A change of the session that can be taken back.
+package struct SessionChange: Sendable, Hashable {
+    /// What takes it back: restores what was deleted, or gives exchanges the comments or colours that they had.
+    package var undo: [SessionEdit]
+    /// How many changes of rules were made before it.
+    package var rulesBefore: Int
+}
+
+extension ConsoleModel {
+    /// Why nothing of the session can be changed; `nil` where it can.
+    var noEditing: String? { noChange ?? (selection == nil && !isLinear ? nothingHere : nil) }
+    var noClearing: String? {
+        noChange ?? (list.total == 0 && list.progress == nil ? "The list is empty already." : nil)
+    }
+    var noSession: String? {
+        if case .recorded = source { return nil }
+        return proxy.session == nil ? "Nothing is recorded here." : nil
+    }
+
+    private var noChange: String? {
+        if case .recorded = source { return nil }
+        return noSteering ?? noSession
+    }
+
+    var noUndo: String? {
+        if lastChange != nil { return nil }
+        if case .recorded = source { return "Nothing to undo." }
+        return noSteering
+    }
+
+    /// The last change of the session, if no rules were changed since.
+    private var lastChange: SessionChange? {
+        changes.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil }
+    }
+
+    var selectionWords: String {
+        switch selection {
+        case .exchanges(let ids) where !marks.isEmpty && ids == marks:
+            "\(LinearSentence.count(ids.count, "marked exchange"))"
+                + (list.hiddenMarks > 0 ? " (\(list.hiddenMarks) hidden)" : "")
+        case .exchanges(let ids) where ids.count > 1: "\(ids.count) exchanges"
+        case .exchanges(let ids): ids.first.map { "exchange \($0)" } ?? "nothing"
+        case .branch(let node): node.url.map { "all below \($0)" } ?? "all"
+        case nil: "nothing"
+        }
+    }
+
+    mutating func delete(_ argument: String?) -> [Effect] {
+        guard let argument else {
+            return selection.map { [.edit(.delete($0, list.query))] } ?? refuseSelection(.delete)
+        }
+        guard let ids = ids(argument) else { return [] }
+        return [.edit(.delete(.exchanges(ids), list.query))]
+    }
+
+    mutating func clearList() -> [Effect] { [.edit(.clear(list.query))] }
+
+    mutating func undo() -> [Effect] {
+        guard let change = lastChange else {
+            return rules.past.isEmpty ? refuse("Nothing to undo.") : undoRules()
+        }
+        return [.edit(.restore(change))]
+    }
+
+    mutating func comment(_ text: String) -> [Effect] {
+        let (chosen, rest) = split(text)
+        guard let chosen else { return refuseSelection(.comment) }
+        guard rest.utf8.count <= ExchangeAnnotation.longestComment else {
+            return refuse("A comment has at most \(ExchangeAnnotation.longestComment) bytes.")
+        }
+        return [.edit(.note(chosen, list.query, .comment(rest.isEmpty ? nil : rest)))]
+    }
+
+    mutating func colour(_ text: String) -> [Effect] {
+        let (chosen, rest) = split(text)
+        let name = rest.lowercased()
+        let colour = ExchangeAnnotation.Colour(rawValue: name)
+        guard colour != nil || name == "none" else {
+            let names = ExchangeAnnotation.Colour.allCases.map(\.rawValue).joined(separator: ", ")
+            return refuse("There is no colour '\(rest.prefix(40))'. There are: \(names), none.")
+        }
+        guard let chosen else { return refuseSelection(.colour) }
+        return [.edit(.note(chosen, list.query, .colour(colour)))]
+    }
+
+    mutating func setRecording(_ word: String?) -> [Effect] {
+        [.setRecording(word.map { $0 == "on" } ?? !(proxy.recording?.isOn ?? true))]
+    }
+
+    mutating func saveSession(_ file: String) -> [Effect] {
+        guard let path = fileName(file) else { return [] }
+        guard !path.isEmpty else { return refuse("A copy needs the name of a file.") }
+        return [.saveSession(path: path, isForced: false)]
+    }
+
+    mutating func askToReplace(_ path: String) -> [Effect] {
+        confirm(
+            "\(path) is there already.",
+            [
+                .init("o", "overwrite it") { _ in [.saveSession(path: path, isForced: true)] },
+                .init("n", "leave it"),
+            ]
+        )
+    }
+
+    /// Takes in what came of an edit, and has the list filled again.
+    mutating func take(
+        _ result: SessionEditResult,
+        of request: EditRequest,
+        _ numbers: ExchangeNumbers,
+        undo: [SessionEdit]
+    ) -> [Effect] {
+        func count(_ number: Int) -> String { number == 1 ? "1 exchange" : "\(number) exchanges" }
+        func are(_ number: Int) -> String { number == 1 ? "is" : "are" }
+        switch request {
+        case .delete, .clear:
+            let stay = result.inFlight
+            let open =
+                stay > 0
+                ? "\(result.changed > 0 ? " " : "")\(stay) that \(are(stay)) in flight \(stay == 1 ? "stays" : "stay")."
+                : ""
+            guard result.changed > 0, let mark = result.mark else {
+                tell(open.isEmpty ? "There is nothing to delete." : open)
+                return []
+            }
+            changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
+            tell(
+                "\(count(result.changed)) deleted; \(way(to: .undo)) brings \(result.changed == 1 ? "it" : "them") back.\(open)"
+            )
+            list.sessionTotal = max(0, list.sessionTotal - result.changed)
+            selectNext(without: numbers)
+            marks.removeAll { numbers.contains($0.number) }
+            if let id = detail.id, numbers.contains(id.number) { closeDetail() }
+        case .restore(let change):
+            changes.removeAll { $0 == change }
+            guard case .restore? = change.undo.first else {
+                tell("\(count(result.changed)) \(are(result.changed)) as before.")
+                break
+            }
+            // Else it would count as traffic.
+            list.sessionTotal += result.changed
+            proxy.counted += result.changed
+            tell("\(count(result.changed)) \(are(result.changed)) back.")
+        case .note(_, _, .comment(let text)):
+            tell(
+                text == nil
+                    ? "The comment of \(count(result.changed)) is removed." : "\(count(result.changed)) commented."
+            )
+        case .note(_, _, .colour(let colour)):
+            let words =
+                colour.map { "\(are(result.changed)) \($0.rawValue)" }
+                ?? "\(result.changed == 1 ? "has" : "have") no colour"
+            tell("\(count(result.changed)) \(words).")
+        }
+        if case .note = request, result.changed > 0, !undo.isEmpty {
+            changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
+        }
+        return askAgain() + (detail.isOpen ? loadDetail() : [])
+    }
+
+    mutating func askAgain() -> [Effect] { ask(list.query) }
+
+    /// Selects the row below the cursor that stays; where there is none, the list finds the one above.
+    private mutating func selectNext(without numbers: ExchangeNumbers) {
+        guard let id = list.selectedID, numbers.contains(id.number) else { return }
+        let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
+        if let next = below.first(where: { !numbers.contains($0.number) }) { list.selectedID = next }
+    }
+
+    private mutating func closeDetail() {
+        if isDetailFocused { isDetailFocused = false }
+        (detail.isOpen, detail.id, detail.document) = (false, nil, nil)
+    }
+
+    // MARK: - Words
+
+    private mutating func refuseSelection(_ command: Command) -> [Effect] {
+        refuse("\(command.rawValue) needs the number of an exchange.")
+    }
+
+    private mutating func ids(_ text: String) -> [ExchangeID]? {
+        guard let numbers = ExchangeNumbers(text) else {
+            tell("'\(text.prefix(40))' is no list of exchanges; for example: 3 5-8", .error)
+            return nil
+        }
+        let count = numbers.ranges.reduce(0) { $0 &+ $1.count }
+        guard count <= 100_000 else {
+            tell("\(count) exchanges are too many to name; set a filter, and clear.", .error)
+            return nil
+        }
+        return numbers.ranges.flatMap { $0.map { ExchangeID($0) } }
+    }
+
+    /// On lines, numbers of exchanges may come first; on the screen everything is about the selection.
+    private func split(_ text: String) -> (Selection?, rest: String) {
+        guard isLinear else { return (selection, text) }
+        var words = text.split(separator: " ", omittingEmptySubsequences: false)[...]
+        var ranges: [ClosedRange<Int64>] = []
+        while let word = words.first, let numbers = ExchangeNumbers(word) {
+            ranges += numbers.ranges.map {
+                $0.clamped(to: $0.lowerBound...$0.lowerBound.addingReportingOverflow(99_999).partialValue)
+            }
+            words = words.dropFirst()
+        }
+        let rest = words.joined(separator: " ")
+        guard !ranges.isEmpty else { return (selection, rest) }
+        return (.exchanges(ExchangeNumbers(ranges: ranges).ranges.flatMap { $0.map { ExchangeID($0) } }), rest)
+    }
+}

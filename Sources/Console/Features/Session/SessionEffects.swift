@@ -1,0 +1,156 @@
+import Dispatch
+import Files
+import HTTPModel
+import Recording
+import Runner
+import Sharing
+import Synchronization
+
+extension EffectRunner {
+    func edit(_ request: EditRequest) {
+        guard let edits = services?.edits ?? services?.control else {
+            let way = "save-session FILE saves it as a session, which can be changed."
+            return report(ConsoleError("An archive is only read; \(way)"))
+        }
+        onReader(passes) { [self] reader in
+            let (changes, numbers) = try Self.edits(for: request, reader)
+            var undo: [SessionEdit] = []
+            if case .note(_, _, let note) = request { undo = try reader.undo(of: note, on: numbers) }
+            start { [self, undo] in
+                do {
+                    var result = SessionEditResult()
+                    for change in changes {
+                        let part = try await edits.edit(change)
+                        result.changed += part.changed
+                        result.inFlight += part.inFlight
+                        result.mark = part.mark ?? result.mark
+                    }
+                    inbox.answer { [result] in $0.take(result, of: request, numbers, undo: undo) }
+                } catch {
+                    report(error)
+                }
+            }
+        }
+    }
+
+    private static func edits(
+        for request: EditRequest,
+        _ reader: SessionReader
+    ) throws -> ([SessionEdit], ExchangeNumbers) {
+        switch request {
+        case .delete(let selection, let query):
+            let numbers = try reader.edited(selection, query)
+            return ([.delete(numbers)], numbers)
+        case .clear(let query):
+            let numbers = try reader.edited(query)
+            return ([.delete(numbers)], numbers)
+        case .restore(let change): return (change.undo, ExchangeNumbers([]))
+        case .note(let selection, let query, let note):
+            let numbers = try reader.edited(selection, query)
+            return ([.annotate(numbers, note)], numbers)
+        }
+    }
+
+    func saveSession(to path: String, isForced: Bool) {
+        onReader(passes) { [self] reader in
+            do {
+                if let archive = services?.archive {
+                    try OutputPlace.check(HomeDirectory.expanding(path), reading: archive, calling: "the archive")
+                }
+                try SessionCopy.write(session: reader.path, to: HomeDirectory.expanding(path), overwrites: isForced)
+            } catch let error as SessionError where error.code == .exists {
+                return inbox.answer { $0.askToReplace(path) }
+            }
+            let isRecorded = services?.control != nil
+            say("\(isRecorded ? "A copy of the session as it is now" : "A copy of the session") is in \(path).")
+        }
+    }
+
+    func importSession(_ path: String) {
+        guard let imports = services?.imports else {
+            let way = "save-session FILE makes a session of it, which can grow."
+            return refuse(.importSession, "Nothing can be added to an archive; \(way)")
+        }
+        let begun = cancellations.load(ordering: .relaxed)
+        let said = Atomic(-1)
+        let progress: @Sendable (Double) -> Bool = { [self] part in
+            let percent = Int(part * 100)
+            if said.exchange(percent, ordering: .relaxed) != percent {
+                tell(Job(id: .importing, title: "importing", progress: part, startedAt: 0))
+            }
+            return cancellations.load(ordering: .relaxed) == begun
+        }
+        start { [self] in
+            await withTaskCancellationHandler {
+                do {
+                    let outcome = try await imports.importExchanges(
+                        of: HomeDirectory.expanding(path),
+                        progress: progress
+                    )
+                    end(.importing)
+                    say(Self.words(outcome, of: path), outcome.problem == nil ? .info : .error)
+                } catch {
+                    end(.importing)
+                    refuse(.importSession, "\(error)")
+                }
+            } onCancel: {
+                // The console ends.
+                cancellations.add(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    static func words(_ outcome: ImportOutcome, of path: String) -> String {
+        let count = outcome.count
+        var words = [
+            count == 0
+                ? "Nothing came of \(path)"
+                : "\(count) \(count == 1 ? "exchange" : "exchanges") of \(path) came in"
+        ]
+        if let first = outcome.first { words[0] += count == 1 ? " as \(first)" : " from \(first) on" }
+        if outcome.isStopped { words[0] = "Stopped: \(words[0])" }
+        words[0] += "."
+        if outcome.unfinished > 0 { words.append("\(outcome.unfinished) still in flight there left out.") }
+        if !outcome.losses.isEmpty { words.append("Left out: \(outcome.losses.joined(separator: "; ")).") }
+        if count > 0 { words.append("Filter is:imported shows what was imported.") }
+        if let problem = outcome.problem { words.append("The rest could not be read: \(problem)") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension SessionReader {
+    func undo(of note: ExchangeNote, on numbers: ExchangeNumbers) throws -> [SessionEdit] {
+        // Of more exchanges nothing is kept.
+        let mostKept = 10_000
+        guard numbers.ranges.allSatisfy({ $0.upperBound &- $0.lowerBound < mostKept }),
+            numbers.ranges.reduce(0, { $0 + $1.count }) <= mostKept
+        else { return [] }
+        var before: [ExchangeNote: [Int64]] = [:]
+        let rows = ExchangeRows.numbers(numbers.ranges.flatMap { Array($0) })
+        for record in try records(of: rows, matching: .everything) {
+            let annotation = record.extras.annotation
+            let old: ExchangeNote =
+                switch note {
+                case .comment: .comment(annotation.comment)
+                case .colour: .colour(annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) })
+                }
+            before[old, default: []].append(record.id.number)
+        }
+        return before.map { .annotate(ExchangeNumbers($0.value), $0.key) }
+    }
+
+    fileprivate func edited(_ selection: Selection, _ query: ListQuery) throws -> ExchangeNumbers {
+        switch selection {
+        case .exchanges(let ids): ExchangeNumbers(ids.map(\.number))
+        case .branch(let node): try edited(query.below(node))
+        }
+    }
+
+    /// The numbers of all exchanges that a query leaves; of a whole session as a range, however many they are.
+    fileprivate func edited(_ query: ListQuery) throws -> ExchangeNumbers {
+        guard query.only == nil, query.wholeFilter.matchesEverything else {
+            return ExchangeNumbers(try numbers(matching: query))
+        }
+        return ExchangeNumbers(ranges: try bounds().map { [$0] } ?? [])
+    }
+}

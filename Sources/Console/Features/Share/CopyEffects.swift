@@ -1,0 +1,291 @@
+import Content
+import Files
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+import Recording
+import Runner
+import Sharing
+import Synchronization
+
+extension EffectRunner {
+    func copy(_ request: CopyRequest, isMasked: Bool) {
+        if case .shown(let text, let name, let ids) = request, ids.isEmpty, !isMasked {
+            return start(on: passes) { [self] in
+                do { try hand(over: text, name) } catch { report(error) }
+            }
+        }
+        onReader { [self] reader in
+            let exchanges: [RecordedExchange]
+            if case .shown = request {
+                exchanges = try request.ids.compactMap { try reader.exchange($0) }
+            } else {
+                exchanges = try request.ids.map { try reader.recorded($0) }
+            }
+            guard !isMasked else { return try copyMasked(request, exchanges, reader) }
+            let files = CopiedBodies()
+            let text: String
+            var masked: (MaskedSource) throws -> CopyText
+            switch request {
+            case .whole(let form, _):
+                text = try CopyText(form, exchanges, reader, files).text
+                masked = { try CopyText(form, exchanges, $0, NamedBodies()) }
+            case .part(let form, let name, let id, let options):
+                let part = try CopyPart.text(form, name, try reader.recorded(id), source: reader, options)
+                text = part
+                masked = { CopyText(shown: $0.masked(shown: part), $0) }
+            case .shown(let shown, _, _):
+                text = shown
+                masked = { CopyText(shown: $0.masked(shown: shown), $0) }
+            }
+            let secrets = countSecrets(exchanges, reader, masked)
+            try hand(over: text, request.noun, files.note, secrets: secrets)
+        }
+    }
+
+    private func copyMasked(
+        _ request: CopyRequest,
+        _ exchanges: [RecordedExchange],
+        _ reader: SessionReader
+    ) throws {
+        let masked = try maskedSource(exchanges, reader) { masked in
+            for exchange in exchanges { try masked.collectAll(exchange) }
+            if case .shown(let text, _, _) = request { masked.collect(shown: text) }
+        }
+        let files = CopiedBodies(areMasked: true)
+        let copy: CopyText
+        switch request {
+        case .whole(let form, _): copy = try CopyText(form, exchanges, masked, files)
+        case .part(let form, let name, let id, let options):
+            let exchange = masked.masked(try reader.recorded(id))
+            let text = try CopyPart.text(form, name, exchange, source: masked, options)
+            // A value stands alone here, without the name by which it is a secret.
+            copy = CopyText(shown: form == .page ? text : masked.masked(shown: text), masked)
+        case .shown(let text, _, _): copy = CopyText(shown: masked.masked(shown: text), masked)
+        }
+        let note = copy.secretCount == 1 ? ", 1 secret masked" : ", \(copy.secretCount) secrets masked"
+        try hand(over: copy.text, request.noun, note + files.note)
+    }
+
+    /// How many secrets a copy of these exchanges holds; none where the masked copy cannot be made.
+    private func countSecrets(
+        _ exchanges: [RecordedExchange],
+        _ reader: SessionReader,
+        _ copy: (MaskedSource) throws -> CopyText
+    ) -> Int {
+        do {
+            let masked = try maskedSource(exchanges, reader) { masked in
+                for exchange in exchanges { try masked.collectForNotice(exchange) }
+            }
+            return try copy(masked).secretCount
+        } catch {
+            return 0
+        }
+    }
+
+    /// The session without the secrets of exchanges that are copied, also those that exchanges shortly before show: a copy is
+    /// there at once.
+    private func maskedSource(
+        _ exchanges: [RecordedExchange],
+        _ reader: SessionReader,
+        _ collect: (MaskedSource) throws -> Void
+    ) throws -> MaskedSource {
+        let numbers = exchanges.map(\.record.id.number)
+        return try SessionMask.source(reader, numbers, maskRules(reader), others: .near, collect)
+    }
+
+    /// Puts a text on the clipboard and says where it is; a script on lines gets the text itself.
+    private func hand(over text: String, _ noun: String, _ note: String = "", secrets: Int = 0) throws {
+        guard !text.isEmpty else { throw ConsoleError("\(noun): there is nothing to copy.") }
+        if isLinear, isatty(STDOUT_FILENO) == 0 { return tellCopied("", secrets, text) }
+        switch try SystemClipboard.copy(text) {
+        case .tool(let name): tellCopied("\(noun) copied with \(name)\(note).", secrets)
+        case .terminal:
+            // Without a screen there is no terminal clipboard either.
+            tellCopied(isLinear ? "" : "\(noun) handed to the terminal's clipboard\(note).", secrets, text)
+        case .file(let path, let reason): tellCopied("\(noun) is in \(path), as \(reason)\(note).", secrets)
+        }
+    }
+
+    private func tellCopied(_ words: String, _ secrets: Int, _ text: String? = nil) {
+        if let text { inbox.answer { _ in [.terminal(.copy(text))] } }
+        inbox.answer { $0.tellCopied(words, secrets) }
+    }
+}
+
+/// A text for the clipboard, and how many secrets are masked in it.
+struct CopyText {
+    /// The longest text for a clipboard, in bytes.
+    private static let longest = 8 << 20
+
+    let text: String
+    let secretCount: Int
+
+    /// One exchange after the other; without their secrets where the source is a masked one.
+    init(
+        _ form: CopyForm,
+        _ exchanges: [RecordedExchange],
+        _ source: any ExchangeSource,
+        _ files: any BodyFiles
+    ) throws {
+        let masked = source as? MaskedSource
+        masked?.mask.book.isForPrograms = form.isProgram
+        var needed: [Placeholder] = []
+        var isBodyMasked = false
+        let texts = try exchanges.map { recorded in
+            let exchange = masked?.masked(recorded) ?? recorded
+            let text = try CopyText.text(form, exchange, source, files) { more in
+                for placeholder in more where !needed.contains(placeholder) { needed.append(placeholder) }
+            }
+            let parts = masked?.maskedParts(of: exchange.record) ?? []
+            isBodyMasked = isBodyMasked || parts.contains { $0.hasSuffix(" body") }
+            return text
+        }
+        let joined = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
+        let guards = masked.map { form.isCommand ? CopyForm.guards(needed, $0) : "" } ?? ""
+        text = guards + joined
+        let seen = masked.map { $0.mask.book.placeholders(in: Array(joined.utf8)).map(\.placeholder) } ?? []
+        // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
+        secretCount = max(Set((needed + seen).map(\.ofSecret)).count, isBodyMasked ? 1 : 0)
+    }
+
+    init(shown text: String, _ masked: MaskedSource) {
+        self.text = text
+        secretCount = Set(masked.mask.book.placeholders(in: Array(text.utf8)).map(\.placeholder)).count
+    }
+
+    private static func text(
+        _ form: CopyForm,
+        _ exchange: RecordedExchange,
+        _ reader: any ExchangeSource,
+        _ files: any BodyFiles,
+        needed: ([Placeholder]) -> Void
+    ) throws -> String {
+        if let text = try form.text(exchange, source: reader, files: files, needed: needed) { return text }
+        switch form {
+        case .response: return try body(exchange, .responseReceived, reader, isRaw: false)
+        case .request: return try body(exchange, .requestReceived, reader, isRaw: false)
+        default:
+            let heads = exchange.messages
+            let request = try text(heads.requestHead) + body(exchange, .requestReceived, reader, isRaw: true)
+            let response = try text(heads.responseHead) + body(exchange, .responseReceived, reader, isRaw: true)
+            return request + "\n" + response
+        }
+    }
+
+    private static func text(_ head: ByteBuffer?) -> String { head.map { String(buffer: $0) } ?? "" }
+
+    private static func body(
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        _ reader: any ExchangeSource,
+        isRaw: Bool
+    ) throws -> String {
+        var bytes = ByteBuffer()
+        _ = try BodyExport.write(exchange, side: side, from: reader, raw: isRaw) { piece in
+            guard bytes.readableBytes + piece.readableBytes <= longest else {
+                throw ConsoleError("The body is too long to be copied; the command save-body writes it to a file.")
+            }
+            bytes.writeImmutableBuffer(piece)
+        }
+        guard TextDecoder.isText(bytes) || bytes.readableBytes == 0 else {
+            throw ConsoleError("The body is no text; the command save-body writes it to a file.")
+        }
+        return String(buffer: bytes)
+    }
+}
+
+/// The bodies that commands on the clipboard read from files, in a folder that only the user can read.
+final class CopiedBodies: BodyFiles {
+    private let directory: BodyDirectory
+    private let paths = Mutex<[String]>([])
+
+    init(areMasked: Bool = false) {
+        let name = "sluice-copy-\(getuid())-\(areMasked ? "masked-" : "")bodies"
+        directory = BodyDirectory(path: NSTemporaryDirectory() + name)
+    }
+
+    func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
+        let path = try directory.write(name, contents: contents)
+        try directory.finish()
+        paths.withLock { $0.append(path) }
+        return path
+    }
+
+    var note: String {
+        let paths = paths.withLock { $0 }
+        guard let first = paths.first else { return "" }
+        return paths.count == 1
+            ? "; it reads its body from \(first)" : "; they read \(paths.count) bodies beside \(first)"
+    }
+}
+
+/// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
+enum SystemClipboard {
+    enum Way: Sendable, Equatable {
+        case tool(String)
+        case terminal
+        /// With the reason.
+        case file(String, String)
+    }
+
+    /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
+    static let longestForTerminal = 74_994 * 3 / 4
+
+    static func copy(
+        _ text: String,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> Way {
+        let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
+        if !isRemote {
+            for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
+        }
+        // By default tmux drops the sequence of OSC 52 that a program writes, and with -w it writes its own.
+        if environment["TMUX"] != nil, run(["tmux", "load-buffer", "-w", "-"], text, environment) {
+            return .tool("tmux")
+        }
+        if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
+        let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
+        try ExportFile.write(text, to: path)
+        let limit = Measures.size(Int64(longestForTerminal))
+        let isLong = text.utf8.count > longestForTerminal
+        let size = Measures.size(Int64(text.utf8.count))
+        return .file(
+            path,
+            isLong ? "\(size) are more than the \(limit) that a terminal takes" : "no clipboard is at hand"
+        )
+    }
+
+    private static func tools(_ environment: [String: String]) -> [[String]] {
+        #if os(macOS)
+        return [["pbcopy"]]
+        #else
+        let wayland = [["wl-copy"]]
+        let x11 = [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
+        return (environment["WAYLAND_DISPLAY"] == nil ? [] : wayland) + (environment["DISPLAY"] == nil ? [] : x11)
+        #endif
+    }
+
+    private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
+        let paths = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(command[0])" }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return false }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = Array(command.dropFirst())
+        process.environment = environment
+        let input = Pipe()
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+            try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try input.fileHandleForWriting.close()
+        } catch {
+            return false
+        }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

@@ -1,0 +1,210 @@
+package import HTTPModel
+import Rules
+package import Runner
+import Sharing
+import Terminal
+import Tools
+
+extension CommandTable {
+    static let share = [
+        Row(.copy, "Copy what is selected or open", ["c"], .copyForm, do: .asking { $0.copy($1) })
+            .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
+        Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
+            .unless(\.noCopy),
+        Row(.copyMasked, "Copy the last copy again, its secrets masked", ["Q"], do: .plain { $0.copyMasked() })
+            .at([.list, .detail, .report]).unless(\.noCopied),
+        Row(.decode, "Show what values may mean: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
+            .at([.detail]).says(.detail).unless(\.noDetail),
+        Row(
+            .descriptor,
+            "Name gRPC fields by a descriptor file",
+            [],
+            .descriptorFile,
+            do: .asking { $0.loadDescriptor($1) }
+        ),
+        Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { $0.saveBody($1) })
+            .unless(\.noRecord),
+        Row(
+            .openBody,
+            "Open the body in the pager or the system's viewer",
+            ["|"],
+            .id,
+            do: .with { $0.openBody($1) }
+        ).unless(\.noRecord),
+        Row(.export, "Export the selected, the marked, or all shown", ["E"], .export, do: .asking { $0.export($1) })
+            .unless(\.noList),
+    ]
+}
+
+enum ExportScope: String, CaseIterable {
+    case selected, marked, shown
+}
+
+package struct ExportRequest: Sendable, Hashable {
+    package var format: ExportFormat
+    package var path: String
+    /// `nil` for those that the query leaves.
+    package var ids: [ExchangeID]?
+    /// For where no exchanges are named.
+    package var query: ListQuery
+    package var isForced = false
+    /// Whether secrets stay as they were recorded.
+    package var keepsSecrets = false
+}
+
+extension ConsoleModel {
+    mutating func loadDescriptor(_ words: String) -> [Effect] {
+        guard let path = fileName(words) else { return [] }
+        return [.loadDescriptor(path: path)] + loadDetail()
+    }
+
+    /// Saves a body; on lines, the number of the exchange may come before the file.
+    mutating func saveBody(_ words: String) -> [Effect] {
+        let (first, rest) = words.firstWord
+        let file = isLinear && first.drop { $0 == "#" }.allSatisfy(\.isNumber) ? rest : nil
+        guard let path = fileName(file ?? words) else { return [] }
+        return on(file == nil ? nil : first) { .saveBody($0, path: path) }
+    }
+
+    /// Opens a body in another program: the one of the page that is open, else the response's, else the request's.
+    mutating func openBody(_ argument: String?) -> [Effect] {
+        let page = detail.isOpen && isDetailFocused && argument == nil ? detail.options.page : .overview
+        let isSent = detail.options.version == .sent
+        guard let id = selected(argument) else { return [] }
+        let record = list.rows.values.first { $0.id == id }
+        let hasResponse = record.map { $0.sizes.responseBody > 0 || $0.sizes.requestBody == 0 } ?? true
+        let isRequest = page == .request || page != .response && !hasResponse
+        let changed = record?.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged) ?? false
+        if isRequest { return [.openBody(id, isSent && changed ? .requestSent : .requestReceived)] }
+        return [.openBody(id, isSent && changed ? .responseSent : .responseReceived)]
+    }
+
+    var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
+
+    /// A file's name, on lines one word as in a shell; `nil` where it was refused.
+    mutating func fileName(_ text: String) -> String? {
+        guard isLinear else { return text }
+        do {
+            let words = try HoldWords.words(text)
+            if words.count == 1, !words[0].isEmpty { return words[0] }
+            tell("A file's name is one word; one with spaces stands in quotes.", .error)
+        } catch {
+            tell("\(error)", .error)
+        }
+        return nil
+    }
+
+    var exportChoices: [PickerState.Item] {
+        exportScopes.flatMap { scope, words in
+            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
+        }
+    }
+
+    private var exportScopes: [(scope: ExportScope, words: String)] {
+        var scopes: [(ExportScope, String)] = []
+        if !marks.isEmpty { scopes.append((.marked, "the \(marks.count) marked")) }
+        if let id = selectedID { scopes.append((.selected, "the selected exchange, \(id)")) }
+        if let branch = selectedBranch, let row = structure.selectedRow {
+            scopes.append((.selected, "the \(row.child.count) of \(branch.url.map { "\($0)" } ?? row.child.name)"))
+        }
+        scopes.append((.shown, "all \(list.total) shown"))
+        return scopes
+    }
+
+    /// Exports; the words are a form, perhaps what is exported, and a file.
+    ///
+    /// Without a word for it, it is the marked ones, else all that are shown.
+    mutating func export(_ words: String) -> [Effect] {
+        let (word, others) = words.firstWord
+        guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
+        var file = others
+        var scope: ExportScope?
+        if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first == "all" ? "shown" : first) {
+            // On lines a file may have such a name.
+            if rest != nil || !isLinear { (scope, file) = (named, rest) }
+        }
+        let keepsSecrets = file.map { $0.firstWord.word == "secrets" && $0.firstWord.rest != nil } ?? false
+        if keepsSecrets { file = file?.firstWord.rest }
+        guard let file else {
+            let line = LineEditor("sluice.\(format.fileExtension)", isSuggestion: true)
+            let title = "File for the \(format.title), masked; type 'secrets FILE' to include secrets"
+            let prefix = [format.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
+            return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
+        }
+        guard let path = fileName(file) else { return [] }
+        var request = ExportRequest(format: format, path: path, ids: nil, query: list.query, keepsSecrets: keepsSecrets)
+        switch scope ?? (marks.isEmpty ? .shown : .marked) {
+        case .shown: break
+        case .marked:
+            guard !marks.isEmpty else { return refuse("Nothing is marked; \(way(to: .mark)) marks.") }
+            request.ids = marks
+        case .selected:
+            if let branch = selectedBranch {
+                request.query = list.query.below(branch)
+            } else {
+                guard let id = selectedID else { return refuse(nothingHere) }
+                request.ids = [id]
+            }
+        }
+        return export(request)
+    }
+
+    mutating func export(_ request: ExportRequest) -> [Effect] {
+        start(Job(id: .export, title: "exporting", startedAt: now))
+        return [.export(request)]
+    }
+
+    mutating func askToOverwrite(_ request: ExportRequest) -> [Effect] {
+        end(.export)
+        var forced = request
+        forced.isForced = true
+        return confirm(
+            "\(request.path) is there already.",
+            [.init("o", "overwrite it") { [forced] in $0.export(forced) }, .init("n", "leave it")]
+        )
+    }
+
+    /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
+    /// number. Two numbers name both.
+    mutating func compare(_ argument: String?) -> [Effect] {
+        let width = max(20, size.width - 6)
+        let words = argument?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        guard words.count < 2 else { return compare(words, width: width) }
+        guard let named = selected(words.first), let current = selectedID else { return [] }
+        let marked = marks.last { $0 != named }
+        if isLinear, argument != nil, let marked { return [.compare(marked, named, width: width)] }
+        guard let other = argument == nil ? marked : named, other != current else {
+            let both = isLinear ? " Or name two: compare 1 2" : ""
+            return refuse("Mark the exchange to compare with first: \(way(to: .mark)) marks it.\(both)")
+        }
+        return [.compare(other, current, width: width)]
+    }
+
+    private mutating func compare(_ words: [String], width: Int) -> [Effect] {
+        guard words.count == 2 else { return refuse("compare takes one number or two, for example: compare 1 2") }
+        guard let first = number(words[0]), let second = number(words[1]) else { return [] }
+        guard first != second else { return refuse("\(first) cannot be compared with itself: name two.") }
+        return [.compare(first, second, width: width)]
+    }
+
+    /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.
+    mutating func repeatMany(_ words: String) -> [Effect] {
+        guard let id = selectedID else { return [] }
+        do {
+            let plan = try RepeatPlan(words)
+            let host = selectedHost ?? "the exchange's host"
+            guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
+            return confirm(
+                "Send \(plan.times) requests to \(host), which is not this machine?",
+                [.init("y", "send them", takesCare: true) { $0.repeatMany(plan, of: id) }, .init("n", "do not")]
+            )
+        } catch {
+            return refuse("\(error)")
+        }
+    }
+
+    mutating func repeatMany(_ plan: RepeatPlan, of id: ExchangeID) -> [Effect] {
+        start(Job(id: .repeating, title: "sending \(plan.times) requests", progress: 0, startedAt: now))
+        return [.repeating(id, plan)]
+    }
+}

@@ -1,0 +1,205 @@
+import Content
+import Files
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+import Recording
+import Rules
+import Runner
+import Sharing
+import Synchronization
+import Tools
+
+extension EffectRunner {
+    func export(_ request: ExportRequest) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader(passes) { [self] reader in
+            defer { end(.export) }
+            try requireOther(request.path)
+            if !request.isForced, OutputFile.isThere(HomeDirectory.expanding(request.path)) {
+                return inbox.answer { $0.askToOverwrite(request) }
+            }
+            let check = { [self] in
+                if cancellations.load(ordering: .relaxed) != begun { throw ExportStopped(path: request.path) }
+            }
+            let file = try ExportFile.open(request.path)
+            let ids =
+                try request.ids
+                ?? reader.numbers(matching: request.query) {
+                    cancellations.load(ordering: .relaxed) != begun
+                }.map { ExchangeID($0) }
+            // A masked export reads for secrets first, and makes the commands of cURL twice.
+            let passes = request.keepsSecrets ? 1 : request.format.isScript ? 3 : 2
+            var done = 0
+            var isAtOthers = false
+            func tell(_ title: String, _ progress: Double) {
+                self.tell(Job(id: .export, title: title, progress: progress, startedAt: 0))
+            }
+            let bounds = try reader.bounds() ?? 1...1
+            let pipeline = ExportPipeline(
+                reader,
+                isWhole: request.ids == nil && request.query.leavesAll,
+                onOthers: { isAtOthers = true },
+                onNumbers: { tell("finding secrets in other exchanges", bounds.part(upTo: $0.last ?? 0)) },
+                onProgress: { count in
+                    try check()
+                    guard count > 0, !isAtOthers else { return }
+                    done += count
+                    tell("exporting", Double(done) / Double(max(1, ids.count * passes)))
+                },
+                numbers: { body in
+                    isAtOthers = false
+                    try body(ids.map(\.number))
+                }
+            )
+            try check()
+            let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
+            var destination = ExportDestination(file, path: HomeDirectory.expanding(request.path))
+            destination.onPacking = { _ in try check() }
+            var export = request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
+            let count = try SessionMask.write(&export, masked, pipeline)
+            try check()
+            try file.finish()
+            tellExported(request, count, file.count, masked, export.remark)
+        }
+    }
+
+    private func tellExported(
+        _ request: ExportRequest,
+        _ count: Int,
+        _ size: Int,
+        _ masked: MaskedSource?,
+        _ remark: String?
+    ) {
+        let verb = count == 1 ? "exchange is" : "exchanges are"
+        let secrets = request.keepsSecrets ? ", with \(count == 1 ? "its" : "their") secrets" : ""
+        var words = "\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."
+        if let masked {
+            if let summary = SessionMask.summary(masked, keeping: "'secrets' before the file keeps them.") {
+                words += " \(summary)"
+            }
+            let suspicions = SessionMask.suspicions(masked)
+            // All of them are among the messages; the sentence is what the status line has.
+            if !suspicions.isEmpty { say(suspicions.joined(separator: "\n")) }
+            if let suspicion = SessionMask.suspicion(masked) {
+                words += " \(suspicion): the message before names them."
+            }
+        }
+        if let remark { words += " \(remark)." }
+        say(words)
+    }
+
+    /// What the rules in force say of masking; where there are none, those of the session that is shown.
+    func maskRules(_ reader: SessionReader) throws -> MaskRules {
+        let sources = rulesInForce.withLock { $0 }
+        return try sources.isEmpty ? SessionMask.rules(of: reader) : SessionMask.rules(in: sources)
+    }
+
+    func explain(_ id: ExchangeID) {
+        guard let session = services?.session else { return }
+        onReader { [self] _ in
+            let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: true)
+            report("Why: exchange \(id)", DetailDocument(text), topic: "why")
+        }
+    }
+
+    func loadDescriptor(_ path: String) {
+        onReader { [self] _ in
+            let set = try DescriptorFile.read([HomeDirectory.expanding(path)])
+            descriptors.withLock { $0.set = set }
+            say("Messages of gRPC have the names of \(path).")
+        }
+    }
+
+    func loadDescriptors(of texts: [ProfileSource]) {
+        guard let paths = try? RuleProfile(sources: texts, tools: .standard).protobuf else { return }
+        let isKnown = descriptors.withLock { known in
+            defer { known.paths = paths }
+            return known.paths == paths
+        }
+        guard !isKnown, !paths.isEmpty else { return }
+        start(on: passes) { [self] in
+            do {
+                let set = try DescriptorFile.read(paths)
+                descriptors.withLock { $0.set = set }
+            } catch {
+                say("\(error)", .error)
+            }
+        }
+    }
+
+    /// Opens a file that the user named, but none of those that are shown or recorded.
+    func output(_ path: String) throws -> OutputFile {
+        try requireOther(path)
+        return try ExportFile.open(path)
+    }
+
+    func requireOther(_ path: String) throws {
+        let path = HomeDirectory.expanding(path)
+        for services in [services, behind.withLock({ $0?.services })] {
+            if let session = services?.session { try OutputPlace.check(path, reading: session) }
+            if let archive = services?.archive { try OutputPlace.check(path, reading: archive) }
+        }
+    }
+
+    func saveBody(_ id: ExchangeID, _ path: String) {
+        // A long body must not delay pages.
+        onReader(passes) { [self] reader in
+            let exchange = try reader.recorded(id)
+            let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
+            let side: BodySide = hasResponse ? .responseReceived : .requestReceived
+            // The name that is proposed has the folders of the URL, as map-local looks for them.
+            let place = HomeDirectory.expanding(path)
+            let folder = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+            if !folder.isEmpty {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            let file = try output(path)
+            let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
+            try file.finish()
+            let name = hasResponse ? "response" : "request"
+            let note = problem.map { "; it could not be decoded to its end: \($0)" } ?? ""
+            say("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).")
+        }
+    }
+}
+
+private struct ExportStopped: Error, CustomStringConvertible {
+    let path: String
+    var description: String { "The export was stopped; \(path) is not written." }
+}
+
+extension SessionReader {
+    /// The numbers of all exchanges that a query leaves, lowest first.
+    func numbers(matching query: ListQuery, until isStopped: () -> Bool = { false }) throws -> [Int64] {
+        guard let range = try bounds() else { return [] }
+        var found: [Int64] = []
+        let filter = query.wholeFilter
+        if let only = query.only { return try numbers(of: .numbers(only), matching: filter) }
+        try forEachBlock(of: range, for: filter) { block in
+            found += try numbers(of: .range(block), matching: filter)
+            return !isStopped()
+        }
+        return found
+    }
+}
+
+enum ExportFile {
+    static func write(_ text: String, to path: String) throws {
+        let file = try open(path)
+        try file.write(ByteBuffer(string: text))
+        try file.finish()
+    }
+
+    /// Opens the file, readable only by the user, as it may hold secrets.
+    static func open(_ path: String) throws -> OutputFile {
+        guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
+            throw ConsoleError("A file's name is needed.")
+        }
+        guard path != "-", !path.hasPrefix("--") else {
+            throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
+        }
+        return try OutputFile(HomeDirectory.expanding(path), isSecret: true, waits: false)
+    }
+}

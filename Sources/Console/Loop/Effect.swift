@@ -1,0 +1,130 @@
+package import HTTPModel
+package import Rules
+package import Runner
+package import Sharing
+package import Terminal
+
+/// Work outside of the model: plain data, performed by ``EffectRunner``.
+package enum Effect: Sendable {
+    // The session.
+    case setQuery(ListQuery, generation: Int)
+    case load(Range<Int>, generation: Int)
+    case locate(ExchangeID, generation: Int)
+    case find(JumpKind, from: Int, forward: Bool, generation: Int)
+    case structure(StructureNode, generation: Int)
+    case statistics(StatisticsScope?, generation: Int)
+    /// Statistics as a text; of exchanges by their numbers, `nil` for all that the filter leaves.
+    case statisticsReport(filter: Filter, numbers: [Int64]?, title: String, width: Int)
+    case exchanges(at: StructureNode, generation: Int)
+    /// Reads what to mark: all of the list, or of it what is below a place.
+    case numbers(below: StructureNode?, most: Int, generation: Int)
+    case countHidden([ExchangeID], generation: Int)
+    case cancelJobs
+    // One exchange, or two.
+    case detail(ExchangeID, DetailOptions, generation: Int)
+    case compare(ExchangeID, ExchangeID, width: Int)
+    case why(ExchangeID)
+    case copy(CopyRequest, isMasked: Bool = false)
+    case loadDescriptor(path: String)
+    case saveBody(ExchangeID, path: String)
+    case export(ExportRequest)
+    // The session itself.
+    case edit(EditRequest)
+    case setRecording(Bool)
+    case saveSession(path: String, isForced: Bool)
+    // Tools, rules, holds.
+    case setTool(Tool, isOn: Bool)
+    case draftRule(Tool, RuleOrigin?, level: Int)
+    case checkRule(Tool, text: String, replaces: Int?, [ProfileSource])
+    case loadRules
+    case applyRules([ProfileSource], String, madeFrom: String?)
+    case reloadRules
+    case saveRules(isForced: Bool)
+    case saveCopy(String, path: String)
+    case decrypt(String)
+    /// Stops verifying the certificate of a host, or verifies it again.
+    case switchVerification(String)
+    case openHold(String)
+    case editHold(String, HoldChange)
+    case decide([String], HoldDecision)
+    // Sending.
+    case openRequest(ExchangeID)
+    /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; on lines it is sent.
+    case composeRequest(String)
+    case sendEach([ExchangeID])
+    /// A change of a drafted request, as a line says it.
+    case editDraft(EditorState, words: String)
+    /// The request that a draft changes, or without a draft the recorded one.
+    case send(draft: String? = nil, EditorState.Purpose)
+    case repeating(ExchangeID, RepeatPlan)
+    /// Whether the file that a rule names is there.
+    case offerAnswer(EditorState, ExchangeID, [ProfileSource])
+    /// Applies texts, where given, and then saves the rules.
+    case saveSwitched([ProfileSource], madeFrom: String?)
+    case loadProfile(String?, discardsEdits: Bool)
+    // Other sessions.
+    case openSession(String)
+    case backToLive
+    case importSession(String)
+    // The console.
+    case completeFile(String)
+    case openBody(ExchangeID, BodySide)
+    case trust(FirstSteps, width: Int)
+    case terminal(TerminalEffect)
+}
+
+/// An effect on the terminal: the loop that owns the terminal performs it.
+package enum TerminalEffect: Sendable {
+    case edit(EditorState)
+    case editFile(String)
+    /// Shows a file in the pager if it is text, else in the system's viewer.
+    case view(String, isText: Bool)
+    case copy(String)
+    case redraw, suspend, quit
+}
+
+protocol TerminalOwner {
+    func perform(_ effect: TerminalEffect)
+}
+
+/// What has happened: the only thing that changes the model.
+package enum Message: Sendable {
+    package typealias Change = @Sendable (inout ConsoleModel) -> [Effect]
+
+    case input(InputEvent)
+    case command(Command, String?)
+    /// A question was answered; `nil` if the answer does nothing.
+    case chosen(ConfirmState.Choice?)
+    /// On lines: the overlays and the answer to the last line were written.
+    case written
+    case resized(Size)
+    /// In microseconds since 1970.
+    case tick(Int64)
+    case query(QueryEvent)
+    /// The proxy runs or the session is open; with the path of the authority's certificate.
+    case ready(authority: String)
+    case proxy(ControlStatus, [HoldSummary])
+    /// Why the proxy has ended or cannot be reached.
+    case proxyLost(String)
+    /// The result of an effect, as the change that its feature makes.
+    case answer(Change)
+    /// The same for what no user waits for: progress, connections, a rotated session.
+    case news(Change)
+    case failed(any Error)
+    case stop
+
+    static func said(_ words: String, _ kind: Notice.Kind = .info) -> Message {
+        .answer {
+            $0.tell(words, kind)
+            return []
+        }
+    }
+
+    /// Whether a user waits for it.
+    var isAnswer: Bool {
+        switch self {
+        case .tick, .query, .proxy, .news: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package import HTTPModel
+import Runner
+import Sharing
+import Tools
+
+extension ConsoleModel {
+    /// Performs a command, or says why it cannot be performed.
+    ///
+    /// - Parameter argument: `nil` where a key gave the command, so that a choice or a prompt may be opened.
+    package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
+        guard let entry = CommandTable.entry(command) else { return [] }
+        if let reason = entry.problem(self) { return refuse(reason) }
+        if let mistake = argument.flatMap(entry.argument.mistake) { return refuse("\(mistake.capitalizedFirst).") }
+        switch (entry.action, argument) {
+        case (.plain(let action), nil): return action(&self)
+        case (.plain, let argument?):
+            return refuse("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.")
+        case (.with(let action), _): return action(&self, argument)
+        case (.asking(let action), let argument?): return action(&self, argument)
+        case (.asking(let action), nil):
+            if let choices = entry.argument.choices { return push(.picker(choices(self, command))) }
+            // On lines, an optional argument is not asked for.
+            if isLinear, entry.argument.isOptional { return action(&self, "") }
+            let line = LineEditor(entry.argument.known(self), isSuggestion: true)
+            var prompt = PromptState(command: command, title: entry.argument.prompt, line: line)
+            // Marked exchanges may be anywhere.
+            if command == .comment { prompt.title += " on \(selectionWords); empty removes it" }
+            prompt.hint = hint(for: entry)
+            return ask(prompt)
+        }
+    }
+
+    package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
+
+    /// - Parameter column: the column of the argument that is wrong, from 0.
+    mutating func refuse(_ reason: String, at column: Int? = nil) -> [Effect] {
+        tell(reason, .error)
+        notices[notices.count - 1].column = column
+        return []
+    }
+
+    mutating func push(_ overlay: Overlay) -> [Effect] {
+        overlays.append(overlay)
+        return []
+    }
+
+    mutating func report(_ title: String, _ document: DetailDocument, topic: String? = nil) -> [Effect] {
+        push(.report(ReportState(title: title, document: document, topic: topic)))
+    }
+
+    mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
+        push(.confirm(ConfirmState(question: question, choices: choices, askedAt: now)))
+    }
+
+    mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
+    var noExchange: String? { list.total == 0 && selectedID == nil ? nothingHere : nil }
+    /// That nothing is selected, as the tree is not there yet, nothing was recorded, or nothing fits.
+    var nothingHere: String {
+        if isTreeInUse, list.sessionTotal > 0, structure.levels[.root] == nil {
+            return "The tree is still read: press that key again once its rows are there."
+        }
+        return list.sessionTotal == 0 ? "There is no exchange yet." : "There is no exchange here."
+    }
+    /// Whether the list has no row and none is still looked for, so that nothing is selected that one could see.
+    private var isListEmpty: Bool {
+        list.total == 0 && list.progress == nil && (!isLinear || list.sessionTotal == 0)
+    }
+    var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
+    var noBranch: String? {
+        if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table: down goes there." }
+        return isTreeInUse && structure.selectedRow == nil ? nothingHere : nil
+    }
+    var noMark: String? { selectedBranch == nil ? noRecord : nil }
+    var noMarks: String? {
+        marks.isEmpty && list.query.only == nil ? "Nothing is marked; \(way(to: .mark)) marks." : nil
+    }
+    var noIgnored: String? {
+        list.query.ignoredHosts.isEmpty ? "No host is ignored; \(way(to: .ignoreHost)) ignores the selected one." : nil
+    }
+    var noPage: String? { detail.isOpen ? nil : noSelection }
+    var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
+    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
+    var noRows: String? { isTreeInUse || isTimelineInUse ? noSequence : nil }
+    var noJump: String? { noRows ?? noList }
+    var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noCopy: String? {
+        if case .report? = overlays.last { return nil }
+        return marks.isEmpty ? noRecord : nil
+    }
+
+    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
+    /// On lines, a draft can be edited too.
+    var noEdit: String? { isLinear && draft != nil ? nil : noDecision }
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+    var noDecision: String? { noSteering ?? noHold }
+
+    var noText: String? {
+        if case .report? = overlays.last { return nil }
+        return noDetail
+    }
+
+    /// Why there is no exchange to go on to from the open one; `nil` where there may be.
+    var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
+
+    var noSequence: String? {
+        guard view != .sequence else { return nil }
+        let times = view == .structure && !isLinear ? ", pressed twice," : ""
+        return "Rows stand in the sequence; \(way(to: .switchView))\(times) shows it."
+    }
+
+    var noSending: String? {
+        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        return noSteering ?? noSelection
+    }
+
+    /// On lines, the rule itself may follow.
+    var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
+
+    /// Why no exchange is selected; `nil` where one is.
+    /// A list that is just being filled may have something to open.
+    var nothingToOpen: String? { isLinear || list.progress == nil ? noExchange : nil }
+
+    var noSelection: String? {
+        guard selectedID == nil else { return nil }
+        if isTimelineInUse, list.total > 0 {
+            return "A time or a host is no exchange; \(way(to: .open)) shows its exchanges."
+        }
+        guard isTreeInUse, structure.selectedRow != nil else { return nothingHere }
+        return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
+    }
+
+    var noProxy: String? {
+        if case .recorded = source { return "Not available: viewing a recording." }
+        return proxy.problem
+    }
+
+    /// Why nothing can be changed at the proxy; `nil` where it can.
+    var noSteering: String? { noProxy ?? (canSteer ? nil : "Attached with --view: looking only.") }
+
+    /// Asks for a command's argument; refuses the command on lines.
+    mutating func ask(_ prompt: PromptState) -> [Effect] {
+        guard isLinear else { return push(.prompt(prompt)) }
+        let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
+        return refuse("\(prompt.command.rawValue) needs \(argument): \(prompt.title)")
+    }
+
+    mutating func on(_ argument: String?, _ effect: (ExchangeID) -> Effect) -> [Effect] {
+        selected(argument).map { [effect($0)] } ?? []
+    }
+
+    var refusedRecord: ExchangeRecord? {
+        selectedRecord.flatMap {
+            $0.kind == .failedHandshake || $0.flags.contains(.certificateRefused) ? $0 : nil
+        }
+    }
+
+    mutating func selected(_ argument: String?) -> ExchangeID? {
+        argument.map { number($0) } ?? selectedID
+    }
+
+    /// Whether commands are about the selected row of the structure; on lines they are always about the list.
+    var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
+
+    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one; for a
+    /// leaf of the structure its newest; `nil` for a branch.
+    package var selectedID: ExchangeID? {
+        if isDetailFocused, detail.isOpen { return detail.id }
+        if isTimelineInUse { return nil }
+        if isTreeInUse { return structure.selectedRow?.id }
+        if isListEmpty { return nil }
+        // On lines, nobody would see another exchange take the row's place.
+        return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
+    }
+
+    /// `nil` where its row is not known.
+    var selectedRecord: ExchangeRecord? {
+        guard let id = selectedID else { return nil }
+        return list.selectedRecord?.id == id ? list.selectedRecord : known(id)
+    }
+
+    /// The record of an exchange, where the list or the structure has it.
+    func known(_ id: ExchangeID) -> ExchangeRecord? {
+        list.rows.values.first { $0.id == id }
+            ?? structure.exchanges.values.lazy.flatMap(\.self).first { $0.id == id }
+    }
+
+    private var selectedURL: RequestURL? {
+        isTreeInUse ? structure.selectedRow?.child.node.url : selectedRecord?.url
+    }
+
+    var selectedHost: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.host }
+    /// The selected host, with its port where it is not the scheme's own.
+    var selectedAuthority: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.authority }
+    var selectedBranch: StructureNode? {
+        guard isTreeInUse, let row = structure.selectedRow, row.id == nil else { return nil }
+        return row.child.node
+    }
+
+    /// What a rule is made from: the selected exchange, or all below the selected branch.
+    var ruleOrigin: RuleOrigin? {
+        if let id = selectedID { return .exchange(id) }
+        return isTreeInUse ? structure.selectedRow.map { .place($0.child.node) } : nil
+    }
+}

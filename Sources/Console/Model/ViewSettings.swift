@@ -1,0 +1,166 @@
+import Files
+import Foundation
+import HTTPModel
+import NIOCore
+import Runner
+import Terminal
+
+/// What a user set up on the screen and finds again at the next start.
+///
+/// ``init(_:)`` and ``apply(to:)`` are the only places that know which part of the model it is.
+package struct ViewSettings: Codable, Sendable, Equatable {
+    var columns: [String]?
+    /// `nil` where the terminal's background decides.
+    var theme: String?
+    var layout: String?
+    var wraps: Bool?
+    var split: Int?
+    var splitBelow: Int?
+    var focusedHosts: [String]?
+    var ignoredHosts: [String]?
+    /// The filters of highlights, by their numbers.
+    var highlights: [Int: String]?
+    var filterHistory: [String]?
+    var usesMouse: Bool?
+
+    package init() {}
+
+    init(_ model: ConsoleModel) {
+        columns = model.list.columns.isEmpty ? nil : model.list.columns.map(\.rawValue)
+        theme = model.isThemeChosen ? model.look.theme.rawValue : nil
+        layout = model.layout == .split ? nil : model.layout.rawValue
+        wraps = model.wraps ? nil : false
+        split = model.split == ViewSettings.split ? nil : model.split
+        splitBelow = model.splitBelow == ViewSettings.splitBelow ? nil : model.splitBelow
+        let hosts = model.home == nil ? model.list.query.focusedHosts : []
+        focusedHosts = hosts.isEmpty ? nil : hosts.sorted()
+        let ignored = model.home == nil ? model.list.query.ignoredHosts : []
+        ignoredHosts = ignored.isEmpty ? nil : ignored.sorted()
+        let filters = Dictionary(model.highlights.map { ($0.number, $0.filter.description) }) { first, _ in first }
+        highlights = filters.isEmpty ? nil : filters
+        filterHistory = model.filter.history.isEmpty ? nil : model.filter.history
+        usesMouse = model.isMouseOn == model.isMouseOnAtFirst ? nil : model.isMouseOn
+    }
+
+    /// Puts the settings into a model; what cannot be understood is left out.
+    func apply(to model: inout ConsoleModel) {
+        model.list.columns = (columns ?? []).compactMap { Column(rawValue: $0) }
+        if let theme = theme.flatMap({ Theme(rawValue: $0) }), model.look.theme != .plain {
+            (model.look.theme, model.isThemeChosen) = (theme, true)
+        }
+        model.layout = layout.flatMap { ReadingLayout(rawValue: $0) } ?? .split
+        model.wraps = wraps ?? true
+        model.split = min(max(150, split ?? ViewSettings.split), 850)
+        model.splitBelow = min(max(150, splitBelow ?? ViewSettings.splitBelow), 850)
+        model.list.query.focusedHosts = Set(focusedHosts ?? [])
+        model.list.query.ignoredHosts = Set(ignoredHosts ?? [])
+        model.highlights = (highlights ?? [:]).sorted { $0.key < $1.key }.compactMap { number, text in
+            guard number > 0, let filter = try? Filter(text), filter.needs == .record else { return nil }
+            return Highlight(filter: filter, number: number)
+        }
+        model.filter.history = Array((filterHistory ?? []).suffix(200))
+        model.isMouseOn = usesMouse ?? model.isMouseOnAtFirst
+    }
+
+    private static let split = 500
+    private static let splitBelow = 800
+
+    /// What of it changes what the list shows, in a sentence; `nil` for nothing.
+    func effects(on model: ConsoleModel) -> String? {
+        var parts: [String] = []
+        if let focusedHosts { parts.append("only \(focusedHosts.joined(separator: ", ")) is shown") }
+        if let ignoredHosts { parts.append("\(ignoredHosts.joined(separator: ", ")) is hidden") }
+        if let count = highlights?.count {
+            parts.append("\(LinearSentence.count(count, "highlight"))")
+        }
+        guard !parts.isEmpty else { return nil }
+        return "As you left it: \(parts.joined(separator: ", ")); \(model.way(to: .resetView)) takes all of it back."
+    }
+}
+
+extension ConsoleModel {
+    mutating func resetView() -> [Effect] {
+        isThemeChosen = false
+        let before = list.query
+        ViewSettings().apply(to: &self)
+        list.query.sort = nil
+        tell("Columns, order, theme, focus, highlights, filter history and the rest are as at the first start.")
+        let query = list.query
+        list.query = before
+        revealAll()
+        return ask { $0 = query } + loadRows() + [.terminal(.redraw)]
+    }
+
+    /// Has the mouse reported, or left to the terminal, so that text can be selected with it.
+    mutating func setMouse(_ word: String?) -> [Effect] {
+        isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
+        tell(
+            isMouseOn
+                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; :mouse uses it again."
+        )
+        return []
+    }
+}
+
+/// The file with the user's ``ViewSettings``: `view.json` in Sluice's configuration directory.
+package struct ViewSettingsFile: Sendable {
+    /// No such file is larger, in bytes.
+    private static let longest = 1 << 20
+
+    let path: String
+
+    package init(path: String = StandardPaths.configuration + "/view.json") { self.path = path }
+
+    /// Gives a console the settings, and says what of them changes what it shows; a file that cannot be understood
+    /// is told of once and left out.
+    package func configure(_ model: inout ConsoleModel) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            let bytes = try InputFile.contents(of: path, atMost: ViewSettingsFile.longest)
+            let settings = try JSONDecoder().decode(ViewSettings.self, from: Data(bytes))
+            settings.apply(to: &model)
+            if let words = settings.effects(on: model) { model.tell(words) }
+        } catch {
+            model.pin(
+                "\(path) is left out, as it cannot be understood; the next change of the view replaces it.",
+                .error
+            )
+        }
+    }
+
+    /// Writes the settings as a whole, readable only by the user; settings as at the first start need no file.
+    func write(_ settings: ViewSettings) throws {
+        guard settings != ViewSettings() else {
+            if unlink(path) != 0, errno != ENOENT { throw ConsoleError("\(path) cannot be removed.") }
+            return
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try StandardPaths.makeDirectory((path as NSString).deletingLastPathComponent)
+        let file = try OutputFile(path, isSecret: true, waits: false)
+        try file.write(ByteBuffer(bytes: try encoder.encode(settings)))
+        try file.finish()
+    }
+
+    package func remove() { unlink(path) }
+}
+
+final class ViewSettingsKeeper {
+    private let file: ViewSettingsFile
+    private var kept: ViewSettings
+    private var keptAt = ContinuousClock.now
+
+    init(_ file: ViewSettingsFile, _ model: ConsoleModel) { (self.file, kept) = (file, ViewSettings(model)) }
+
+    /// What is to be written, at most once a second; at the end at once.
+    func changes(of model: ConsoleModel, isEnd: Bool = false) -> (@Sendable () throws -> Void)? {
+        guard isEnd || ContinuousClock.now - keptAt >= .seconds(1) else { return nil }
+        keptAt = .now
+        // What an opened session hides comes back with the console's own.
+        guard model.home == nil else { return nil }
+        let settings = ViewSettings(model)
+        guard settings != kept else { return nil }
+        kept = settings
+        return { [file] in try file.write(settings) }
+    }
+}

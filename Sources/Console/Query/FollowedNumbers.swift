@@ -1,0 +1,144 @@
+import Dispatch
+import HTTPModel
+import Recording
+import Sharing
+import Synchronization
+
+/// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet.
+///
+/// Both are bounded: beyond that the oldest are given up.
+struct FollowedNumbers {
+    private static let most = 20_000
+    /// How far from the newest number a row may still appear.
+    private static let lateness: Int64 = 5_000
+    /// How often a number without a row is looked up.
+    private static let patience = 100
+    /// How many of those in flight are read again at once.
+    private static let atOnce = 2_048
+
+    private(set) var bounds: ClosedRange<Int64>?
+    /// Those in flight, the least recently read first.
+    private(set) var inFlight: [Int64] = []
+    /// Numbers without a row, with the tries that are left.
+    private var missing: [Int64: Int] = [:]
+
+    var unsettled: [Int64] { inFlight + missing.keys }
+
+    mutating func begin(_ reader: SessionReader) throws {
+        bounds = try reader.bounds()
+        guard let bounds else { return }
+        let latest = max(bounds.lowerBound, bounds.upperBound - Self.lateness)...bounds.upperBound
+        var open = Set(try reader.numbersInFlight().filter(bounds.contains))
+        // A row that came since the previous question is in one of the answers.
+        let states = try reader.states(of: .range(latest))
+        open.formUnion(states.filter(\.isInFlight).map(\.number))
+        inFlight = open.sorted().suffix(Self.most)
+        note(latest, without: states.map(\.number))
+    }
+
+    /// Reads what has changed; returns what has ended or, in flight, may have changed.
+    mutating func advance(_ reader: SessionReader) throws -> (settled: [Int64], inFlight: [Int64]) {
+        var changes: (settled: [Int64], inFlight: [Int64]) = ([], [])
+        let watched = Array(inFlight.prefix(Self.atOnce)) + missing.keys
+        inFlight.removeFirst(min(inFlight.count, Self.atOnce))
+        let first = (bounds?.upperBound ?? 0) + 1
+        let now = try reader.bounds()
+        var states = watched.isEmpty ? [] : try reader.states(of: .numbers(watched))
+        let old = Set(states.map(\.number))
+        for (number, tries) in missing {
+            missing[number] = old.contains(number) || tries <= 1 ? nil : tries - 1
+        }
+        if let now, first <= now.upperBound {
+            let new = max(first, now.lowerBound)...now.upperBound
+            let newStates = try reader.states(of: .range(new))
+            note(max(new.lowerBound, new.upperBound - Self.lateness)...new.upperBound, without: newStates.map(\.number))
+            states += newStates
+        }
+        bounds = now ?? bounds
+        for (number, isInFlight) in states {
+            if isInFlight { changes.inFlight.append(number) } else { changes.settled.append(number) }
+        }
+        inFlight += changes.inFlight
+        inFlight.removeFirst(max(0, inFlight.count - Self.most))
+        return changes
+    }
+
+    private mutating func note(_ range: ClosedRange<Int64>, without known: [Int64]) {
+        let known = Set(known)
+        for number in range where !known.contains(number) { missing[number] = Self.patience }
+    }
+}
+
+/// Finds the exchanges of a growing session whose clients do not trust the certificate, whatever the list shows.
+struct UntrustingClients {
+    /// How far below the newest number a row may still appear.
+    private static let lateness: Int64 = 256
+    /// How many exchanges one look reads at most; it gives up the older ones.
+    private static let most: Int64 = 20_000
+
+    /// The lowest number that no look has read.
+    private var next: Int64 = 0
+    private var found: Set<Int64> = []
+
+    mutating func begin(_ reader: SessionReader) throws {
+        next = (try reader.bounds()?.upperBound ?? 0) + 1
+    }
+
+    /// Those that are new, oldest first. Throws ``SessionError`` where the session cannot be read.
+    mutating func advance(_ reader: SessionReader) throws -> [ExchangeRecord] {
+        guard let newest = try reader.bounds()?.upperBound else { return [] }
+        let first = max(next - Self.lateness, newest - Self.most, 1)
+        guard first <= newest else { return [] }
+        next = newest + 1
+        let records = try reader.records(of: .range(first...newest), matching: .untrusting)
+            .filter { $0.isByUntrustingClient && !found.contains($0.id.number) }
+        found.formUnion(records.map(\.id.number))
+        found = found.filter { $0 > newest - Self.lateness }
+        return records
+    }
+}
+
+/// The operations of GraphQL that requests of the list ask for; each request is read once.
+struct RequestedOperations {
+    private static let most = 20_000
+
+    /// `nil` for a request that is not one of GraphQL.
+    private var known: [ExchangeID: String?] = [:]
+
+    /// The titles of those among some exchanges.
+    mutating func titles(of records: [ExchangeRecord], _ source: any ExchangeSource) -> [ExchangeID: String] {
+        if known.count > Self.most { known = [:] }
+        var titles: [ExchangeID: String] = [:]
+        for record in records where record.kind == .http {
+            let title = known[record.id] ?? GraphQLView.title(record, source: source)
+            // The body of a request that is still open may be recorded later.
+            if title != nil || record.state != .inFlight { known[record.id] = .some(title) }
+            titles[record.id] = title
+        }
+        return titles
+    }
+}
+
+/// Lets something happen at most ten times a second.
+final class Pace: Sendable {
+    private let last = Atomic<UInt64>(0)
+
+    /// Whether it may happen now; then it counts as done.
+    var isDue: Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard now - last.load(ordering: .relaxed) >= 100_000_000 else { return false }
+        last.store(now, ordering: .relaxed)
+        return true
+    }
+}
+
+final class Cancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .relaxed) }
+    func cancel() { flag.store(true, ordering: .relaxed) }
+
+    func check() throws {
+        if isCancelled { throw CancellationError() }
+    }
+}

@@ -1,0 +1,145 @@
+import HTTPModel
+import Synchronization
+
+/// The list of a query, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
+///
+/// Without a filter the numbers are not stored. Places are counted from the list's end, which does not move while a
+/// pass runs from the newest exchange to the oldest.
+struct ResultList: Sendable {
+    private(set) var generation = 0
+    var bounds: ClosedRange<Int64>?
+    private(set) var filter = Filter.everything
+    /// Whether numbers of the session have no row, so that those that have one are found as by a filter.
+    var hasHoles = false
+    /// Whether the query names the exchanges, beside its filter.
+    private(set) var isRestricted = false
+    /// Whether the order is another than that of numbers.
+    private(set) var isSorted = false
+    /// Whether the pass is over or was stopped, so that it adds nothing more.
+    var isFilled = false
+    /// Whether the highest number comes first.
+    private(set) var isReversed = false
+    /// Matches that the pass found, newest first.
+    private var older: [Int64] = []
+    /// Matches that came since the pass began, oldest first.
+    private var newer: [Int64] = []
+    /// The rows where ``isSorted``.
+    private var sorted: [Int64] = []
+
+    mutating func begin(_ query: ListQuery, generation: Int) {
+        self = ResultList(generation: generation, bounds: bounds, filter: query.wholeFilter)
+        isRestricted = query.only != nil
+        isSorted = query.sort.map { $0.column != .id } ?? false
+        isReversed = query.sort.map { $0.column == .id && $0.isDescending } ?? false
+    }
+
+    init(generation: Int = 0, bounds: ClosedRange<Int64>? = nil, filter: Filter = .everything) {
+        (self.generation, self.bounds, self.filter) = (generation, bounds, filter)
+    }
+
+    var isFiltered: Bool { isRestricted || hasHoles || !filter.matchesEverything }
+    var count: Int { isSorted ? sorted.count : matchCount }
+
+    /// The exchanges that belong to the list, in order or not yet.
+    var matchCount: Int { isFiltered ? older.count + newer.count : bounds?.count ?? 0 }
+
+    /// All matches of a filtered list, in no order.
+    var matches: [Int64] { older + newer }
+
+    /// The numbers of rows, by their distance from the end; rows beyond the list are left out.
+    func numbers(last rows: Range<Int>) -> [Int64] { rows.clamped(to: 0..<count).map(number(last:)) }
+
+    /// The number of the row at a distance from the end.
+    func number(last place: Int) -> Int64 {
+        if isSorted { return sorted[sorted.count - 1 - place] }
+        let place = isReversed ? matchCount - 1 - place : place
+        guard isFiltered else { return (bounds?.upperBound ?? 0) - Int64(place) }
+        return place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
+    }
+
+    /// Where an exchange is, as far as the list is filled.
+    func position(of number: Int64) -> ListPlace {
+        let place = place(of: number)
+        if let place, self.number(last: place) == number { return .row(place) }
+        return isFilled ? .nowhere(nearest: place) : .unknown
+    }
+
+    /// The next row of one of some sorted numbers; `nil` where there is none in that direction.
+    func nextPlace(of numbers: [Int64], from row: Int, forward: Bool) -> Int? {
+        func isAmong(_ number: Int64) -> Bool {
+            let place = numbers.partitioningIndex { $0 < number }
+            return place < numbers.count && numbers[place] == number
+        }
+        return forward
+            ? (0..<min(row, count)).last { isAmong(number(last: $0)) }
+            : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
+    }
+
+    /// An exchange's distance from the end. For one that is not in the list: the nearest row, or `nil` where the list
+    /// is sorted.
+    private func place(of number: Int64) -> Int? {
+        guard count > 0 else { return nil }
+        if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }
+        let place = min(newerPlace(of: number), matchCount - 1)
+        return isReversed ? matchCount - 1 - place : place
+    }
+
+    /// How many rows are newer than a number.
+    private func newerPlace(of number: Int64) -> Int {
+        guard isFiltered else {
+            guard let bounds else { return 0 }
+            return Int(bounds.upperBound - min(max(number, bounds.lowerBound), bounds.upperBound))
+        }
+        let place = newer.count - newer.partitioningIndex { $0 <= number }
+        return place < newer.count ? place : newer.count + older.partitioningIndex { $0 > number }
+    }
+
+    /// Adds what the pass found, newest first.
+    mutating func addOlder(_ numbers: [Int64]) { older += numbers }
+
+    /// Adds an exchange to a filtered list or removes it; returns whether that changed anything.
+    mutating func set(_ number: Int64, isIn: Bool) -> Bool {
+        let place = newerPlace(of: number)
+        let wasIn = place < matchCount && position(newest: place) == number
+        guard wasIn != isIn else { return false }
+        // Between the two arrays, either would do.
+        if isIn {
+            if place <= newer.count, place == 0 || newer.count > 0 {
+                newer.insert(number, at: newer.count - place)
+            } else {
+                older.insert(number, at: place - newer.count)
+            }
+        } else if place < newer.count {
+            newer.remove(at: newer.count - 1 - place)
+        } else {
+            older.remove(at: place - newer.count)
+        }
+        return true
+    }
+
+    private func position(newest place: Int) -> Int64 {
+        place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
+    }
+
+    mutating func sort(_ numbers: [Int64]) { sorted = numbers }
+}
+
+final class SharedList: Sendable {
+    let value: Mutex<ResultList>
+    let wantsRefresh = Atomic(false)
+
+    init(bounds: ClosedRange<Int64>?) { value = Mutex(ResultList(bounds: bounds)) }
+}
+
+extension [Int64] {
+    /// How many numbers at the front satisfy a predicate, in an array where those that do come first.
+    fileprivate func partitioningIndex(where isBefore: (Int64) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

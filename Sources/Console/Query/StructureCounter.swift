@@ -1,0 +1,211 @@
+import Dispatch
+package import HTTPModel
+import Recording
+import Synchronization
+
+struct StructureCounter {
+    /// The most children that are listed; exchanges of further ones are counted together.
+    private static let mostChildren = 5_000
+    private static let mostPlaces = 64
+
+    private struct Place {
+        /// Exchanges that have ended, by child.
+        var settled: [String: StructureGroup] = [:]
+        var others: Int64 = 0
+        var followed = FollowedNumbers()
+        /// The newest exchange of each leaf, as far as they are read.
+        var newest: [Int64: ExchangeRecord] = [:]
+
+        mutating func add(_ groups: [StructureGroup]) {
+            for group in groups {
+                guard settled.count < StructureCounter.mostChildren || settled[group.name] != nil else {
+                    others += group.count
+                    continue
+                }
+                if settled[group.name]?.add(group) == nil { settled[group.name] = group }
+            }
+        }
+    }
+
+    private let reader: SessionReader
+    private let list: SharedList
+    private let deliver: @Sendable (QueryEvent) -> Void
+    private var generation = 0
+    private var places: [StructureNode: Place] = [:]
+    private let pace = Pace()
+
+    init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
+        (self.reader, self.list, self.deliver) = (reader, list, deliver)
+    }
+
+    /// Counts a place, or what has come since it was counted, and delivers the result.
+    mutating func load(_ node: StructureNode, generation: Int, _ cancellation: Cancellation) {
+        let current = list.value.withLock { $0.generation }
+        guard current == generation else { return }
+        if generation != self.generation || places.count >= Self.mostPlaces { places = [:] }
+        self.generation = generation
+        do {
+            try count(node, cancellation)
+        } catch is CancellationError {
+            places[node] = nil
+        } catch {
+            places[node] = nil
+            deliver(.failed(queryWords(error)))
+        }
+    }
+
+    private mutating func count(_ node: StructureNode, _ cancellation: Cancellation) throws {
+        let (filter, isRestricted) = list.value.withLock { ($0.filter, $0.isRestricted) }
+        let url = node.siteURL
+        guard node.site == nil || url != nil else { return tell(node, Place(), []) }
+        func groups(_ rows: ExchangeRows, inFlight: Bool, _ filter: Filter) throws -> [StructureGroup] {
+            try reader.structure(
+                of: url,
+                segments: node.segments,
+                rows: rows,
+                matching: filter,
+                inFlight: inFlight
+            ) { _ in !cancellation.isCancelled }
+        }
+        var place = places[node] ?? Place()
+        if filter.needs != .record || isRestricted {
+            // The pass knows what matches; searching all bodies again would take as long.
+            let matches = list.value.withLock { $0.matches }
+            place.add(try groups(.numbers(matches), inFlight: false, .everything))
+            return tell(node, place, try groups(.numbers(matches), inFlight: true, .everything))
+        }
+        if places[node] != nil {
+            let settled = try place.followed.advance(reader).settled
+            if !settled.isEmpty { place.add(try groups(.numbers(settled), inFlight: false, filter)) }
+        } else {
+            try place.followed.begin(reader)
+            let others = place.followed.unsettled
+            if let bounds = place.followed.bounds {
+                try reader.forEachBlock(of: bounds, for: filter) { block in
+                    // SQLite sorts to group, which is cheapest in small ranges.
+                    for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
+                        let rows = start...min(block.upperBound, start + 8_191)
+                        place.add(try groups(.range(rows, except: others), inFlight: false, filter))
+                    }
+                    let part = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
+                    if pace.isDue { tell(node, place, [], progress: part) }
+                    return !cancellation.isCancelled
+                }
+                try cancellation.check()
+            }
+        }
+        places[node] = place
+        let inFlight = place.followed.inFlight
+        tell(node, place, inFlight.isEmpty ? [] : try groups(.numbers(inFlight), inFlight: true, filter))
+    }
+
+    /// The newest exchange of each leaf: those that are known to have ended, the others from the session.
+    private func newest(
+        of groups: some Sequence<StructureGroup>,
+        _ known: [Int64: ExchangeRecord]
+    ) -> [Int64: ExchangeRecord] {
+        let wanted = Set(groups.filter { $0.further == 0 }.map(\.newest))
+        var newest = known.filter { wanted.contains($0.key) && $0.value.state != .inFlight }
+        // A row that cannot be read leaves its columns empty.
+        let read = (try? reader.records(wanted.subtracting(newest.keys))) ?? []
+        for case let record? in read { newest[record.id.number] = record }
+        return newest
+    }
+
+    private mutating func tell(
+        _ node: StructureNode,
+        _ place: Place,
+        _ inFlight: [StructureGroup],
+        progress: Double? = nil
+    ) {
+        let open = Dictionary(uniqueKeysWithValues: inFlight.map { ($0.name, Int($0.count)) })
+        var all = place
+        all.add(inFlight)
+        let newest = progress == nil ? newest(of: all.settled.values, place.newest) : [:]
+        places[node]?.newest = newest
+        let children = all.settled.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let level = StructureLevel(
+            node: node,
+            generation: generation,
+            children: children.map { child in
+                StructureChild(
+                    name: child.name,
+                    node: StructureNode(
+                        site: node.site ?? child.name,
+                        segments: node.site == nil ? [] : node.segments + [child.name]
+                    ),
+                    isLeaf: child.further == 0,
+                    newest: ExchangeID(child.newest),
+                    record: newest[child.newest],
+                    count: Int(child.count),
+                    errors: Int(child.errors),
+                    inFlight: open[child.name] ?? 0
+                )
+            },
+            more: Int(all.others),
+            progress: progress
+        )
+        deliver(.structure(level))
+    }
+}
+
+package struct StructureNode: Hashable, Sendable {
+    /// `scheme://host`, with the port where it is not the scheme's default; `nil` for the root.
+    package var site: String?
+    /// The segments of the path; an empty one where two slashes meet, or a path ends with one.
+    package var segments: [String]
+
+    package init(site: String? = nil, segments: [String] = []) {
+        self.site = site
+        self.segments = segments
+    }
+}
+
+extension StructureNode {
+    /// The site without a path; `nil` for the root.
+    var siteURL: RequestURL? {
+        guard let site, let slashes = site.firstRange(of: "://") else { return nil }
+        let scheme = String(site[..<slashes.lowerBound])
+        var host = site[slashes.upperBound...]
+        var port = RequestURL.defaultPort(of: scheme) ?? 0
+        if let colon = host.lastIndex(of: ":"), host.last != "]", let written = Int(host[host.index(after: colon)...]) {
+            (host, port) = (host[..<colon], written)
+        }
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        return RequestURL(scheme: scheme, host: String(host), port: port, path: "")
+    }
+
+    /// The place's URL, without a path for a site; `nil` for the root.
+    var url: RequestURL? {
+        siteURL.map { site in
+            var url = site
+            url.path = segments.map { "/" + $0 }.joined()
+            return url
+        }
+    }
+}
+
+package struct StructureLevel: Sendable, Hashable {
+    package var node: StructureNode
+    /// The generation of the query whose list is counted.
+    package var generation: Int
+    package var children: [StructureChild]
+    /// Exchanges below further children, where there are too many to list.
+    package var more = 0
+    /// How far the counting has come, from 0 to 1; `nil` once it is done.
+    package var progress: Double?
+}
+
+package struct StructureChild: Sendable, Hashable {
+    package var name: String
+    package var node: StructureNode
+    package var isLeaf: Bool
+    /// The exchange at or below it that began last.
+    package var newest: ExchangeID
+    /// That exchange, of a leaf alone.
+    package var record: ExchangeRecord?
+    package var count: Int
+    /// Those that failed, or have a status from 400 on or a gRPC status other than OK.
+    package var errors = 0
+    package var inFlight = 0
+}
