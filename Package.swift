@@ -101,25 +101,46 @@ let package = Package(
             [
                 "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
                 "Recording", "Sharing", "Masking",
-                "Runner", "Files", "Guide",
+                "Jobs", "Runner", "Clients", "Files", "Guide",
                 nioCore,
+            ]
+        ),
+        module(
+            "Jobs",
+            [
+                "Rules", "Tools", "Recording", "Sharing", "Masking", "Text", "HTTPModel", "Content", "ExchangeCore",
+                "Wire",
+                "Files", "Expressions", "CBuild", nioCore,
             ]
         ),
         module(
             "Runner",
             [
-                "ProxyServer", "Expressions", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
+                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
                 "Content",
-                "ExchangeCore", "Wire", "Files",
-                "CBuild",
-                nioCore,
-                nioPosix, logging,
+                "ExchangeCore", "Wire", "Files", nioCore, nioPosix, logging,
+            ]
+        ),
+        module(
+            "Clients",
+            [
+                "Runner", "Jobs", "ProxyServer", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
+                "Content",
+                "ExchangeCore", "Wire", "Files", nioCore, nioPosix,
+            ]
+        ),
+        module(
+            "Diagnosis",
+            [
+                "Runner", "Jobs", "ProxyServer", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore,
+                nioPosix,
             ]
         ),
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Runner", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools", "Rules", "Wire", "HTTPModel",
+                "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
+                "Rules", "Wire", "HTTPModel",
                 "Content", "Recording", "Sharing", "Masking", "Guide", "Files", "ExchangeCore",
                 nioCore, argumentParser,
             ],
@@ -179,18 +200,38 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Recording", "Text", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content",
-                "ExchangeCore", "Runner", "Guide", "Support",
+                "ExchangeCore", "Jobs", "Runner", "Clients", "Guide", "Support",
                 nioCore,
             ],
             exclude: ["Snapshots"]
         ),
         tests(
+            "JobsTests",
+            [
+                "Jobs", "Recording", "Sharing", "Masking", "Rules", "Files", "Content", "Text", "HTTPModel", "Support",
+                nioCore,
+                nioPosix,
+            ]
+        ),
+        tests(
             "RunnerTests",
             [
-                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Files", "ExchangeCore",
-                "Content", "Wire", "Text", "HTTPModel", "Support",
-                nioCore, nioPosix, logging,
+                "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Files", "ExchangeCore",
+                "Content",
+                "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix, logging,
             ]
+        ),
+        tests(
+            "ClientsTests",
+            [
+                "Clients", "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking",
+                "ExchangeCore",
+                "Content", "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix,
+            ]
+        ),
+        tests(
+            "DiagnosisTests",
+            ["Diagnosis", "Runner", "Jobs", "Sharing", "Wire", "HTTPModel", "Support", nioCore, nioPosix]
         ),
         tests(
             "EndToEndTests",

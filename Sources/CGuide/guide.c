@@ -19,7 +19,7 @@ static const unsigned char page4[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/headless.md"
 };
 static const unsigned char page5[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/browser.md"
+#embed "../../Sources/Clients/Clients.docc/Guide/browser.md"
 };
 static const unsigned char page6[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/control.md"
@@ -31,7 +31,7 @@ static const unsigned char page8[] = {
 #embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/troubleshooting.md"
 };
 static const unsigned char page9[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/doctor.md"
+#embed "../../Sources/Diagnosis/Diagnosis.docc/Guide/doctor.md"
 };
 static const unsigned char page10[] = {
 #embed "../../Sources/CharlesFiles/CharlesFiles.docc/Guide/charles.md"
@@ -88,7 +88,7 @@ static const unsigned char page27[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
 };
 static const unsigned char page28[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/tls.md"
+#embed "../../Sources/Diagnosis/Diagnosis.docc/Guide/tls.md"
 };
 static const unsigned char page29[] = {
 #embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/upstream.md"
@@ -118,10 +118,10 @@ static const unsigned char page37[] = {
 #embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
 };
 static const unsigned char page38[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/repeat-and-compare.md"
+#embed "../../Sources/Clients/Clients.docc/Guide/repeat-and-compare.md"
 };
 static const unsigned char page39[] = {
-#embed "../../Sources/Runner/Runner.docc/Guide/replay.md"
+#embed "../../Sources/Clients/Clients.docc/Guide/replay.md"
 };
 static const unsigned char page40[] = {
 #embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"

@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 import Synchronization
 
 /// The file that `SSLKEYLOGFILE` names: TLS secrets in the NSS key log form, for Wireshark.

@@ -1,4 +1,5 @@
 import Foundation
+package import Jobs
 
 /// Asks for a password at the terminal, without showing it.
 package enum PasswordPrompt {

@@ -1,4 +1,5 @@
 import Files
+import Jobs
 package import ProxyServer
 
 /// The file of the users who may use the proxy.

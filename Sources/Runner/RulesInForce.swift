@@ -1,6 +1,7 @@
 import ExchangeCore
 import Files
 import HTTPModel
+import Jobs
 import ProxyServer
 import Recording
 import Rules

@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 package import Recording
 import Sharing
 import Text

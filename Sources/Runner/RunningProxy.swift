@@ -1,6 +1,7 @@
 import ExchangeCore
 import Foundation
 package import HTTPModel
+package import Jobs
 import Logging
 import Masking
 package import NIOCore
@@ -182,7 +183,7 @@ package final class RunningProxy: Sendable {
     package var session: String? { recorder.path }
 
     /// What all certificates that it mints have in common, as ``AuthorityInUse/leafKeyHash``.
-    var leafKeyHash: String? { server.leafKeyHash.map { Data($0).base64EncodedString() } }
+    package var leafKeyHash: String? { server.leafKeyHash.map { Data($0).base64EncodedString() } }
 
     /// Rises whenever the session has changed.
     package var revision: Int { recorder.revision }

@@ -1,4 +1,5 @@
 import Files
+import Jobs
 import ProxyServer
 package import Rules
 import Tools

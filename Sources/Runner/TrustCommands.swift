@@ -1,25 +1,30 @@
 import Foundation
+import Jobs
 
 /// The commands that make a program, a machine or a browser trust the certificate authority.
 ///
 /// `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` take the place of all other authorities, and Sluice itself reads the first
 /// for the servers that it asks: they are for one command and are not exported.
-struct TrustCommands {
+package struct TrustCommands {
     /// The authority's certificate (PEM), as a word of a shell.
     let file: String
     /// Whether they are for root's shell, which needs no `sudo`.
-    var isRoot = geteuid() == 0
+    private let isRoot: Bool
+
+    package init(file: String, isRoot: Bool = geteuid() == 0) {
+        (self.file, self.isRoot) = (file, isRoot)
+    }
 
     /// Words before a command, which is to follow.
     var curl: String { "curl --cacert \(file)" }
     var git: String { "git -c http.sslCAInfo=\(file)" }
 
     /// Variables before a command, which is to follow.
-    var openSSL: String { "SSL_CERT_FILE=\(file)" }
-    var requests: String { "REQUESTS_CA_BUNDLE=\(file)" }
+    package var openSSL: String { "SSL_CERT_FILE=\(file)" }
+    package var requests: String { "REQUESTS_CA_BUNDLE=\(file)" }
     var gRPC: String { "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(file)" }
     /// Adds to Node's own authorities, so that it may be exported.
-    var node: String { "NODE_EXTRA_CA_CERTS=\(file)" }
+    package var node: String { "NODE_EXTRA_CA_CERTS=\(file)" }
 
     private var keytool: String { "keytool -importcert -noprompt -alias sluice -file \(file)" }
 
@@ -29,19 +34,21 @@ struct TrustCommands {
         "java -Djavax.net.ssl.trustStore=truststore.p12 -Djavax.net.ssl.trustStorePassword=\(TrustFiles.javaPassword)"
     }
     /// Adds to the store of the Java that is installed.
-    var javaItself: String { root("\(keytool) -cacerts -storepass \(TrustFiles.javaPassword)") }
+    package var javaItself: String { root("\(keytool) -cacerts -storepass \(TrustFiles.javaPassword)") }
 
-    var debian: String { root("cp \(file) /usr/local/share/ca-certificates/sluice.crt", "update-ca-certificates") }
-    var fedora: String { root("cp \(file) \(Self.fedoraFolder)/sluice.pem", "update-ca-trust") }
+    package var debian: String {
+        root("cp \(file) /usr/local/share/ca-certificates/sluice.crt", "update-ca-certificates")
+    }
+    package var fedora: String { root("cp \(file) \(Self.fedoraFolder)/sluice.pem", "update-ca-trust") }
     var macOS: String {
         root("security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain \(file)")
     }
     static let windows = "certutil -addstore -f ROOT sluice-ca.cer"
 
-    static let fedoraFolder = "/etc/pki/ca-trust/source/anchors"
+    package static let fedoraFolder = "/etc/pki/ca-trust/source/anchors"
 
     /// Adds to the database of a browser, whose place (`sql:FOLDER`) is a word of a shell.
-    func database(_ place: String) -> String { "certutil -d \(place) -A -t C,, -n sluice -i \(file)" }
+    package func database(_ place: String) -> String { "certutil -d \(place) -A -t C,, -n sluice -i \(file)" }
 
     private func root(_ first: String, _ second: String? = nil) -> String {
         guard let second else { return RootCommand.line(first, isRoot: isRoot) }

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Files
 import Foundation
+import Jobs
 import Recording
 import Rules
-import Runner
 
 /// Reads the arguments, runs the command, and turns its end into an exit code: 0 success, 1 failure, 2 wrong usage.
 @main

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPModel
-import Runner
+import Jobs
 
 /// A word in the place of a command that names none. ArgumentParser would take it for an argument of the console.
 struct UnknownCommand {

@@ -4,6 +4,8 @@ import Runner
 import Testing
 import Wire
 
+@testable import Jobs
+
 @Suite("Who may use a proxy that other machines reach")
 struct AccessTests {
     /// Why a proxy does not start at an address that no machine has (RFC 5737).

@@ -3,6 +3,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import Jobs
 @testable import Runner
 
 @Suite struct LogFileTests {

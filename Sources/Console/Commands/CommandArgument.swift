@@ -1,7 +1,7 @@
 import ExchangeCore
 import HTTPModel
+import Jobs
 import Rules
-import Runner
 import Sharing
 import Tools
 

@@ -1,6 +1,6 @@
 import Foundation
+import Jobs
 package import Rules
-import Runner
 package import Terminal
 import Tools
 

@@ -2,7 +2,6 @@ import Foundation
 import HTTPModel
 import Recording
 import Rules
-import Runner
 import Sharing
 
 extension LinearLoop {

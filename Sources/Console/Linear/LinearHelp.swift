@@ -1,7 +1,6 @@
 import ExchangeCore
 import HTTPModel
 import Rules
-import Runner
 import Sharing
 import Tools
 

@@ -1,5 +1,7 @@
+package import Clients
 import Foundation
 import HTTPModel
+package import Jobs
 package import Runner
 import Synchronization
 import Terminal

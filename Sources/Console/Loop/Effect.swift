@@ -1,3 +1,4 @@
+package import Clients
 package import HTTPModel
 package import Rules
 package import Runner

@@ -1,8 +1,10 @@
+import Clients
 import Content
 import Dispatch
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import Recording
 import Rules

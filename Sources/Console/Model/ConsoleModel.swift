@@ -1,6 +1,6 @@
+import Clients
 package import Guide
 package import HTTPModel
-import Runner
 package import Sharing
 package import Terminal
 

@@ -1,6 +1,6 @@
+package import Clients
 package import HTTPModel
 package import Rules
-package import Runner
 package import Sharing
 
 package enum Overlay: Sendable {

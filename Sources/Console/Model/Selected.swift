@@ -1,5 +1,4 @@
 package import HTTPModel
-import Runner
 import Sharing
 import Tools
 

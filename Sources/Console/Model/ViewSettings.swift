@@ -1,8 +1,8 @@
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
-import Runner
 import Terminal
 
 /// What a user set up on the screen and finds again at the next start.

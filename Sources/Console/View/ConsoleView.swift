@@ -1,4 +1,3 @@
-import Runner
 package import Terminal
 import Text
 

@@ -1,6 +1,5 @@
 import HTTPModel
 import Rules
-import Runner
 import Sharing
 import Terminal
 import Text

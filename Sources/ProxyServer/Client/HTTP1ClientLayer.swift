@@ -13,7 +13,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         /// No request is under way, or its head is being read, which began then. Successors: all.
         case awaiting(headBegan: NIODeadline?)
         /// The head of a CONNECT is read, and its end is to come. Successors: `closing`.
-        case connecting(RequestScope.Tunnel, AuthenticationCheck?)
+        indirect case connecting(RequestScope.Tunnel, AuthenticationCheck?)
         /// A request is answered. Successors: `awaiting`, `closing`.
         case serving(Exchange)
         /// No further request is read: the connection is to be closed, or another layer has it.

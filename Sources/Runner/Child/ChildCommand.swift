@@ -3,7 +3,7 @@ import Foundation
 /// A command that is to run behind the proxy, found but not started.
 package struct ChildCommand: Sendable, Equatable {
     /// The file that is executed.
-    let executable: String
+    package let executable: String
     /// The command and its arguments as they were given.
     let words: [String]
 

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Foundation's `Process` is not used because it gives the command a process group of its own: at a terminal that is a
 /// background one, which may not read and gets no Ctrl-C.
-final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
     /// The number of the process; not for `kill`, since after the process has ended it can be another's.
     let pid: pid_t
     /// The same, `nil` after the process has ended.
@@ -17,14 +17,18 @@ final class ChildProcess: Sendable {
     }
 
     /// The files that a command has in place of our standard streams; `nil` where it has ours.
-    struct Streams: Sendable {
+    package struct Streams: Sendable {
         var input: String?
         var output: String?
         var errors: String?
+
+        package init(input: String? = nil, output: String? = nil, errors: String? = nil) {
+            (self.input, self.output, self.errors) = (input, output, errors)
+        }
     }
 
     /// Starts a command; throws where the system refuses (exit code 126).
-    static func start(
+    package static func start(
         _ command: ChildCommand,
         environment: [String: String],
         streams: Streams = Streams()
@@ -46,12 +50,12 @@ final class ChildProcess: Sendable {
     }
 
     /// Sends a signal, unless the process has ended.
-    func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         running.withLock { if let pid = $0 { kill(pid, signal) } }
     }
 
     /// Waits until the process has ended, without its children, and returns its exit code as ``exitCode(_:)`` has it.
-    func exitCode() async -> Int32 {
+    package func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: self.wait()) }
         }

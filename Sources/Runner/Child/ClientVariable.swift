@@ -57,7 +57,7 @@ package struct ClientVariable: Sendable {
 
     /// Variables that would lead a client past the proxy or to another one. They are removed and not set to the empty
     /// text, which old gRPC takes for exceptions for every host.
-    static let removed = [
+    package static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",
     ]

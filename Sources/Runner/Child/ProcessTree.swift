@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// The running processes of a command: those with a member for a parent, or with the variable that only the command

@@ -1,11 +1,12 @@
 import Foundation
+import Jobs
 import Synchronization
 
 /// Passes the signals that would end Sluice on to the commands that it runs, and waits for them to end.
 ///
 /// A signal of the terminal (Ctrl-C, Ctrl-\) goes to the whole process group, so it is not sent to the command again:
 /// many programs end at once on a second Ctrl-C. A signal of another process was sent to us only, and is passed on.
-enum SignalRelay {
+package enum SignalRelay {
     private struct State {
         var children: [ChildProcess] = []
         /// The actions of before, to be restored; empty while no command runs.
@@ -27,7 +28,7 @@ enum SignalRelay {
     }()
 
     /// Starts a command, which gets the signals from now on until ``remove(_:)``.
-    static func add(_ start: () throws(ChildError) -> ChildProcess) throws(ChildError) -> ChildProcess {
+    package static func add(_ start: () throws(ChildError) -> ChildProcess) throws(ChildError) -> ChildProcess {
         _ = pipe
         // A signal that comes while the command is being started waits for the lock, and is not lost.
         let result = state.withLock { state -> Result<ChildProcess, ChildError> in
@@ -45,7 +46,7 @@ enum SignalRelay {
     }
 
     /// Forgets a command that has ended; after the last one, signals do what they did before.
-    static func remove(_ child: ChildProcess) {
+    package static func remove(_ child: ChildProcess) {
         state.withLock { state in
             state.children.removeAll { $0 === child }
             if state.children.isEmpty { giveBack(&state.former) }

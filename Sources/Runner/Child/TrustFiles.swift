@@ -1,13 +1,14 @@
 import Files
 import Foundation
+import Jobs
 import Wire
 
 /// The files by which a command trusts Sluice's authority without losing any that it trusted before.
 ///
 /// They are in a directory that only the user can enter, and removed when the command has ended.
-struct TrustFiles: Sendable {
+package struct TrustFiles: Sendable {
     /// The usual password of Java's trust stores; it protects nothing.
-    static let javaPassword = "changeit"
+    package static let javaPassword = "changeit"
 
     let directory: TemporaryDirectory
     /// Sluice's authority alone, PEM.

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 package import HTTPModel
+package import Jobs
 package import Recording
 
 /// A Sluice that runs in another process, asked over its control socket.

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Jobs
 
 /// Where the control sockets of running Sluices are: one for each, named by its process.
 package enum ControlPaths {

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Jobs
 import NIOCore
 import NIOPosix
 import ProxyServer

@@ -1,5 +1,5 @@
 import ExchangeCore
-import HTTPModel
+package import HTTPModel
 import Rules
 import Text
 
@@ -92,9 +92,9 @@ extension ResponseHead {
 }
 
 /// What the parts of a head may be.
-enum HeaderRules {
+package enum HeaderRules {
     /// Whether a field follows from the body, and so is not edited.
-    static func isFraming(_ field: Field) -> Bool { isFraming(FieldName(field.name)) }
+    package static func isFraming(_ field: Field) -> Bool { isFraming(FieldName(field.name)) }
 
     private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }
 

@@ -1,5 +1,5 @@
 import Content
-import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -57,7 +57,7 @@ extension HeldMessage {
     }
 
     /// Whether both would go out as the same bytes to the same place.
-    func isSame(as other: HeldMessage) -> Bool {
+    package func isSame(as other: HeldMessage) -> Bool {
         switch (self, other) {
         case (.request(let head, let body, let place), .request(let otherHead, let otherBody, let otherPlace)):
             head.serialized() == otherHead.serialized() && body == otherBody && place == otherPlace

@@ -1,7 +1,7 @@
 import Content
 import ExchangeCore
 package import Foundation
-import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// A message that waits, as `hold.list` shows it.
@@ -100,7 +100,7 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 
 extension Destination {
     /// The URL that a request with this head asks for there.
-    func url(of head: RequestHead) -> String {
+    package func url(of head: RequestHead) -> String {
         let port = RequestURL.defaultPort(of: scheme) == port ? "" : ":\(port)"
         let host = host.contains(":") ? "[\(host)]" : host
         return "\(scheme)://\(host)\(port)\(head.target == "*" ? "" : head.target)"

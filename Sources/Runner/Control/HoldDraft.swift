@@ -1,5 +1,5 @@
 import Content
-import ExchangeCore
+package import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
@@ -8,9 +8,9 @@ import NIOCore
 ///
 /// The first line of a request has the absolute URL, so that the request can be sent elsewhere. Content-Length and
 /// Transfer-Encoding are left out, since they follow from the body.
-struct HoldDraft {
+package struct HoldDraft {
     let fullHead: String
-    let text: String
+    package let text: String
     private let message: HeldMessage
     private let body: DraftBody
 
@@ -22,7 +22,7 @@ struct HoldDraft {
         case placeholder(String)
     }
 
-    init(_ message: HeldMessage) {
+    package init(_ message: HeldMessage) {
         self.message = message
         let start =
             switch message {
@@ -64,7 +64,7 @@ struct HoldDraft {
     /// Reads the text after it was edited; throws ``ControlError`` that says in which line what is wrong.
     ///
     /// Lines at the top that begin with `#` are left out. Lines of the head that were not edited keep their bytes.
-    func apply(_ edited: String) throws(ControlError) -> HeldMessage {
+    package func apply(_ edited: String) throws(ControlError) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }
         // An unedited text is the message as it was, even where it could not be read back, as a target that is not a

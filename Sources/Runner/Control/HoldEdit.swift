@@ -1,4 +1,4 @@
-import ExchangeCore
+package import ExchangeCore
 package import Foundation
 import HTTPModel
 import NIOCore
@@ -109,7 +109,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     package var isEmpty: Bool { self == HoldEdit() }
 
     /// Returns the message as edited; throws ``ControlError`` for what cannot be done.
-    func apply(to message: HeldMessage) throws(ControlError) -> HeldMessage {
+    package func apply(to message: HeldMessage) throws(ControlError) -> HeldMessage {
         if let raw {
             var others = self
             others.raw = nil

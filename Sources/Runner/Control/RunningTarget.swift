@@ -1,6 +1,7 @@
 import ExchangeCore
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import ProxyServer
 import Recording

@@ -1,4 +1,5 @@
 import HTTPModel
+package import Jobs
 package import Recording
 import Synchronization
 
@@ -117,5 +118,26 @@ extension RecordedSessionEdits: SessionImports {
             if let error = recorder.close().error { throw error }
             return outcome
         }
+    }
+}
+
+/// Imports into the session of the proxy in this process.
+struct RunningImports: SessionImports {
+    let recorder: Recorder
+    let makeExchange: @Sendable () -> ExchangeID
+    let makeConnection: @Sendable () -> ConnectionID
+
+    func importExchanges(
+        of file: String,
+        progress: @escaping @Sendable (Double) -> Bool
+    ) async throws -> ImportOutcome {
+        let work = SessionImport(
+            session: recorder.path ?? "",
+            recorder: recorder,
+            makeExchange: makeExchange,
+            makeConnection: makeConnection,
+            progress: progress
+        )
+        return try await SessionImport.onOwnThread { try work.run(file) }
     }
 }

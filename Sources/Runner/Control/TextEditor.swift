@@ -1,4 +1,5 @@
 import Foundation
+package import Jobs
 
 /// The user's own editor, on a file that only the user can read.
 package struct TextEditor: Sendable {

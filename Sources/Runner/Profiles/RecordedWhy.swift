@@ -2,6 +2,7 @@ import Content
 import ExchangeCore
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import Recording
 import Rules

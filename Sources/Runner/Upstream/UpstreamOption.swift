@@ -1,6 +1,7 @@
 package import HTTPModel
-import ProxyServer
-package import Wire
+package import Jobs
+package import ProxyServer
+import Wire
 
 /// `--upstream-proxy`: the proxy for requests that no rule of the profile is for.
 package struct UpstreamOption: Sendable, Hashable {
@@ -62,17 +63,11 @@ package struct UpstreamOption: Sendable, Hashable {
     }
 
     /// How a server is reached.
-    func route(_ url: RequestURL) -> UpstreamRoute {
+    package func route(_ url: RequestURL) -> UpstreamRoute {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
         guard let choice = isPlain ? plain : secure else { return .direct }
         if bypasses(url) { return .bypassing(reason: "bypassed: \(choice.origin)") }
         return .through(choice.proxy, reason: choice.origin)
-    }
-
-    /// How a look at a server's TLS gets there; `nil` for directly.
-    package func route(to target: ProbeTarget, trust: TLSTrust) -> (any ProbeRoute)? {
-        let url = RequestURL(scheme: "https", host: target.host, port: target.port, path: "/", query: nil)
-        return route(url).proxy.map { ProxiedRoute(to: target, through: $0, trust: trust) }
     }
 
     private func bypasses(_ url: RequestURL) -> Bool {
@@ -92,7 +87,7 @@ package struct UpstreamOption: Sendable, Hashable {
     }
 
     /// Refuses a proxy that is certainly where this Sluice is about to listen.
-    func check(listeningOn host: String, port: Int) throws(StartError) {
+    package func check(listeningOn host: String, port: Int) throws(StartError) {
         let isAnywhere = ["0.0.0.0", "::"].contains(host)
         let isLoopback = isAnywhere || ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
         for choice in [plain, secure].compactMap({ $0 }) where port != 0 && choice.proxy.port == port {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Clients
 import Console
 import Foundation
+import Jobs
 import NIOCore
 import Recording
 import Runner

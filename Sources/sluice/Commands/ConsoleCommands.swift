@@ -1,6 +1,8 @@
 import ArgumentParser
+import Clients
 import Console
 import Foundation
+import Jobs
 import Recording
 import Runner
 import Terminal

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPModel
+import Jobs
 import Rules
 import Runner
 import Tools

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Clients
 import Console
-import Runner
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,8 +2,8 @@ import ArgumentParser
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Recording
-import Runner
 import Sharing
 
 struct Diff: ParsableCommand {

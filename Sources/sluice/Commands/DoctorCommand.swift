@@ -1,7 +1,7 @@
 import ArgumentParser
+import Diagnosis
 import Files
 import ProxyServer
-import Runner
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

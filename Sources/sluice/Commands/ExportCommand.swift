@@ -2,9 +2,9 @@ import ArgumentParser
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Masking
 import Recording
-import Runner
 import Sharing
 
 struct Export: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Runner
+import Jobs
 
 extension ExportFormat {
     /// What help says of it.

@@ -3,7 +3,7 @@ import Files
 import Foundation
 import Guide
 import HTTPModel
-import Runner
+import Jobs
 import Terminal
 
 struct GuideCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import Foundation
+import Jobs
 import Runner
 
 struct HoldCommand: AsyncParsableCommand {

@@ -2,9 +2,9 @@ import ArgumentParser
 import CharlesFiles
 import Files
 import Foundation
+import Jobs
 import NIOCore
 import Rules
-import Runner
 import Sharing
 import Tools
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Console
-import Runner
+import Jobs
 
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Masking
 import Recording
 import Runner

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Jobs
 import Rules
-import Runner
 import Tools
 
 struct PresetsCommand: ParsableCommand {

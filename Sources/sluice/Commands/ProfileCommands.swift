@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Jobs
 import NIOCore
 import Rules
 import Runner

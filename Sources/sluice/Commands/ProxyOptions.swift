@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import ProxyServer
 import Runner

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Clients
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import Recording
 import Runner

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Clients
 import Foundation
+import Jobs
 import ProxyServer
 import Runner
 

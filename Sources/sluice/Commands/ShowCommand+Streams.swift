@@ -3,9 +3,9 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import NIOCore
 import Recording
-import Runner
 import Sharing
 
 /// One message whole, and what comes while an exchange is in flight.

@@ -3,11 +3,11 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Masking
 import NIOCore
 import Recording
 import Rules
-import Runner
 import Sharing
 import Tools
 

@@ -1,8 +1,9 @@
 import ArgumentParser
+import Diagnosis
 import Files
 import Foundation
+import Jobs
 import NIOCore
-import Runner
 import Wire
 
 struct TLS: AsyncParsableCommand {

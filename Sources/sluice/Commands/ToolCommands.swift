@@ -1,4 +1,5 @@
 import ArgumentParser
+import Jobs
 import Runner
 
 /// Which running Sluice a command is for.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Files
 import HTTPModel
+import Jobs
 import Recording
-import Runner
 import Sharing
 
 struct Trim: ParsableCommand {

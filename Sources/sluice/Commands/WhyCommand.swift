@@ -1,4 +1,5 @@
 import ArgumentParser
+import Jobs
 import Runner
 
 struct Why: ParsableCommand {

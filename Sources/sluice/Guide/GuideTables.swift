@@ -1,8 +1,8 @@
 import Console
 import Guide
 import HTTPModel
+import Jobs
 import Rules
-import Runner
 import Tools
 
 /// The tables of the guide that are printed from those that the program goes by; a page has

@@ -4,6 +4,7 @@ import Support
 import Terminal
 import Testing
 
+@testable import Clients
 @testable import Console
 
 private func key(_ spelling: String) -> Key { Key(spelling: spelling) ?? Key(.function(99)) }

@@ -1,7 +1,7 @@
-import Runner
 import Testing
 
 @testable import Console
+@testable import Runner
 
 @Suite("A draft is changed by lines")
 struct DraftChangeTests {

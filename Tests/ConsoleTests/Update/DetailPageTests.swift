@@ -1,5 +1,4 @@
 import HTTPModel
-import Runner
 import Support
 import Terminal
 import Testing

@@ -1,5 +1,4 @@
 import HTTPModel
-import Runner
 import Terminal
 import Testing
 import Tools

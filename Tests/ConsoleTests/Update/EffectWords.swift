@@ -1,9 +1,10 @@
 import HTTPModel
 import Recording
 import Rules
-import Runner
 
 @testable import Console
+@testable import Jobs
+@testable import Runner
 @testable import Sharing
 
 extension Effect {

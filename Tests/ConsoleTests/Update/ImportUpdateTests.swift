@@ -1,12 +1,13 @@
 import HTTPModel
 import Recording
 import Rules
-import Runner
 import Support
 import Terminal
 import Testing
 
 @testable import Console
+@testable import Jobs
+@testable import Runner
 
 struct ImportUpdateTests {
     private func console(_ source: ConsoleModel.Source = .live, session: String? = "/tmp/s.sluice") -> ConsoleModel {

@@ -6,6 +6,7 @@ import Testing
 import Tools
 
 @testable import Console
+@testable import Jobs
 @testable import Runner
 @testable import Sharing
 

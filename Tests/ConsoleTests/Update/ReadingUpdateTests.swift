@@ -1,9 +1,9 @@
 import HTTPModel
-import Runner
 import Support
 import Terminal
 import Testing
 
+@testable import Clients
 @testable import Console
 @testable import Sharing
 

@@ -4,6 +4,7 @@ import Support
 import Testing
 import Wire
 
+@testable import Jobs
 @testable import Runner
 
 @Suite struct ChildEnvironmentTests {

@@ -5,6 +5,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import Jobs
 @testable import Runner
 
 @Suite("Finding the running Sluice")

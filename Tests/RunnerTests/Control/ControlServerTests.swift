@@ -6,6 +6,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import Jobs
 @testable import Runner
 
 @Suite("The control socket")

@@ -2,6 +2,7 @@ import Foundation
 import Support
 import Testing
 
+@testable import Jobs
 @testable import Runner
 
 // Among the real processes, since these, too, change what the signals do.

@@ -9,6 +9,7 @@ import Testing
 import Text
 import Tools
 
+@testable import Jobs
 @testable import Runner
 
 /// A session with some exchanges, and a directory that goes with the test.

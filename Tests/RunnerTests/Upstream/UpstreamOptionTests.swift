@@ -2,6 +2,7 @@ import HTTPModel
 import ProxyServer
 import Testing
 
+@testable import Jobs
 @testable import Runner
 
 @Suite("--upstream-proxy")

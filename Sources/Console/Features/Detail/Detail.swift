@@ -1,5 +1,5 @@
+import Clients
 import HTTPModel
-import Runner
 import Sharing
 import Terminal
 

@@ -1,6 +1,5 @@
 import HTTPModel
 import Rules
-import Runner
 import Tools
 
 extension ConsoleModel {

@@ -1,6 +1,5 @@
 package import HTTPModel
 package import Rules
-import Runner
 import Sharing
 import Terminal
 import Text

@@ -1,3 +1,4 @@
+import Clients
 import Files
 import HTTPModel
 import NIOCore

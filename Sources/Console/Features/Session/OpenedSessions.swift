@@ -1,8 +1,8 @@
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Recording
-import Runner
 import Synchronization
 import Terminal
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Files
 import HTTPModel
+import Jobs
 import Recording
 import Runner
 import Sharing

@@ -1,7 +1,6 @@
 import Content
 package import HTTPModel
 import Rules
-import Runner
 package import Sharing
 
 /// A copy for the clipboard.

@@ -2,10 +2,10 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Masking
 import NIOCore
 import Recording
-import Runner
 import Sharing
 import Synchronization
 

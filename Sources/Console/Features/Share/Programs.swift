@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import HTTPModel
+import Jobs
 import Runner
 import Sharing
 import Synchronization

@@ -1,6 +1,7 @@
+import Clients
 package import HTTPModel
+package import Jobs
 import Rules
-package import Runner
 import Sharing
 import Terminal
 import Tools

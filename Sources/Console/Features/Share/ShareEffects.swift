@@ -2,6 +2,7 @@ import Content
 import Files
 import Foundation
 import HTTPModel
+import Jobs
 import Masking
 import NIOCore
 import Recording

@@ -1,0 +1,138 @@
+import Foundation
+import Jobs
+
+/// Puts an authority into the certificate database of a Firefox profile, by the library that Firefox brings along: NSS. So
+/// no other tool is needed, and the database has the form that this very Firefox reads.
+enum FirefoxTrust {
+    /// What one process may do only once at a time.
+    private static let lock = NSLock()
+
+    /// Throws ``StartError`` where the library is not found, or refuses.
+    static func add(_ certificate: Data, toProfile profile: String, of browser: InstalledBrowser) throws(StartError) {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let library = NSSLibrary(near: browser.resolved) else {
+            throw StartError(
+                "The library NSS of \(browser.executable) is not found, by which it would be taught to trust Sluice.",
+                hint: "Give the path of Firefox' own program with --browser, or use Chromium."
+            )
+        }
+        guard library.add(Array(certificate), toProfile: profile) else {
+            throw StartError(
+                "The certificate database of a profile for \(browser.executable) could not be made.",
+                hint: "Use Chromium, or: sluice ca export --format trust-help"
+            )
+        }
+    }
+}
+
+/// The functions of NSS that make a certificate database.
+private struct NSSLibrary {
+    private typealias Initialize =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, UInt32
+        ) -> Int32
+    private typealias NoArguments = @convention(c) () -> Int32
+    private typealias Getter = @convention(c) () -> OpaquePointer?
+    private typealias Asking = @convention(c) (OpaquePointer?) -> Int32
+    private typealias Releasing = @convention(c) (OpaquePointer?) -> Void
+    private typealias InitializePin =
+        @convention(c) (
+            OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?
+        ) -> Int32
+    private typealias NewCertificate =
+        @convention(c) (
+            OpaquePointer?, UnsafeMutableRawPointer, UnsafePointer<CChar>?, Int32, Int32
+        ) -> OpaquePointer?
+    private typealias ImportCertificate =
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, UInt, UnsafePointer<CChar>?, Int32
+        ) -> Int32
+    private typealias ChangeTrust =
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer
+        ) -> Int32
+
+    private let initialize: Initialize
+    private let shutdown: NoArguments
+    private let keySlot: Getter
+    private let needsPin: Asking
+    private let initializePin: InitializePin
+    private let database: Getter
+    private let newCertificate: NewCertificate
+    private let importCertificate: ImportCertificate
+    private let changeTrust: ChangeTrust
+    private let destroyCertificate: Releasing
+    private let freeSlot: Releasing
+
+    #if canImport(Darwin)
+    private static let suffix = "dylib"
+    #else
+    private static let suffix = "so"
+    #endif
+
+    /// Where the library of a browser may be that is started by a script.
+    private static let places = [
+        "/usr/lib/firefox", "/usr/lib/firefox-esr", "/usr/lib64/firefox", "/opt/firefox",
+        "/Applications/Firefox.app/Contents/MacOS",
+    ]
+
+    init?(near program: String) {
+        let own = (program as NSString).deletingLastPathComponent
+        let directory = ([own] + Self.places).first { access("\($0)/libnss3.\(Self.suffix)", R_OK) == 0 }
+        if let directory {
+            // What it needs lies beside it, and is not to be taken from elsewhere in another version.
+            for name in ["nspr4", "plc4", "plds4", "nssutil3", "mozsqlite3"] {
+                let path = "\(directory)/lib\(name).\(Self.suffix)"
+                if access(path, R_OK) == 0 { dlopen(path, RTLD_NOW | RTLD_GLOBAL) }
+            }
+        }
+        let path = directory.map { "\($0)/libnss3.\(Self.suffix)" } ?? "libnss3.\(Self.suffix)"
+        guard let handle = dlopen(path, RTLD_NOW) else { return nil }
+        func function<Function>(_ name: String, _: Function.Type) -> Function? {
+            dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
+        }
+        guard let initialize = function("NSS_Initialize", Initialize.self),
+            let shutdown = function("NSS_Shutdown", NoArguments.self),
+            let keySlot = function("PK11_GetInternalKeySlot", Getter.self),
+            let needsPin = function("PK11_NeedUserInit", Asking.self),
+            let initializePin = function("PK11_InitPin", InitializePin.self),
+            let database = function("CERT_GetDefaultCertDB", Getter.self),
+            let newCertificate = function("CERT_NewTempCertificate", NewCertificate.self),
+            let importCertificate = function("PK11_ImportCert", ImportCertificate.self),
+            let changeTrust = function("CERT_ChangeCertTrust", ChangeTrust.self),
+            let destroyCertificate = function("CERT_DestroyCertificate", Releasing.self),
+            let freeSlot = function("PK11_FreeSlot", Releasing.self)
+        else { return nil }
+        (self.initialize, self.shutdown, self.keySlot, self.needsPin) = (initialize, shutdown, keySlot, needsPin)
+        (self.initializePin, self.database, self.newCertificate) = (initializePin, database, newCertificate)
+        (self.importCertificate, self.changeTrust) = (importCertificate, changeTrust)
+        (self.destroyCertificate, self.freeSlot) = (destroyCertificate, freeSlot)
+    }
+
+    /// Makes a database without a password in the folder, in which the certificate is an authority for servers.
+    func add(_ der: [UInt8], toProfile profile: String) -> Bool {
+        guard initialize("sql:\(profile)", "", "", "secmod.db", 0) == 0 else { return false }
+        defer { _ = shutdown() }
+        guard let slot = keySlot() else { return false }
+        defer { freeSlot(slot) }
+        if needsPin(slot) != 0, initializePin(slot, nil, "") != 0 { return false }
+        /// NSS' `SECItem`.
+        struct Item {
+            var type: UInt32 = 0
+            var data: UnsafeMutablePointer<UInt8>?
+            var length: UInt32 = 0
+        }
+        var der = der
+        let certificate = der.withUnsafeMutableBufferPointer { bytes in
+            var item = Item(data: bytes.baseAddress, length: UInt32(clamping: bytes.count))
+            return newCertificate(database(), &item, nil, 0, 1)
+        }
+        guard let certificate else { return false }
+        defer { destroyCertificate(certificate) }
+        guard importCertificate(slot, certificate, 0, "Sluice", 0) == 0 else { return false }
+        // NSS' `CERTCertTrust`: for servers a valid authority (8) that is trusted (16); nothing for mail and code.
+        var trust: (UInt32, UInt32, UInt32) = (24, 0, 0)
+        return changeTrust(database(), certificate, &trust) == 0
+    }
+}

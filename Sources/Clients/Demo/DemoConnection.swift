@@ -1,0 +1,139 @@
+import Content
+import HTTPModel
+import Jobs
+import NIOCore
+import Wire
+
+/// One connection of the demo's client through a proxy to an origin, which checks the answers.
+final class DemoConnection {
+    struct Response {
+        let head: ResponseHead
+        /// The body with its content coding.
+        var body = ByteBuffer()
+        var trailers: FieldSection?
+
+        /// The decoded body.
+        var text: String {
+            let encoding = head.fields.value(of: .contentEncoding)
+            return String(buffer: ContentDecoder.decode(body, contentEncoding: encoding, limit: 1 << 20).bytes)
+        }
+    }
+
+    private let connection: ProxyConnection
+    private let origin: RequestURL
+    /// What precedes the path in the requests' targets: scheme and authority for a proxy, nothing for an origin.
+    private var targetPrefix: String
+    private var http2: DemoHTTP2Connection?
+
+    /// Connects to a proxy in order to ask an origin, and closes the connection after `body`.
+    static func open(
+        to origin: RequestURL,
+        through proxy: SocketAddress,
+        _ body: (DemoConnection) async throws -> Void
+    ) async throws {
+        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
+    }
+
+    private init(_ connection: ProxyConnection, _ origin: RequestURL) {
+        self.connection = connection
+        self.origin = origin
+        targetPrefix = "\(origin.scheme)://\(origin.authority)"
+    }
+
+    /// Asks the proxy for a tunnel to the origin, and speaks TLS through it; TLS errors show at the first request.
+    func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
+        do {
+            try await connection.startTLS(to: origin, trust: trust, applicationProtocol: isHTTP2 ? "h2" : "http/1.1")
+        } catch let error as ProxyConnection.ConnectionError {
+            throw StartError("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
+        }
+        targetPrefix = ""
+        if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
+    }
+
+    /// Sends a request; throws where there is no answer, another status, or an answer for which `isRight` is false.
+    @discardableResult
+    func fetch(
+        _ method: String,
+        _ path: String,
+        fields: [(String, String)] = [],
+        body: [ByteBuffer] = [],
+        expecting status: Int,
+        where isRight: (Response) -> Bool = { _ in true }
+    ) async throws -> Response {
+        var head = RequestHead(
+            method: method,
+            target: targetPrefix + path,
+            fields: [
+                ("Host", origin.authority), ("User-Agent", "sluice-demo/\(SluiceVersion.current)"), ("Accept", "*/*"),
+                ("Accept-Encoding", "gzip"),
+            ] + fields
+        )
+        if !body.isEmpty {
+            SentFraming.settle(&head, as: .length(body.reduce(0) { $0 + Int64($1.readableBytes) }))
+        }
+        let what = "\(method) \(origin.scheme)://\(origin.authority)\(path)"
+        let response: Response
+        do {
+            response = try await exchange(head, body)
+        } catch let error where !(error is CancellationError) {
+            throw StartError("The demo got no answer to \(what): \(error)", hint: DemoConnection.hint)
+        }
+        guard response.head.status == status, isRight(response) else {
+            let status = "\(response.head.status) \(response.head.reason)"
+            let body = "\(response.body.readableBytes) bytes: \(response.text.prefix(300))"
+            throw StartError(
+                "The demo got an unexpected answer to \(what): \(status), \(body)",
+                hint: DemoConnection.hint
+            )
+        }
+        return response
+    }
+
+    private func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> Response {
+        if let http2 { return try await http2.exchange(head, body) }
+        let whole = body.reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1) }
+        var received = ByteBuffer()
+        let response = try await connection.exchange(head, body: whole) { arrival in
+            if case .part(let part) = arrival { received.writeImmutableBuffer(part) }
+        }
+        return Response(head: response, body: received)
+    }
+
+    private static let hint = "Nothing outside this process takes part in the demo: this looks like a fault in Sluice."
+
+    /// Opens a WebSocket and sends each message when the one before it was answered, after a pause.
+    func converse(_ path: String, _ messages: [String], pause: Duration = .zero) async throws {
+        try await fetch(
+            "GET",
+            path,
+            fields: [
+                ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+                ("Sec-WebSocket-Key", WebSocketHandshake.makeKey()),
+            ],
+            expecting: 101
+        )
+        let reader = WebSocketReader(direction: .fromServer)
+        var answers = 0
+        func listen(until count: Int) async throws {
+            while answers < count {
+                guard let bytes = try await connection.read() else {
+                    try Task.checkCancellation()
+                    throw StartError(
+                        "The demo's WebSocket ended after \(answers) messages.",
+                        hint: DemoConnection.hint
+                    )
+                }
+                bytes.withUnsafeReadableBytes { reader.feed($0) { _ in answers += 1 } }
+            }
+        }
+        try await listen(until: 1)
+        for (index, message) in messages.enumerated() {
+            if pause > .zero { try await Task.sleep(for: pause) }
+            try await connection.write(DemoFrame.text(message, isMasked: true))
+            try await listen(until: index + 2)
+        }
+        try await connection.write(DemoFrame.close(isMasked: true))
+        try await listen(until: messages.count + 2)
+    }
+}

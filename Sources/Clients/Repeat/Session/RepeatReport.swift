@@ -1,0 +1,286 @@
+import HTTPModel
+package import Jobs
+import Recording
+package import Sharing
+import Text
+
+/// What came of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison with
+/// the recorded answers.
+package struct RepeatReport: Sendable {
+    package enum Grouping: String, CaseIterable, Sendable, Hashable {
+        case exchange, endpoint
+    }
+
+    /// What is told of some of the requests.
+    struct Row: Sendable {
+        /// The first exchange that it is about; `nil` for all.
+        var record: ExchangeRecord?
+        /// The numbers of the exchanges.
+        var numbers: [Int64] = []
+        var count = 0
+        var statuses: [Int: Int] = [:]
+        /// How many had no whole answer, by why; of further reasons only the number is known.
+        var failures: [String: Int] = [:]
+        var failed = 0
+        /// Of whole answers.
+        var times = RepeatTimes()
+        /// How long the recorded exchanges took.
+        var recorded = RepeatTimes()
+        var comparison = RepeatComparison.Counts()
+
+        private static let mostReasons = 20
+
+        mutating func add(_ outcome: SendOutcome) {
+            count += 1
+            if let status = outcome.status { statuses[status, default: 0] += 1 }
+            guard let failure = outcome.failure else { return times.add(outcome.duration) }
+            failed += 1
+            if failures[failure] != nil || failures.count < Self.mostReasons { failures[failure, default: 0] += 1 }
+        }
+
+        mutating func add(_ other: Row) {
+            numbers += other.numbers
+            count += other.count
+            failed += other.failed
+            statuses.merge(other.statuses, uniquingKeysWith: +)
+            for (reason, count) in other.failures
+            where failures[reason] != nil || failures.count < Self.mostReasons {
+                failures[reason, default: 0] += count
+            }
+            times.add(other.times)
+            recorded.add(other.recorded)
+            comparison.add(other.comparison)
+        }
+    }
+
+    /// More exchanges are told by endpoint where nothing else is asked for.
+    private static let mostExchanges = 20
+
+    let rows: [Row]
+    let all: Row
+    let grouping: Grouping
+    let results: RepeatResults
+    let rules: ComparisonRules
+    /// What the user named to be left out.
+    let named: [String]
+    /// The session with the new exchanges as the user calls it; `nil` where it is not kept.
+    let session: String?
+
+    /// Puts together what is told; without `grouping` it is by exchange where they are few.
+    package init(
+        _ results: RepeatResults,
+        of selection: RepeatSelection,
+        _ comparison: RepeatComparison,
+        by grouping: Grouping? = nil,
+        rules: ComparisonRules,
+        named: [String],
+        session: String?
+    ) {
+        var bySource: [Int: Row] = [:]
+        for one in results.sent {
+            var row = bySource[one.source] ?? Row(selection.records[one.source], comparison.counts[one.source])
+            row.add(one.outcome)
+            bySource[one.source] = row
+        }
+        let exchanges = bySource.sorted { $0.key < $1.key }.map(\.value)
+        self.grouping = grouping ?? (selection.records.count > Self.mostExchanges ? .endpoint : .exchange)
+        rows = self.grouping == .exchange ? exchanges : Self.joined(exchanges)
+        all = exchanges.reduce(into: Row()) { $0.add($1) }
+        (self.results, self.rules, self.named, self.session) = (results, rules, named, session)
+    }
+
+    /// Rows of one endpoint as one, in the order in which they first come.
+    private static func joined(_ rows: [Row]) -> [Row] {
+        var places: [SessionStatistics.Endpoint: Int] = [:]
+        var joined: [Row] = []
+        for row in rows {
+            guard let record = row.record else { continue }
+            let url = record.url
+            let endpoint = SessionStatistics.Endpoint(method: record.method, host: url.host, path: url.path)
+            if let place = places[endpoint] {
+                joined[place].add(row)
+            } else {
+                places[endpoint] = joined.count
+                joined.append(row)
+            }
+        }
+        return joined
+    }
+
+    // MARK: - For people
+
+    private static let titles = ["COUNT", "FAILED", "/S", "MIN", "P50", "P95", "P99", "MAX"]
+    private static let widths = [7, 8, 8, 9, 9, 9, 9, 9]
+    /// In columns, where there is no terminal.
+    private static let usualWidth = 80
+    private static let shortestName = 30
+    private static let shownPlaces = 8
+    private static let shownRows = 40
+
+    /// A table, a histogram and the comparison; names are whole where there is no screen.
+    package func text(on screen: StatisticsReport.Screen? = nil) -> String {
+        guard results.sent.count > 0 else { return "Nothing was sent.\n" }
+        let parts = [heading + "\n", table(screen), failures, histogram(screen), compared(screen)]
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    private var heading: String {
+        let seconds = Measures.duration(Int64(results.seconds * 1_000_000))
+        let isStopped = results.isWhole ? "" : ", then stopped (\(results.total.grouped) were planned)"
+        let failed = all.failed == 0 ? "all answered" : "\(all.failed.grouped) not answered"
+        return "\(all.count.of("request")) sent in \(seconds), \(rate(all)) a second, \(failed)\(isStopped)."
+    }
+
+    private func rate(_ row: Row) -> String {
+        guard results.seconds > 0 else { return "-" }
+        let tenths = Int((Double(row.count) / results.seconds * 10).rounded())
+        return tenths >= 1_000 ? (tenths / 10).grouped : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private func name(_ row: Row) -> String {
+        guard let record = row.record else { return "all" }
+        switch grouping {
+        case .exchange: return VisibleText.of("#\(record.id.number) \(record.method) \(record.url)")
+        case .endpoint:
+            let endpoint = SessionStatistics.Endpoint(
+                method: record.method,
+                host: record.url.host,
+                path: record.url.path
+            )
+            return VisibleText.of("\(endpoint.method) \(endpoint.host)\(endpoint.path)")
+        }
+    }
+
+    private func table(_ screen: StatisticsReport.Screen?) -> String {
+        let numbers = Self.widths.reduce(2, +)
+        let shown = Array(rows.prefix(Self.shownRows))
+        let statusWidth = max(6, (shown + [all]).map { statuses($0).columns }.max() ?? 0)
+        let nameRoom = screen.map { $0.width - numbers - statusWidth - 2 }
+        // On a narrow terminal each name has a line of its own.
+        let isWide = nameRoom.map { $0 >= Self.shortestName } ?? true
+        func figures(_ cells: [String], _ statuses: String) -> String {
+            zip(cells, Self.widths).map { $0.aligned(to: $1) }.joined() + "  " + statuses
+        }
+        func lines(_ row: Row) -> String {
+            let (cells, statuses) = (cells(row), statuses(row))
+            let room = isWide ? nameRoom : screen?.width
+            let whole = name(row)
+            let title = room.map { TextWidth.cutMiddle(whole, to: $0, ellipsis: ellipsis(screen)) } ?? whole
+            if isWide { return figures(cells, statuses.filled(to: statusWidth)) + "  \(title)\n" }
+            let cut = TextWidth.cut(statuses, to: max(6, (screen?.width ?? 0) - numbers), ellipsis: ellipsis(screen))
+            return "\(title)\n\(figures(cells, cut))\n"
+        }
+        var text = figures(Self.titles, isWide ? "STATUS".filled(to: statusWidth) + "  REQUEST" : "STATUS") + "\n"
+        text += shown.map(lines).joined()
+        if rows.count > shown.count {
+            text += "and \((rows.count - shown.count).of("more row")); --json has all\n"
+        }
+        return text + (rows.count > 1 ? lines(all) : "")
+    }
+
+    private func ellipsis(_ screen: StatisticsReport.Screen?) -> String { screen?.isUnicode == false ? "..." : "…" }
+
+    private func cells(_ row: Row) -> [String] {
+        let summary = row.times.summary
+        let times = [summary?.least, summary?.p50, summary?.p95, summary?.p99, summary?.most]
+        return [row.count.grouped, row.failed > 0 ? row.failed.grouped : "-", rate(row)] + times.map(Measures.duration)
+    }
+
+    /// `200`, or `200 x 98, 500 x 2`.
+    private func statuses(_ row: Row) -> String {
+        let sorted = row.statuses.sorted { $0.key < $1.key }
+        if sorted.count == 1, let only = sorted.first, only.value == row.count { return "\(only.key)" }
+        return sorted.isEmpty ? "-" : sorted.map { "\($0.key) x \($0.value.grouped)" }.joined(separator: ", ")
+    }
+
+    private var failures: String {
+        all.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.shownPlaces).map { reason, count in
+            "failed \(count.grouped) x: \(VisibleText.of(reason))\n"
+        }.joined()
+    }
+
+    private func histogram(_ screen: StatisticsReport.Screen?) -> String {
+        let buckets = all.times.buckets()
+        guard all.times.count > 1, let most = buckets.map(\.count).max(), most > 0 else { return "" }
+        let isUnicode = screen?.isUnicode ?? false
+        let width = min(screen?.width ?? Self.usualWidth, Self.usualWidth)
+        let step = buckets[0].to - buckets[0].from
+        let isOpen = buckets.count > 1 && buckets.last.map { $0.to - $0.from > step } ?? false
+        let bounds = Measures.durations(buckets.map(\.from) + (isOpen ? [] : buckets.suffix(1).map(\.to)))
+        let labels = zip(bounds, bounds.dropFirst() + (isOpen ? ["more"] : [])).map { "\($0) - \($1)" }
+        let label = labels.map(\.count).max() ?? 0
+        let room = max(8, width - label - 18)
+        var text = "Times of \(all.times.count.of("whole answer")):\n"
+        for (bucket, name) in zip(buckets, labels) {
+            let part = Double(bucket.count) / Double(most)
+            let length = bucket.count > 0 ? max(1, Int((part * Double(room)).rounded())) : 0
+            let bar = String(repeating: isUnicode ? "█" : "#", count: length).filled(to: room)
+            let share = Double(bucket.count) / Double(all.times.count) * 100
+            text += "  \(name.aligned(to: label))  \(bar) \(bucket.count.grouped.aligned(to: 7)) "
+            text += "\(bucket.count > 0 ? max(1, Int(share.rounded())) : 0)".aligned(to: 4) + "%\n"
+        }
+        return text
+    }
+
+    // MARK: - The comparison
+
+    private func compared(_ screen: StatisticsReport.Screen?) -> String {
+        let counts = all.comparison
+        var lines: [String] = []
+        if counts.compared > 0 {
+            var sentence =
+                "Compared with the recorded answers: \(counts.same.grouped) of \(counts.compared.grouped) the same"
+            if counts.different > 0 {
+                let parts = ExchangeDifference.Part.allCases.compactMap { part in
+                    counts.parts[part].map { "\(part.rawValue) of \($0.grouped)" }
+                }
+                sentence += ", \(counts.different.grouped) different (\(parts.joined(separator: ", ")))"
+            }
+            lines.append(sentence + ".")
+        }
+        if counts.withoutRecorded > 0 {
+            lines.append("Not compared, as no whole answer was recorded: \(counts.withoutRecorded.grouped).")
+        }
+        if counts.notCompared > 0 {
+            lines.append("Not compared, as the new answer is not in a session: \(counts.notCompared.grouped).")
+        }
+        if let old = all.recorded.summary, let new = all.times.summary {
+            lines.append(
+                "Recorded times: p50 \(Measures.duration(old.p50)), p95 \(Measures.duration(old.p95)); "
+                    + "now: p50 \(Measures.duration(new.p50)), p95 \(Measures.duration(new.p95))."
+            )
+        }
+        if counts.compared > 0 { lines.append(DifferenceReport.leftOut(rules, named: named, counts.leftOut)) }
+        for row in rows.filter({ $0.comparison.different > 0 }).prefix(Self.shownRows) {
+            lines += [""] + differences(row, screen)
+        }
+        return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
+    }
+
+    private func differences(_ row: Row, _ screen: StatisticsReport.Screen?) -> [String] {
+        let counts = row.comparison
+        let title = screen.map { TextWidth.cutMiddle(name(row), to: $0.width, ellipsis: ellipsis(screen)) } ?? name(row)
+        var lines = [title]
+        for place in counts.places.sorted(by: { $0.count > $1.count }).prefix(Self.shownPlaces) {
+            let numbers = place.exchanges.map { "#\($0)" }.joined(separator: session == nil ? " ~ new " : " ~ ")
+            let values = DifferenceReport.values(place.old, place.new)
+            lines.append(
+                "  ~ \(place.count.grouped) of \(counts.compared.grouped)  \(VisibleText.of(place.name))  "
+                    + "\(values)  (\(numbers))"
+            )
+        }
+        if counts.places.count > Self.shownPlaces || counts.hasMore {
+            lines.append("    and further places; --json has more")
+        }
+        return lines
+    }
+}
+
+extension RepeatReport.Row {
+    init(_ record: ExchangeRecord, _ comparison: RepeatComparison.Counts?) {
+        self.record = record
+        numbers = [record.id.number]
+        if let total = record.timings.total { recorded = RepeatTimes([total]) }
+        self.comparison = comparison ?? RepeatComparison.Counts()
+    }
+}

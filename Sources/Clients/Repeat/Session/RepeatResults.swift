@@ -1,0 +1,171 @@
+package import HTTPModel
+package import Jobs
+package import Recording
+import Runner
+import Synchronization
+
+/// What became of the requests that were sent again.
+package struct RepeatResults: Sendable {
+    /// One request that was sent, and the exchange that it made.
+    package struct Sent: Sendable, Hashable {
+        /// Which of the selected exchanges it repeats.
+        package var source: Int
+        package var outcome: SendOutcome
+        /// Its exchange in the session to which it was recorded; `nil` where there is none.
+        package var exchange: ExchangeID?
+    }
+
+    /// In the order in which they ended.
+    package internal(set) var sent: [Sent]
+    /// How many were to be sent.
+    package let total: Int
+    /// From the first request to the last answer, in seconds.
+    package let seconds: Double
+
+    package init(sent: [Sent], total: Int, seconds: Double) {
+        (self.sent, self.total, self.seconds) = (sent, total, seconds)
+    }
+
+    /// Whether all were sent.
+    package var isWhole: Bool { sent.count == total }
+    package var failures: Int { sent.count { $0.outcome.failure != nil } }
+
+    // MARK: - Sending
+
+    /// Sends the requests of a selection again, in their recorded order, all of them as often as the plan says, as a part of
+    /// some work; a signal that stops the work ends it early.
+    package static func send(
+        _ selection: RepeatSelection,
+        asSent: Bool,
+        from reader: SessionReader,
+        by sender: RequestSender,
+        _ plan: RepeatPlan,
+        work: LongWork
+    ) async -> RepeatResults {
+        let count = selection.records.count
+        let total = count * plan.times
+        let outcomes = RepeatOutcomes()
+        let requests = KnownRequests { index in
+            let id = selection.records[index].id
+            guard let exchange = try reader.exchange(id) else {
+                throw ControlError("Exchange \(id) is no longer in the session.")
+            }
+            return try OutgoingRequest(exchange, asSent: asSent, from: reader)
+        }
+        work.begin("sending", .things("request"))
+        let start = ContinuousClock.now
+        await withTaskGroup { group in
+            group.addTask {
+                await sender.send(
+                    total,
+                    plan,
+                    request: { try requests.request($0 % count) },
+                    onOutcome: { index, outcome in
+                        var outcome = outcome
+                        // Whether the exchange is recorded or not.
+                        let failure = outcome.failureCode.map { "Sluice had no answer: \($0.summary)." }
+                        outcome.failure = outcome.failure ?? failure
+                        outcomes.sent.withLock { $0.append(Sent(source: index % count, outcome: outcome)) }
+                        try? work.add(1, of: total)
+                    }
+                )
+            }
+            group.addTask {
+                while work.interruption == nil, (try? await Task.sleep(for: .milliseconds(50))) != nil {}
+            }
+            // Whichever ends first: all are sent, or a signal came.
+            _ = await group.next()
+            group.cancelAll()
+        }
+        let seconds = start.duration(to: .now) / .seconds(1)
+        return RepeatResults(sent: outcomes.sent.withLock { $0 }, total: total, seconds: seconds)
+    }
+
+    // MARK: - Finding what was recorded
+
+    /// In microseconds.
+    private static let longestBusy: Int64 = 2_000_000
+
+    /// Finds the exchanges that were made among those of a session after a number, by the connections on which they came.
+    ///
+    /// A connection has one request after the other, so of an address they are in order; another client may have had the same
+    /// address at another time. An exchange that failed, whatever the client was told, is a failure. Throws `SessionError`.
+    package mutating func find(in reader: SessionReader, after last: Int64) throws {
+        var made: [String: [Made]] = [:]
+        try reader.forEachRecord(from: ExchangeID(last + 1)) { record in
+            guard let address = record.clientAddress, [.http, .upgraded, .webSocket].contains(record.kind) else {
+                return true
+            }
+            made[address, default: []].append(Made(record))
+            return true
+        }
+        var places: [String: [Int]] = [:]
+        for (index, one) in sent.enumerated() {
+            if let address = one.outcome.address { places[address, default: []].append(index) }
+        }
+        for (address, indices) in places {
+            let records = (made[address] ?? []).sorted { ($0.startedAt, $0.id.number) < ($1.startedAt, $1.id.number) }
+            let indices = indices.sorted { sent[$0].outcome.startedAt < sent[$1].outcome.startedAt }
+            // The clocks of the sender and the proxy are one, but a busy proxy may have read its own some time before.
+            let isPaired =
+                records.count == indices.count
+                && zip(records, indices).allSatisfy { record, index in
+                    abs(record.startedAt - sent[index].outcome.startedAt) < Self.longestBusy
+                }
+            let slack = isPaired ? Self.longestBusy : 20_000
+            var next = records.startIndex
+            for index in indices {
+                let outcome = sent[index].outcome
+                let (from, to) = (outcome.startedAt - slack, outcome.startedAt + max(0, outcome.duration) + slack)
+                while next < records.endIndex, records[next].startedAt < from { next += 1 }
+                guard next < records.endIndex, records[next].startedAt <= to else { continue }
+                let record = records[next]
+                next += 1
+                // One that a running Sluice still writes is found the next time.
+                guard record.isOver else { continue }
+                sent[index].exchange = record.id
+                // What the record says has more words than the answer's field.
+                if outcome.failure == nil || outcome.failureCode != nil, let failure = record.failure {
+                    sent[index].outcome.failure = failure
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of an exchange that was made.
+private struct Made {
+    let id: ExchangeID
+    let startedAt: Int64
+    let isOver: Bool
+    let failure: String?
+
+    init(_ record: ExchangeRecord) {
+        (id, startedAt) = (record.id, record.startedAt)
+        (isOver, failure) = (record.state != .inFlight, record.failure?.message)
+    }
+}
+
+/// What became of requests so far.
+private final class RepeatOutcomes: Sendable {
+    let sent = Mutex<[RepeatResults.Sent]>([])
+}
+
+/// The requests of a selection; those that were asked for last are kept.
+private final class KnownRequests: Sendable {
+    private static let most = 256
+    private let known = Mutex<[Int: OutgoingRequest]>([:])
+    private let read: @Sendable (Int) throws -> OutgoingRequest
+
+    init(_ read: @escaping @Sendable (Int) throws -> OutgoingRequest) { self.read = read }
+
+    func request(_ index: Int) throws -> OutgoingRequest {
+        if let request = known.withLock({ $0[index] }) { return request }
+        let request = try read(index)
+        known.withLock { known in
+            if known.count >= Self.most { known = [:] }
+            known[index] = request
+        }
+        return request
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import HTTPModel
+import Jobs
+import ProxyServer
+package import Recording
+package import Runner
+import Synchronization
+
+/// The proxy through which requests of a session are sent again, and the session to which it records them: one of this
+/// process, or that of a running Sluice.
+package final class RepeatWay: Sendable {
+    /// A session that is not kept has at most so many bytes; what comes after is not recorded.
+    private static let largestTemporary: Int64 = 1 << 30
+    /// How long a running Sluice may take to write what has passed.
+    private static let patience = Duration.seconds(3)
+
+    package let sender: RequestSender
+    /// The session to which the requests are recorded; `nil` where the running Sluice records nothing.
+    private let session: String?
+    private let running: RunningProxy?
+    private let directory: TemporaryDirectory?
+    /// The highest number of the session before.
+    private let last: Int64
+    private let isFull = Atomic(false)
+    private let hasFound = Atomic(false)
+    private let problem = Mutex<String?>(nil)
+
+    private init(
+        _ sender: RequestSender,
+        session: String?,
+        last: Int64,
+        _ running: RunningProxy? = nil,
+        _ directory: TemporaryDirectory? = nil
+    ) {
+        (self.sender, self.session, self.running, self.directory, self.last) =
+            (sender, session, running, directory, last)
+    }
+
+    /// Starts a proxy by settings, which records to their session or to a temporary one, or finds the one that `control`
+    /// names; one request may take `limit`. Throws as ``RunningProxy/start(_:files:onFinished:print:report:)`` and
+    /// ``ControlClient`` do.
+    package static func open(_ settings: RunSettings, control: String?, limit: Duration) async throws -> RepeatWay {
+        guard let control else { return try await start(settings, limit) }
+        let status = try await ControlClient(control).status()
+        guard let proxy = status.forwardAddress else {
+            throw StartError(
+                "The Sluice that runs is no forward proxy, by which requests could be sent: it listens as "
+                    + "\((status.listeners ?? []).map(\.mode).joined(separator: ", ")).",
+                hint: "Start it with --mode regular as well, or leave out --control."
+            )
+        }
+        let sender = try RequestSender(
+            proxy: proxy,
+            certificate: status.authority?.certificate,
+            authorization: status.proxyAuthorization,
+            mark: status.mark,
+            limit: limit
+        )
+        // One that does not record now has a session all the same, with none of the new exchanges.
+        let session = status.recording?.isOn == false ? nil : status.session
+        let reader = try session.map { try SessionReader(path: $0) }
+        return RepeatWay(sender, session: session, last: try reader?.bounds()?.upperBound ?? 0)
+    }
+
+    private static func start(_ settings: RunSettings, _ limit: Duration) async throws -> RepeatWay {
+        var settings = settings
+        settings.listeners = [Listener(port: 0)]
+        settings.output = .quiet
+        settings.watchesProfile = false
+        // Only rules can hold messages that somebody must decide about.
+        settings.hasControl = !settings.profiles.isEmpty
+        settings.grace = .zero
+        let directory = try settings.session == nil ? TemporaryDirectory("repeat") : nil
+        let session = settings.session ?? "\(directory?.path ?? "")/repeat.sluice"
+        settings.session = session
+        do {
+            let isThere = FileManager.default.fileExists(atPath: session)
+            let last = isThere ? try SessionReader(path: session).bounds()?.upperBound ?? 0 : 0
+            let running = try await RunningProxy.start(settings)
+            let sender = RequestSender(proxy: running.address, authority: running.authority, limit: limit)
+            return RepeatWay(sender, session: session, last: last, running, directory)
+        } catch {
+            directory?.remove()
+            throw error
+        }
+    }
+
+    /// The session as users name it, where it is kept and has some of the new exchanges.
+    package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
+
+    /// Does some work; a temporary session that becomes too large meanwhile is no longer recorded to.
+    package func recording<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value
+    {
+        guard let running, let session, directory != nil else { return try await body() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil {
+                    guard RepeatWay.size(of: session) > RepeatWay.largestTemporary else { continue }
+                    _ = try? await running.controlTarget.setRecording(false)
+                    isFull.store(true, ordering: .relaxed)
+                    return nil
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func size(of session: String) -> Int64 {
+        ["", "-wal"].reduce(0) { size, end in
+            let facts = try? FileManager.default.attributesOfItem(atPath: session + end)
+            return size + ((facts?[.size] as? NSNumber)?.int64Value ?? 0)
+        }
+    }
+
+    /// Stops the proxy, if it is ours and still runs; everything is recorded then.
+    package func close() async {
+        guard let summary = await running?.stop() else { return }
+        problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
+    }
+
+    /// Finds the exchanges that were made, and gives the session that they are in; `nil` where there is none.
+    package func find(_ results: inout RepeatResults) async throws -> SessionReader? {
+        guard let session else { return nil }
+        let reader = try SessionReader(path: session)
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            try results.find(in: reader, after: last)
+            if results.sent.contains(where: { $0.exchange != nil }) { hasFound.store(true, ordering: .relaxed) }
+            // A running Sluice writes some time after the answer has passed.
+            let isMissing = results.sent.contains { $0.outcome.status != nil && $0.exchange == nil }
+            guard running == nil, isMissing, ContinuousClock.now < end else { return reader }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    /// Whether not all could be recorded.
+    package var hasProblem: Bool { problem.withLock { $0 != nil } }
+
+    /// What is to be said at the end, in sentences.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if let problem = problem.withLock({ $0 }) { remarks.append("recording stopped: \(problem)") }
+        if isFull.load(ordering: .relaxed) {
+            remarks.append("later answers were not compared, since they are many; --session OUT keeps and compares all")
+        }
+        if let keptSession { remarks.append("the new exchanges are in \(keptSession), from \(last + 1) on") }
+        return remarks
+    }
+
+    /// Removes what is temporary.
+    package func remove() { directory?.remove() }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Runner
+
+/// Whether Sluice could listen where it does by default.
+struct PortCheck: Sendable {
+    let host: String
+    let port: Int
+
+    private static let about = "port"
+    /// How many ports after the wanted one are tried for the advice.
+    private static let further = 20
+
+    func findings() async -> [Finding] {
+        let place = Self.place(host, port)
+        guard let error = await refusal(port) else { return [.ok(Self.about, "\(place) is free")] }
+        let number = (error as? IOError)?.errnoCode
+        if number == EADDRINUSE {
+            if await isOurs(place) { return [.ok(Self.about, "\(place) is where the Sluice listens that runs")] }
+            return [.problem(Self.about, "\(place) is in use", mend: "sluice --listen \(await otherPlace())")]
+        }
+        if number == EACCES {
+            let text = "\(place) is for root, as are all ports below 1024"
+            return [.problem(Self.about, text, mend: "sluice --listen \(await otherPlace())")]
+        }
+        let text = ListeningRefusal.words(error, host: host, place: place)
+        return [.problem(Self.about, text, mend: "sluice --listen 127.0.0.1:0")]
+    }
+
+    /// Why the port cannot be had; `nil` where it can.
+    private func refusal(_ port: Int) async -> (any Error)? {
+        do {
+            let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            let address = try? SocketAddress(ipAddress: host, port: port)
+            let binding = address.map { bootstrap.bind(to: $0) } ?? bootstrap.bind(host: host, port: port)
+            try await binding.get().close().get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func isOurs(_ place: String) async -> Bool {
+        guard let client = try? ControlClient(nil, timeout: .seconds(1)), let status = try? await client.status() else {
+            return false
+        }
+        return status.address == place
+    }
+
+    private func otherPlace() async -> String {
+        let first = max(port, 8_080)
+        for candidate in (first + 1)...(first + Self.further) where candidate < 65_536 {
+            if await refusal(candidate) == nil { return Self.place(host, candidate) }
+        }
+        return Self.place(host, 0)
+    }
+
+    private static func place(_ host: String, _ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,56 @@
+import Jobs
+import Runner
+
+/// What the environment says of proxies: clients of this shell obey it, and Sluice only where it is told to.
+struct ProxyVariableCheck {
+    let environment: [String: String]
+    /// Where Sluice is to listen.
+    let host: String
+    let port: Int
+
+    private static let about = "proxies"
+    private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    private static let exceptions = ["no_proxy", "NO_PROXY"]
+
+    func findings() -> [Finding] {
+        let set = Self.names.filter { environment[$0]?.isEmpty == false }
+        let exceptions = Self.exceptions.filter { environment[$0]?.isEmpty == false }
+        var found: [Finding] = []
+        if set.isEmpty {
+            found.append(.ok(Self.about, "the environment names none"))
+        } else {
+            found.append(proxies(set))
+        }
+        if !exceptions.isEmpty {
+            let hosts = environment[exceptions[0]] ?? ""
+            let text = "programs of this shell ask \(hosts) without any proxy (\(exceptions.joined(separator: ", ")))"
+            found.append(.note(Self.about, text, mend: "unset \(exceptions.joined(separator: " "))"))
+        }
+        return found
+    }
+
+    /// Whether a variable names this Sluice, which then cannot be told to go by it.
+    private func isOurs(_ name: String) -> Bool {
+        guard let value = environment[name], let option = try? UpstreamOption("env", environment: [name: value]) else {
+            return false
+        }
+        return (try? option.check(listeningOn: host, port: port)) == nil
+    }
+
+    private func proxies(_ set: [String]) -> Finding {
+        let own = set.filter(isOurs)
+        if !own.isEmpty {
+            let names = own.joined(separator: ", ")
+            let text = "\(names): this Sluice itself, so that --upstream-proxy env is refused"
+            return .note(Self.about, text, mend: "unset \(own.joined(separator: " "))")
+        }
+        let names = set.joined(separator: ", ")
+        do throws(StartError) {
+            let proxies = try UpstreamOption("env", environment: environment).text
+            let text = "\(names): \(proxies); Sluice goes to servers directly unless told"
+            return .note(Self.about, text, mend: "sluice --upstream-proxy env")
+        } catch {
+            return .note(Self.about, error.message, mend: "unset \(set.joined(separator: " "))")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Jobs
+import Runner
+import Sharing
+import Wire
+
+/// Whether the system's own store trusts the authority: what curl, git, wget and most programs in C go by. Sluice itself
+/// verifies servers by it.
+struct StoreCheck {
+    /// `nil` where there is none yet.
+    private let known: KnownAuthority?
+    private let environment: [String: String]
+
+    private static let about = "system store"
+
+    init(_ known: KnownAuthority?, _ environment: [String: String]) {
+        (self.known, self.environment) = (known, environment)
+    }
+
+    func findings() -> [Finding] {
+        let store = TrustStore.system(environment: environment)
+        let isTrusted = known.map { store.contains($0.authority) } ?? false
+        let set = ["SSL_CERT_FILE", "SSL_CERT_DIR"].filter { environment[$0]?.isEmpty == false }
+        if !set.isEmpty, store.count == 0 || isTrusted && store.count == 1 {
+            let held = isTrusted ? "no authority but Sluice's own" : "no authority"
+            let text = "\(set.joined(separator: " and ")) gives \(held), so that Sluice itself would trust no server"
+            return [.problem(Self.about, text, mend: "unset \(set.joined(separator: " "))")]
+        }
+        if store.count == 0 {
+            let text = "there are no authorities on this machine, so that servers cannot be verified"
+            return [.note(Self.about, text, mend: RootCommand.line("apt-get install ca-certificates"))]
+        }
+        guard let known else { return [] }
+        if isTrusted { return [.ok(Self.about, "trusts the authority, and so do curl and most programs")] }
+        let text = "does not trust the authority; 'sluice run -- COMMAND' needs none of it"
+        return [.note(Self.about, text, mend: command(known))]
+    }
+
+    private func command(_ known: KnownAuthority) -> String {
+        let commands = TrustCommands(file: ShellWord.word(known.file))
+        #if os(macOS)
+        return commands.macOS
+        #else
+        return FileManager.default.fileExists(atPath: TrustCommands.fedoraFolder) ? commands.fedora : commands.debian
+        #endif
+    }
+}
+
+/// Whether the certificate databases of browsers (NSS) trust the authority.
+struct DatabaseCheck: Sendable {
+    private let known: KnownAuthority
+    private let probe: ProbeCommand
+
+    /// How many databases are looked into, and how many certificates in each.
+    private static let limits = (databases: 12, certificates: 40)
+
+    init(_ known: KnownAuthority, _ probe: ProbeCommand) { (self.known, self.probe) = (known, probe) }
+
+    func findings() async -> [Finding] {
+        let databases = Self.databases(home: probe.environment["HOME"] ?? NSHomeDirectory())
+        guard !databases.isEmpty else { return [] }
+        guard probe.path(of: "certutil") != nil else {
+            let names = databases.map(\.name).joined(separator: ", ")
+            let text = "without certutil nobody knows whether \(names) trust the authority"
+            return [.note("browsers", text, mend: RootCommand.line("apt-get install libnss3-tools"))]
+        }
+        return await Doctor.all(
+            databases.prefix(Self.limits.databases).map { database in { [await self.finding(database)] } }
+        )
+    }
+
+    struct Database: Sendable, Hashable {
+        var name: String
+        var folder: String
+    }
+
+    /// The databases in the usual places, those of Snap and Flatpak among them.
+    static func databases(home: String) -> [Database] {
+        let files = FileManager.default
+        var found: [Database] = []
+        for place in [".pki/nssdb", "snap/chromium/current/.pki/nssdb"] {
+            let folder = "\(home)/\(place)"
+            if files.fileExists(atPath: "\(folder)/cert9.db") {
+                found.append(Database(name: "Chromium", folder: folder))
+            }
+        }
+        let firefox = [
+            ".mozilla/firefox", "snap/firefox/common/.mozilla/firefox", ".var/app/org.mozilla.firefox/.mozilla/firefox",
+            "Library/Application Support/Firefox/Profiles",
+        ]
+        for place in firefox {
+            for profile in ((try? files.contentsOfDirectory(atPath: "\(home)/\(place)")) ?? []).sorted() {
+                let folder = "\(home)/\(place)/\(profile)"
+                guard files.fileExists(atPath: "\(folder)/cert9.db") else { continue }
+                found.append(Database(name: "Firefox", folder: folder))
+            }
+        }
+        return found
+    }
+
+    private func finding(_ database: Database) async -> Finding {
+        let place = "sql:\(database.folder)"
+        let deadline = ContinuousClock.now + probe.patience
+        let add = TrustCommands(file: ShellWord.word(known.file)).database(ShellWord.word(place))
+        guard case .text(let list) = await probe.ask(["certutil", "-L", "-d", place]) else {
+            return .note(database.name, "\(database.folder) cannot be read by certutil")
+        }
+        for (name, flags) in Self.certificates(in: list).prefix(Self.limits.certificates) {
+            guard ContinuousClock.now < deadline else {
+                return .note(database.name, "\(database.folder) took too long to read")
+            }
+            guard case .text(let pem) = await probe.ask(["certutil", "-L", "-d", place, "-n", name, "-a"]),
+                Self.holds(pem, known.authority)
+            else { continue }
+            guard flags.prefix(while: { $0 != "," }).contains("C") else {
+                let text = "\(database.folder) has the authority as '\(name)', but does not trust it for servers"
+                let mend = "certutil -d \(ShellWord.word(place)) -M -t C,, -n \(ShellWord.word(name))"
+                return .note(database.name, text, mend: mend)
+            }
+            return .ok(database.name, "\(database.folder) trusts the authority")
+        }
+        return .note(database.name, "\(database.folder) does not trust the authority", mend: add)
+    }
+
+    /// The names and trust of the certificates in what `certutil -L` prints: a name, then flags at the line's end.
+    static func certificates(in list: String) -> [(name: String, flags: String)] {
+        list.split(separator: "\n").compactMap { line in
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard let space = line.lastIndex(of: " ") else { return nil }
+            let flags = String(line[line.index(after: space)...])
+            guard flags.filter({ $0 == "," }).count == 2, flags.allSatisfy({ "pPcCTuwf,".contains($0) }) else {
+                return nil
+            }
+            return (line[..<space].trimmingCharacters(in: .whitespaces), flags)
+        }
+    }
+
+    private static func holds(_ pem: String, _ authority: CertificateAuthority) -> Bool {
+        func bare(_ text: String) -> String {
+            let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+            return lines.filter { !$0.hasPrefix("-----") }.joined()
+        }
+        return bare(pem) == bare(authority.certificatePEM)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Jobs
+import Runner
+
+/// What the terminal can do for the console.
+struct TerminalCheck {
+    let environment: [String: String]
+    /// Its columns and rows; `nil` where there is no terminal.
+    var size = TerminalCheck.currentSize
+
+    private static let smallest = (columns: 80, rows: 24)
+
+    func findings() -> [Finding] {
+        [kind(), locale(), dimensions(), clipboard()].compactMap { $0 }
+    }
+
+    /// The size of the terminal that is one of our standard streams.
+    static var currentSize: (columns: Int, rows: Int)? {
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
+            var size = winsize()
+            if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 { return (Int(size.ws_col), Int(size.ws_row)) }
+        }
+        return nil
+    }
+
+    private func kind() -> Finding {
+        let about = "terminal"
+        guard let name = environment["TERM"], !name.isEmpty, name != "dumb" else {
+            let text =
+                "TERM is \(environment["TERM"].map { "'\($0)'" } ?? "not set"), so that the console is plain lines"
+            return .note(about, text, mend: "export TERM=xterm-256color")
+        }
+        guard let entry = TerminalDescription(name, environment) else {
+            let text = "this machine knows no terminal '\(name)' (TERM), so that the console cannot draw"
+            return .note(about, text, mend: "export TERM=xterm-256color")
+        }
+        let direct = ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
+        let colours = direct ? "16 million colours" : entry.colours > 1 ? "\(entry.colours) colours" : "no colours"
+        let mouse = entry.hasMouse ? "mouse" : "no mouse"
+        if environment["NO_COLOR"]?.isEmpty == false {
+            return .note(about, "\(name), \(mouse); NO_COLOR keeps colours away", mend: "unset NO_COLOR")
+        }
+        if entry.colours < 8 {
+            return .note(about, "\(name), \(colours), \(mouse)", mend: "export TERM=xterm-256color")
+        }
+        return .ok(about, "\(name), \(colours), \(mouse)")
+    }
+
+    private func locale() -> Finding {
+        let variable = ["LC_ALL", "LC_CTYPE", "LANG"].first { environment[$0]?.isEmpty == false }
+        let name = variable.flatMap { environment[$0] } ?? "C"
+        let mend = "export LC_ALL=C.UTF-8"
+        guard let locale = newlocale(LC_CTYPE_MASK, name, nil) else {
+            return .note("locale", "\(variable ?? "LANG")=\(name) is not on this machine", mend: mend)
+        }
+        defer { freelocale(locale) }
+        let codeset = nl_langinfo_l(nl_item(CODESET), locale).map { String(cString: $0) } ?? ""
+        guard codeset.uppercased() == "UTF-8" else {
+            let from = variable.map { "\($0)=\(name)" } ?? "none is set"
+            return .note("locale", "\(from): letters beyond ASCII and lines cannot be drawn", mend: mend)
+        }
+        return .ok("locale", name)
+    }
+
+    private func dimensions() -> Finding? {
+        guard let size else {
+            return .note("size", "there is no terminal here; the console needs one", mend: "sluice run")
+        }
+        let text = "\(size.columns) × \(size.rows)"
+        guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
+            let wanted = "\(Self.smallest.columns) × \(Self.smallest.rows)"
+            return .note("size", "\(text); the console is made for \(wanted) and more", mend: "sluice --linear")
+        }
+        return .ok("size", text)
+    }
+
+    private func clipboard() -> Finding {
+        let about = "clipboard"
+        let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
+        let isInTmux = environment["TMUX"] != nil
+        if !isRemote {
+            let tools = Self.tools(environment)
+            if let tool = tools.first(where: isThere) { return .ok(about, "by \(tool)") }
+            if !isInTmux, let tool = tools.first {
+                let package = tool == "wl-copy" ? "wl-clipboard" : tool
+                let text = "\(Self.absence(of: tools)); the terminal is asked to copy (OSC 52)"
+                return .note(about, text, mend: RootCommand.line("apt-get install \(package)"))
+            }
+        }
+        if isInTmux {
+            if isThere("tmux") { return .ok(about, "by tmux, which also asks the terminal to copy (OSC 52)") }
+            let text = "the terminal is asked to copy (OSC 52), which tmux passes on where it is told to"
+            return .note(about, text, mend: "tmux set -g set-clipboard on")
+        }
+        return .ok(about, "the terminal is asked to copy (OSC 52)")
+    }
+
+    private static func absence(of tools: [String]) -> String {
+        switch tools.count {
+        case 1: "\(tools[0]) is not there"
+        case 2: "neither \(tools[0]) nor \(tools[1]) is there"
+        default: "none of \(tools.joined(separator: ", ")) is there"
+        }
+    }
+
+    private static func tools(_ environment: [String: String]) -> [String] {
+        #if os(macOS)
+        return ["pbcopy"]
+        #else
+        return (environment["WAYLAND_DISPLAY"] == nil ? [] : ["wl-copy"])
+            + (environment["DISPLAY"] == nil ? [] : ["xclip", "xsel"])
+        #endif
+    }
+
+    private func isThere(_ tool: String) -> Bool { (try? ChildCommand([tool], environment: environment)) != nil }
+}
+
+/// What terminfo says of a terminal (term(5)): two of its capabilities.
+struct TerminalDescription {
+    let colours: Int
+    let hasMouse: Bool
+
+    /// The places of `max_colors` among the numbers and of `key_mouse` among the strings.
+    private static let places = (colours: 13, mouse: 355)
+    private static let folders = [
+        "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo", "/usr/local/share/terminfo",
+    ]
+
+    /// Reads the entry of a terminal; `nil` where there is none.
+    init?(_ name: String, _ environment: [String: String]) {
+        guard let first = name.utf8.first, !name.contains("/") else { return nil }
+        var folders = [environment["TERMINFO"], environment["HOME"].map { $0 + "/.terminfo" }].compactMap { $0 }
+        folders += (environment["TERMINFO_DIRS"] ?? "").split(separator: ":").map(String.init) + Self.folders
+        for folder in folders {
+            for letter in [String(UnicodeScalar(first)), String(first, radix: 16)] {
+                guard let bytes = FileManager.default.contents(atPath: "\(folder)/\(letter)/\(name)") else { continue }
+                self.init(Array(bytes))
+                return
+            }
+        }
+        return nil
+    }
+
+    /// Reads a compiled entry; `nil` where it is none.
+    init?(_ bytes: [UInt8]) {
+        func short(_ offset: Int) -> Int? {
+            guard offset >= 0, offset + 1 < bytes.count else { return nil }
+            return Int(Int16(bitPattern: UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8))
+        }
+        guard let magic = short(0), [0o432, 0o1036].contains(magic), let names = short(2), let flags = short(4),
+            let numbers = short(6), let strings = short(8), [names, flags, numbers, strings].allSatisfy({ $0 >= 0 })
+        else { return nil }
+        let width = magic == 0o1036 ? 4 : 2
+        let start = (12 + names + flags + 1) & ~1
+        let number = Self.places.colours < numbers ? short(start + Self.places.colours * width) : nil
+        let text = Self.places.mouse < strings ? short(start + numbers * width + Self.places.mouse * 2) : nil
+        // Of four bytes the lower two say enough; a number that does not fit them is a large one.
+        let isLarge = width == 4 && (short(start + Self.places.colours * width + 2) ?? 0) > 0
+        colours = number.map { isLarge ? 1 << 24 : max(0, $0) } ?? 0
+        hasMouse = (text ?? -1) >= 0
+    }
+}

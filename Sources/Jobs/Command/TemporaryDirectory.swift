@@ -1,0 +1,105 @@
+import Files
+package import Foundation
+
+/// A directory in the temporary folder that only the user can enter.
+///
+/// It is locked as long as the process lives; the next Sluice that starts removes one without a lock.
+package final class TemporaryDirectory: Sendable {
+    /// Absolute, since commands change their directory.
+    package let path: String
+    private let descriptor: CInt
+
+    private static let kinds = [
+        "archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat", "doctor",
+    ]
+    /// A file in each, by which ``sweep()`` knows what is ours and no folder of the user's own with such a name.
+    private static let mark = ".sluice-temporary"
+    private static let markText = "a temporary directory of sluice, process "
+    private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
+
+    /// Makes a directory of a kind that ``sweep()`` knows.
+    package convenience init(_ kind: String) throws(StartError) {
+        try self.init(kind, in: TemporaryDirectory.parent)
+    }
+
+    init(_ kind: String, in parent: String) throws(StartError) {
+        TemporaryDirectory.sweep(parent)
+        for _ in 0..<8 {
+            var template = Array("\(parent)/sluice-\(kind).XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { break }
+            let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+            // Another Sluice that starts may have removed it before it was locked.
+            if access(path, F_OK) == 0 {
+                TemporaryFiles.add(path)
+                let text = "\(TemporaryDirectory.markText)\(getpid())\n"
+                TemporaryDirectory.write(Data(text.utf8), "\(path)/\(TemporaryDirectory.mark)")
+                (self.path, self.descriptor) = (path, descriptor)
+                return
+            }
+            close(descriptor)
+        }
+        throw StartError(
+            "No directory can be made in \(parent): \(String(cString: strerror(errno))).",
+            hint: "Set TMPDIR to a directory that can be written to."
+        )
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a file in the directory, which only the user can read, and returns its path.
+    package func write(_ content: Data, to name: String) throws(StartError) -> String {
+        let file = "\(path)/\(name)"
+        guard TemporaryDirectory.write(content, file) else {
+            throw StartError("\(file) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        return file
+    }
+
+    @discardableResult
+    private static func write(_ content: Data, _ file: String) -> Bool {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        return (try? handle.write(contentsOf: content)) != nil
+    }
+
+    /// Removes the directory and everything in it.
+    package func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+        TemporaryFiles.forget([path])
+    }
+
+    /// Removes the directories of Sluices that were killed.
+    package static func sweep() { sweep(parent) }
+
+    static func sweep(_ parent: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        for name in names where isOurs(name) {
+            let path = "\(parent)/\(name)"
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            if FileFacts(descriptor: descriptor)?.owner == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+                hasMark(path)
+            {
+                if name.hasPrefix("sluice-browser.") { OrphanedBrowser.end(usingProfileIn: path) }
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }
+
+    /// Whether `mkdtemp` could have made the name, with its six characters at the end.
+    private static func isOurs(_ name: String) -> Bool {
+        kinds.contains { kind in
+            let start = "sluice-\(kind)."
+            return name.hasPrefix(start) && name.utf8.count == start.utf8.count + 6
+        }
+    }
+
+    private static func hasMark(_ path: String) -> Bool {
+        let text = (try? InputFile.contents(of: "\(path)/\(mark)", atMost: 200)) ?? []
+        return text.starts(with: markText.utf8)
+    }
+}

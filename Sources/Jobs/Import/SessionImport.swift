@@ -1,0 +1,220 @@
+import Dispatch
+import Files
+import Foundation
+package import HTTPModel
+import NIOCore
+package import Recording
+import Sharing
+import Synchronization
+
+/// A session that the exchanges of other files can be brought into.
+package protocol SessionImports: Sendable {
+    /// Brings in the exchanges of another session or of an archive (``ArchiveFile``), under new numbers, and waits for it.
+    ///
+    /// `progress` is called with the part that is done, from 0 to 1, and returns whether to go on. Throws where nothing
+    /// could be brought in.
+    func importExchanges(of file: String, progress: @escaping @Sendable (Double) -> Bool) async throws -> ImportOutcome
+}
+
+package struct ImportOutcome: Sendable, Hashable {
+    package var count = 0
+    /// The number of the first one.
+    package var first: ExchangeID?
+    /// Those that were still in flight in the other session, and were left out.
+    package var unfinished = 0
+    /// Whether it was stopped before the end.
+    package var isStopped = false
+    /// Why the file could not be read to its end.
+    package var problem: String?
+    /// What the file was, with an article: `a HAR`.
+    package var format = "a session"
+    /// What was left out, a phrase each.
+    package var losses: [String] = []
+
+    package init() {}
+}
+
+/// One import: reads a file, and gives its exchanges to a recorder as though they had just passed.
+package struct SessionImport {
+    /// The session's own file.
+    let session: String
+    let recorder: Recorder
+    let makeExchange: @Sendable () -> ExchangeID
+    let makeConnection: @Sendable () -> ConnectionID
+    let progress: @Sendable (Double) -> Bool
+
+    package init(
+        session: String,
+        recorder: Recorder,
+        makeExchange: @escaping @Sendable () -> ExchangeID,
+        makeConnection: @escaping @Sendable () -> ConnectionID,
+        progress: @escaping @Sendable (Double) -> Bool
+    ) {
+        self.session = session
+        self.recorder = recorder
+        self.makeExchange = makeExchange
+        self.makeConnection = makeConnection
+        self.progress = progress
+    }
+
+    /// Performs something that waits for the disk on a thread that may wait.
+    package static func onOwnThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "sluice.import", qos: .utility).async {
+                continuation.resume(with: Result(catching: body))
+            }
+        }
+    }
+
+    package func run(_ file: String) throws -> ImportOutcome {
+        var outcome = ImportOutcome()
+        do {
+            let format = try ArchiveFile.format(of: file)
+            if format == .zip, let (zip, entry) = try ArchiveFile.bundle(file) {
+                outcome.format = "a bundle"
+                let directory = try TemporaryDirectory("archive")
+                defer { directory.remove() }
+                let session = "\(directory.path)/\(ArchiveFile.bundledSession)"
+                try zip.extract(entry, to: session)
+                do {
+                    try readSession(session, origin("bundle", file), &outcome)
+                } catch let error as SessionError {
+                    throw error.naming(file, for: session)
+                }
+            } else if format != nil {
+                let format = try ArchiveFile.content(of: file)
+                outcome.format = "a \(format.title)"
+                try readArchive(file, origin(format.origin, file), &outcome)
+            } else {
+                let path = try SessionQuery.open(file).path
+                try readSession(path, origin("session", path), &outcome)
+            }
+        } catch {
+            guard outcome.count > 0 else { throw error }
+            outcome.problem = "\(error)"
+        }
+        recorder.flush()
+        return outcome
+    }
+
+    private func origin(_ format: String, _ file: String) -> String {
+        "\(format) \((file as NSString).lastPathComponent)"
+    }
+
+    // MARK: - An archive
+
+    private struct Stopped: Error {}
+
+    private func readArchive(_ file: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        let size = max(1, (attributes?[.size] as? NSNumber)?.doubleValue ?? 1)
+        let output = RecorderOutput(recorder)
+        let losses = ArchiveLosses()
+        defer { outcome.losses = losses.phrases }
+        var recording = ArchiveRecording(
+            origin: origin,
+            exchange: makeExchange,
+            connection: makeConnection
+        )
+        let read = Atomic(0)
+        do {
+            let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
+            try ArchiveFile.forEachEntry(of: file, losses: losses, onRead: count) { entry in
+                guard progress(min(1, Double(read.load(ordering: .relaxed)) / size)) else { throw Stopped() }
+                let events = recording.events(entry)
+                for event in events {
+                    if case .opened(let record, _) = event { outcome.first = outcome.first ?? record.id }
+                    output.add(event)
+                }
+                output.send()
+                outcome.count += 1
+            }
+        } catch is Stopped {
+            outcome.isStopped = true
+        }
+    }
+
+    // MARK: - A session
+
+    private func readSession(_ path: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
+        guard !SessionFiles.isSame(path, as: session) else {
+            throw StartError("\(path) is the session that is open.", hint: "Name another one.")
+        }
+        let reader = try SessionReader(path: path)
+        guard let bounds = try reader.bounds() else { return }
+        let output = RecorderOutput(recorder)
+        var connections: [ConnectionID: ConnectionID] = [:]
+        try reader.forEachRecord { record in
+            // One that is still recorded grows meanwhile.
+            guard record.id.number <= bounds.upperBound else { return false }
+            let done = Double(record.id.number - bounds.lowerBound) / Double(max(1, bounds.count))
+            guard progress(done) else {
+                outcome.isStopped = true
+                return false
+            }
+            guard record.state != .inFlight else {
+                outcome.unfinished += 1
+                return true
+            }
+            guard let exchange = try reader.exchange(record.id) else { return true }
+            let id = try take(exchange, from: reader, origin, &connections, output)
+            outcome.first = outcome.first ?? id
+            outcome.count += 1
+            return true
+        }
+    }
+
+    private func take(
+        _ exchange: RecordedExchange,
+        from reader: SessionReader,
+        _ origin: String,
+        _ connections: inout [ConnectionID: ConnectionID],
+        _ output: RecorderOutput
+    ) throws -> ExchangeID {
+        var record = exchange.record
+        let old = record.id
+        record.id = makeExchange()
+        record.extras.origin = origin
+        var news: [ConnectionRecord] = []
+        func number(_ id: ConnectionID, _ connection: ConnectionRecord?) -> ConnectionID {
+            if let known = connections[id] { return known }
+            let new = makeConnection()
+            connections[id] = new
+            if var connection {
+                connection.id = new
+                news.append(connection)
+            }
+            return new
+        }
+        record.clientConnection = number(record.clientConnection, exchange.client)
+        record.upstreamConnection = record.upstreamConnection.map { number($0, exchange.upstream) }
+        var opened = record
+        opened.state = .inFlight
+        output.add(.opened(opened, exchange.messages))
+        for connection in news { output.add(.connection(connection)) }
+        // What cannot be read leaves an exchange that has an end all the same.
+        defer {
+            output.add(.finished(record, exchange.messages))
+            output.send()
+        }
+        let copy = BodyCopy(reader: reader, output: output)
+        for side in BodySide.allCases { try copy.copy(side, of: old, to: record.id) }
+        return record.id
+    }
+}
+
+extension ArchiveFormat {
+    /// What an exchange says that it was imported from.
+    fileprivate var origin: String {
+        switch self {
+        case .har: "HAR"
+        case .charlesJSON, .charlesXML, .charlesZip, .charlesSettings: "Charles"
+        case .fiddlerZip: "Fiddler"
+        case .mitmproxy: "mitmproxy"
+        case .curl: "cURL"
+        case .zip, .gzip, .unread, .otherXML: "archive"
+        }
+    }
+}
