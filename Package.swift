@@ -75,6 +75,7 @@ let package = Package(
 
         // The pages of the guide, which are in the catalogues of the modules that they are about.
         .target(name: "CGuide"),
+        .target(name: "CPage", exclude: ["Web"]),
 
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("Text"),
@@ -95,7 +96,7 @@ let package = Package(
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),
-        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", nioCore]),
+        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", "CPage", nioCore]),
         module(
             "Console",
             [

@@ -50,6 +50,9 @@ struct RecordingOptions: ParsableArguments {
     func validate() throws {
         if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
         if quiet, log != nil { throw ValidationError("--quiet and --log exclude each other.") }
+        if log == "-" {
+            throw ValidationError("--log takes a file; without a command, the lines are on standard output.")
+        }
         if secrets, !hasJSON { throw ValidationError("--secrets goes with --json or --log FILE.jsonl.") }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }

@@ -349,7 +349,7 @@ struct PageExportTests {
         #expect(Set(facts.keys) == Set(Filter.properties.map(\.name)))
         #expect(facts["local"] == ["flags", "local"] && facts["dns"] == ["failure", "dns"])
         for key in Filter.reference {
-            #expect(PageScript.languageKeys.contains(" \(key.name): "), "\(key.name)")
+            #expect(PageFile.text("language-keys.js").contains(" \(key.name): "), "\(key.name)")
         }
     }
 

@@ -1,0 +1,35 @@
+import CPage
+
+/// A file of `Sources/CPage/Web`, which the program has in it.
+struct PageFile {
+    let name: String
+    let text: String
+
+    /// All files, in their order.
+    static let all: [PageFile] = {
+        var files: [PageFile] = []
+        while let file = sluice_page_file_at(files.count)?.pointee {
+            let text = UnsafeBufferPointer(start: file.text, count: file.size)
+            files.append(PageFile(name: String(cString: file.name), text: String(decoding: text, as: UTF8.self)))
+        }
+        return files
+    }()
+
+    /// The texts of the files whose names have that end, one after the other.
+    static func text(_ end: String) -> String {
+        all.filter { $0.name.hasSuffix(end) }.map(\.text).joined()
+    }
+}
+
+/// The script of a page: constant, so that the page's policy can name it by its digest.
+///
+/// It builds elements and sets their text; it never reads markup. What is not in sight is not built: rows of the list
+/// are as they scroll into sight, details as they are opened.
+enum PageScript {
+    static let text = "(() => {\n'use strict';\n" + PageFile.text(".js") + "})();\n"
+}
+
+/// The style of a page, constant as the script is.
+enum PageStyle {
+    static let text = PageFile.text(".css")
+}
