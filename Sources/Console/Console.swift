@@ -12,7 +12,7 @@ package enum Console {
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
     ///   - settings: where the user's view is kept; `nil` for nowhere.
-    /// - Throws: ``ConsoleError`` where the terminal cannot be used; what `prepare` throws.
+    /// - Throws: ``ConsoleError`` if the terminal cannot be used; what `prepare` throws.
     package static func run(
         _ source: ConsoleModel.Source,
         on terminal: @escaping @Sendable () throws -> any TerminalDevice,

@@ -95,7 +95,7 @@ extension EndToEnd {
                 let url = "\(isSecure ? "https" : "http")://localhost:\(server.port)/\(path)"
                 let outcome = try await sluice.curl([version, url])
                 #expect(outcome.status == Int32(status), "\(path): \(outcome.errors)")
-                // A reset may overtake what is still on its way from the server.
+                // A reset may overtake what is still in progress from the server.
                 if path != "reset" { #expect(outcome.text.utf8.count == 100_000) }
                 let record = try await sluice.exchange(path: "/\(path)").record
                 #expect(record.state == (path == "reset" ? .failed : .complete))

@@ -54,7 +54,7 @@ extension EndToEnd {
             #expect(exchange.record.sizes.requestBody == 0)
         }
 
-        @Test("A server that knows nothing of expectations gets the body once the client sends it all the same")
+        @Test("A server that knows nothing of expectations gets the body once the client sends it anyway")
         func ignoredExpectation() async throws {
             let origin = try Origin { origin, socket in
                 _ = try origin.head(socket)

@@ -137,7 +137,7 @@ extension EndToEnd {
             #expect(exchange.record.sizes.responseBody == 30)
         }
 
-        @Test("A client that speaks late, but first, is read all the same, and is one exchange")
+        @Test("A client that speaks late, but first, is read anyway, and is one exchange")
         func lateClient() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let sluice = try await SluiceProcess()

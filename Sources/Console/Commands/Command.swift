@@ -94,9 +94,9 @@ package struct CommandEntry: Sendable {
 
     enum Action: Sendable {
         case plain(@Sendable (inout ConsoleModel) -> [Effect])
-        /// With an argument; `nil` where a key gave the command.
+        /// With an argument; `nil` if a key gave the command.
         case with(@Sendable (inout ConsoleModel, String?) -> [Effect])
-        /// With an argument, which is asked for where it is missing.
+        /// With an argument, which is asked for if it is missing.
         case asking(@Sendable (inout ConsoleModel, String) -> [Effect])
     }
 
@@ -119,7 +119,7 @@ package struct CommandEntry: Sendable {
     var answer = Answer.none
     /// What to ask before it is performed from the palette, unless its own word was typed there; empty for nothing.
     var question = ""
-    /// Why it cannot be performed now; `nil` where it can.
+    /// Why it cannot be performed now; `nil` if it can.
     var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
 
     init(

@@ -20,7 +20,7 @@ struct CommandArgument: Sendable {
         case words(String, [String])
     }
 
-    /// The name in help, for example `EXPRESSION`, in brackets where it is optional; empty for no argument.
+    /// The name in help, for example `EXPRESSION`, in brackets if it is optional; empty for no argument.
     let name: String
     var form = Form.text
     /// The title of the prompt for a missing argument, and its initial text.
@@ -59,12 +59,12 @@ struct CommandArgument: Sendable {
     static let colour = choice("[ID …] NAME", .text) { model, command in
         let colours = ExchangeAnnotation.Colour.allCases.map { PickerState.Item($0.rawValue, $0.rawValue) }
         let title = "Colour of \(model.selectionWords)"
-        return PickerState(command: command, title: title, items: colours + [.init("none", "none: take it away")])
+        return PickerState(command: command, title: title, items: colours + [.init("none", "none: remove the colour")])
     }
     static let request = CommandArgument(name: "[METHOD URL | curl …]")
     static let profile = CommandArgument(name: "[FILE]")
-    static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open here; last is the newest one")
-    static let imported = CommandArgument(name: "FILE", prompt: "HAR or session whose exchanges come into this session")
+    static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open; last is the newest session")
+    static let imported = CommandArgument(name: "FILE", prompt: "HAR or session to import into this session")
     static let sent = choice("NUMBER", .text) { model, _ in model.sentChoices }
     static let hold = CommandArgument(name: "HOLD")
     static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
@@ -77,9 +77,14 @@ struct CommandArgument: Sendable {
     static let version = CommandArgument(name: "VERSION", form: .word("version", words(MessageVersion.self)))
     static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
     static let ruleMove = CommandArgument(name: "TOOL NUMBER up|down", prompt: "for example: move-rule block 2 up")
-    static let highlight = CommandArgument(name: "[EXPRESSION]", prompt: "Filter of what to colour; empty for none")
-    static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
-    static let shownText = CommandArgument(name: "TEXT", form: .pattern, prompt: "Text to find here, or /expression/") {
+    static let highlight = CommandArgument(
+        name: "[EXPRESSION]",
+        prompt: "Filter whose matches are coloured; empty removes all"
+    )
+    static let bodyText = CommandArgument(name: "TEXT", prompt: "Text to find in bodies") {
+        $0.list.query.bodyText ?? ""
+    }
+    static let shownText = CommandArgument(name: "TEXT", form: .pattern, prompt: "Text to find, or /expression/") {
         $0.soughtHere
     }
     static let layout = CommandArgument(name: "LAYOUT", form: .word("layout", words(ReadingLayout.self)))
@@ -116,7 +121,7 @@ struct CommandArgument: Sendable {
     static let copyForm = choice("WHAT [OF] [ID] [masked]", .word("form", words(CopyForm.self))) { $0.copyChoices($1) }
     static let descriptorFile = CommandArgument(
         name: "FILE",
-        prompt: "File that protoc wrote with --descriptor_set_out and --include_imports"
+        prompt: "Descriptor file (protoc --descriptor_set_out FILE --include_imports)"
     )
     static let export = choice("FORMAT [SCOPE] [secrets] FILE", .word("form", words(ExportFormat.self))) {
         model,
@@ -125,13 +130,15 @@ struct CommandArgument: Sendable {
     }
     static let preset = choice("PRESET", .preset) { model, command in
         let choice = ToolRegistry.standard.withPresets?.presets
-        let own = RuleEditing.ownPresets(in: model.rules.texts).map { PickerState.Item($0, $0, detail: "your own") }
+        let own = RuleEditing.ownPresets(in: model.rules.texts).map {
+            PickerState.Item($0, $0, detail: "from your profile")
+        }
         let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []
         let off = PickerState.Item("off", "off: no \(choice?.effect.lowercased() ?? "")")
         return PickerState(command: command, title: choice?.title ?? "", items: [off] + own + presets)
     }
 
-    /// The words that it takes; `nil` where it takes any text.
+    /// The words that it takes; `nil` if it takes any text.
     var values: [String]? {
         switch form {
         case .text, .exchange, .tool, .pattern, .host: nil
@@ -165,7 +172,7 @@ struct CommandArgument: Sendable {
         }
     }
 
-    /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
+    /// What is wrong with an argument; `nil` for nothing, and if only the session can tell.
     func mistake(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""
@@ -180,7 +187,7 @@ struct CommandArgument: Sendable {
             }
         case .exchange:
             let isNumber = first == "last" || Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
-            return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
+            return isNumber ? nil : "'\(text.prefix(40))' is not an exchange number"
         case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)

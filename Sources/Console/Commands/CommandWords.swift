@@ -34,12 +34,12 @@ extension Command {
     static let brief: [Command: String] = [
         .switchView: "Sequence, tree, timeline", .clearFilter: "Show all again", .searchBodies: "Search in all bodies",
         .findInDetail: "Find text here",
-        .copy: "Copy something else", .compose: "Edit it and send it", .ruleFromExchange: "Make a rule from it",
-        .why: "Why: what the rules did", .mark: "Mark it, or unmark it", .compare: "Compare two",
-        .highlight: "Colour what a filter fits", .follow: "Follow the newest", .preset: "Network conditions",
-        .undo: "Take a change back", .saveProfile: "Save the rules", .goTo: "Go to a number",
+        .copy: "Copy in another form", .compose: "Edit and send", .ruleFromExchange: "Make a rule",
+        .why: "What the rules did", .mark: "Mark or unmark", .compare: "Compare two",
+        .highlight: "Colour matches", .follow: "Follow the newest", .preset: "Network conditions",
+        .undo: "Undo", .saveProfile: "Save the rules", .goTo: "Go to a number",
         .decrypt: "Decrypt the host", .trust: "Set up a client", .export: "Export to a file",
-        .jumpKind: "Choose where to go next", .next: "Next of that kind", .previous: "Previous of that kind",
+        .jumpKind: "Choose what to jump to", .next: "Jump to the next", .previous: "Jump to the previous",
         .help: "Help", .bottom: "To the newest",
     ]
 
@@ -129,22 +129,22 @@ extension Command {
     ]
 
     fileprivate static let instead: [Command: String] = [
-        .pageUp: "A page is written whole; 'list 100' writes more of the list.",
-        .pageDown: "A page is written whole; 'list 100' writes more of the list.",
+        .pageUp: "Lines have no pages; 'list 100' shows more of the list.",
+        .pageDown: "Lines have no pages; 'list 100' shows more of the list.",
         .left: "'previous-page' turns the page; 'view structure' writes the tree.",
         .right: "'next-page' turns the page; 'view structure' writes the tree.",
-        .back: "On lines nothing stays open.",
-        .follow: "'verbose' says each exchange as it ends, 'bottom' goes to the newest.",
-        .fold: "On lines nothing is folded.",
-        .foldAll: "On lines nothing is folded.",
-        .unfoldAll: "On lines nothing is folded.",
-        .wrap: "A line is written whole.",
+        .back: "Nothing stays open here.",
+        .follow: "'verbose' reports each exchange, 'bottom' goes to the newest.",
+        .fold: "Nothing is folded here.",
+        .foldAll: "Nothing is folded here.",
+        .unfoldAll: "Nothing is folded here.",
+        .wrap: "Lines are never cut.",
         .layout: "'show ID' writes an exchange, 'list' the list.",
         .mouse: "Lines need no mouse.",
         .resetView: "Lines keep no settings.",
         .palette: "'help' lists the commands, 'help WORD' explains one.",
         .theme: "Lines have no colours.",
         .redraw: "Lines are written once.",
-        .suspend: "The keys of the terminal suspend: ctrl-z.",
+        .suspend: "Press ctrl-z in the terminal.",
     ]
 }

@@ -109,13 +109,13 @@ package struct Keymap: Sendable, Hashable {
 /// ```
 /// Keys that it does not name keep their standard meaning.
 package struct KeyFile: Sendable {
-    /// The keys of the file; the standard ones where it has an issue.
+    /// The keys of the file; the standard ones if it has an issue.
     package let keymap: Keymap
     package let issues: [ProfileIssue]
 
     package static var path: String { StandardPaths.configuration + "/keys.yaml" }
 
-    /// Reads the user's file; the standard keys where there is none.
+    /// Reads the user's file; the standard keys if there is none.
     package init() {
         self =
             FileManager.default.fileExists(atPath: KeyFile.path)
@@ -146,7 +146,7 @@ package struct KeyFile: Sendable {
         model.keymap = keymap
         guard let first = issues.first else { return }
         let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
-        model.tell("\(first)\(more). The standard keys stay; sluice keys check says all.", .error)
+        model.tell("\(first)\(more). The standard keys are used; sluice keys check shows all errors.", .error)
         model.notices[model.notices.count - 1].isPinned = true
     }
 
@@ -237,7 +237,7 @@ private struct KeyFileReading {
             // One of two that was removed conflicts with nothing.
             guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
             let both = "\(first.spelling) \(second.spelling)"
-            wrong(place, "'\(first.spelling)' means a command and begins '\(both)'; give one of the two null")
+            wrong(place, "'\(first.spelling)' is a command and also begins '\(both)'; set one of them to null")
         }
     }
 
@@ -249,19 +249,19 @@ private struct KeyFileReading {
         let known = keys.compactMap { $0 }
         guard known.count == keys.count, (1...2).contains(keys.count) else {
             let examples = "a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
-            return refused(place, "'\(spelling.prefix(40))' is no key; keys are \(examples)")
+            return refused(place, "'\(spelling.prefix(40))' is not a key; keys are \(examples)")
         }
         for key in known.map(\.spelling) {
             guard let arrives = KeyFile.arrivesAs[key] else { continue }
-            return refused(place, "'\(key)' never arrives: a terminal sends \(arrives) for it")
+            return refused(place, "'\(key)' cannot be bound: a terminal sends \(arrives) for it")
         }
         if KeyFile.isTyped(spelling, in: context) {
-            return refused(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
+            return refused(place, "'\(spelling)' is typed as text here; use a key with ctrl- or alt-")
         }
         return known
     }
 
-    /// The command that a key is bound to, or nothing; `nil` where it cannot be read.
+    /// The command that a key is bound to, or nothing; `nil` if it cannot be read.
     private mutating func binding(_ place: Node) -> Keymap.Binding?? {
         if place.isNothing { return .some(nil) }
         guard let text = word(place) else { return nil }
@@ -274,7 +274,7 @@ private struct KeyFileReading {
         let argument = words.dropFirst().first
         let accepted = CommandTable.entry(command)?.argument ?? .none
         if let argument, accepted.name.isEmpty {
-            return refused(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
+            return refused(place, "'\(name)' takes no argument, but got '\(argument.prefix(40))'")
         }
         if let mistake = argument.flatMap(accepted.mistake) { return refused(place, mistake) }
         return .some(Keymap.Binding(command, argument))
@@ -282,7 +282,7 @@ private struct KeyFileReading {
 
     private mutating func word(_ place: Node) -> String? {
         if !place.isNothing, let text = place.scalar?.string { return text }
-        return refused(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
+        return refused(place, "expected a word; quote it if YAML reads it as something else")
     }
 
     private mutating func each(_ value: Node, _ what: String, _ body: (inout Self, Node.Member) -> Void) {

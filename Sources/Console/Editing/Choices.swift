@@ -122,13 +122,13 @@ extension ConsoleModel {
     }
 
     /// Asks before a command that throws something away, where it was chosen by other letters than its own word; `nil`
-    /// where nothing is to be asked.
+    /// if nothing is to be asked.
     private mutating func askFirst(_ command: Command, typed: String) -> [Effect]? {
         guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
             typed.lowercased().filter({ $0 != " " }) != command.rawValue
         else { return nil }
-        let forget = ConfirmState.Choice("y", "forget it", takesCare: true) { $0.perform(command, nil) }
-        return confirm(question, [forget, .init("n", "do not")])
+        let forget = ConfirmState.Choice("y", "reset", takesCare: true) { $0.perform(command, nil) }
+        return confirm(question, [forget, .init("n", "cancel")])
     }
 
     /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.
@@ -139,7 +139,7 @@ extension ConsoleModel {
         return completions(for: command)
     }
 
-    /// Closes the uppermost overlay and does something; where that is refused, all stays as it was.
+    /// Closes the uppermost overlay and does something; if that is refused, all stays as it was.
     mutating func closeTop(_ action: (inout ConsoleModel) -> [Effect]) -> (effects: [Effect], refusal: Notice?) {
         var next = self
         next.overlays.removeLast()
@@ -157,7 +157,7 @@ extension ConsoleModel {
         if key.code == .escape || isInterrupt { return choose(nil) }
         guard let choice = confirm.choices.first(where: { key.code == .character($0.key) }) else { return [] }
         if choice.takesCare, now - confirm.askedAt < ConfirmState.readingTime {
-            tell("That key came with the question: read it, then press \(choice.key) again.")
+            tell("The key arrived before you could read the question; press \(choice.key) again.")
             return []
         }
         return choose(choice)
@@ -177,7 +177,7 @@ extension PickerState {
         guard !words.isEmpty else { return }
         let completion = ValueCompletion.word(in: line.characters, at: line.cursor, of: words)
         guard !completion.text.isEmpty || !completion.candidates.isEmpty else {
-            candidates = ["nothing fits"]
+            candidates = ["no match"]
             return
         }
         line.replace(from: completion.start, with: completion.text)
@@ -206,7 +206,7 @@ package enum FuzzySearch {
         return scored.sorted { ($0.score, -$0.length, -$0.index) > ($1.score, -$1.length, -$1.index) }.map(\.item)
     }
 
-    /// `nil` where the text does not contain the letters in that order.
+    /// `nil` if the text does not contain the letters in that order.
     static func score(_ text: [Character], _ query: [Character]) -> Int? {
         var best: Int?
         for start in text.indices where text[start] == query.first {

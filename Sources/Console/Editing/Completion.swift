@@ -60,7 +60,7 @@ package struct SeenValues: Sendable {
 }
 
 extension Completion {
-    /// Completes the filter up to the cursor: a key, or a value after a key's colon; `nil` where nothing is known.
+    /// Completes the filter up to the cursor: a key, or a value after a key's colon; `nil` if nothing is known.
     static func filter(_ text: String, _ model: ConsoleModel) -> Completion? {
         let word = text.split(omittingEmptySubsequences: false) { " (".contains($0) }.last ?? ""
         let term = word.drop { "!-".contains($0) }
@@ -109,7 +109,7 @@ extension ConsoleModel {
 }
 
 enum FilterWords {
-    /// The part of the text that reads as a term, which is given in its canonical form; that form where there is none.
+    /// The part of the text that reads as a term, which is given in its canonical form; that form if there is none.
     static func asTyped(_ term: String, in text: String) -> String {
         let words = text.split(separator: " ").prefix(40).map(String.init)
         for length in 1...max(1, min(6, words.count)) {
@@ -126,7 +126,7 @@ enum FilterWords {
 struct ValueCompletion: Hashable {
     /// Where the part begins that is replaced, in characters; it ends at the cursor.
     var start: Int
-    /// What stands there then; empty where nothing fits.
+    /// What stands there then; empty if nothing fits.
     var text: String
     var candidates: [String] = []
 
@@ -154,11 +154,7 @@ struct ValueCompletion: Hashable {
         let common = folded.dropFirst().reduce(first) { $0.sharedPrefix(with: $1) }
         let isShorter = common.count < word.count || !common.hasPrefix(word) && fitting.isEmpty == false
         let more = folded.count > most ? ["and \(folded.count - most) more"] : []
-        return ValueCompletion(
-            start: start,
-            text: isShorter ? word : common,
-            candidates: folded.prefix(most) + more
-        )
+        return ValueCompletion(start: start, text: isShorter ? word : common, candidates: folded.prefix(most) + more)
     }
 
     static func completesFiles(_ command: Command) -> Bool {
@@ -166,7 +162,7 @@ struct ValueCompletion: Hashable {
     }
 
     /// Completes a key of a tool's rule, one of the words that its value may be, or a host of the place that it names;
-    /// `nil` where the cursor is behind something else, so that Tab indents.
+    /// `nil` if the cursor is behind something else, so that Tab indents.
     static func rule(_ line: String, at column: Int, of tool: Tool, hosts: [String] = []) -> ValueCompletion? {
         let before = line.prefix(column)
         let keys = tool.allKeys
@@ -204,7 +200,7 @@ extension GrammarValue {
         }
     }
 
-    /// The words that it may be; empty where it is free.
+    /// The words that it may be; empty if it is free.
     fileprivate var words: [String] {
         switch self {
         case .flag: ["true", "false"]

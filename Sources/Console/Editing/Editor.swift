@@ -1,5 +1,4 @@
 import Content
-import HTTPModel
 import Rules
 import Runner
 import Sharing
@@ -81,11 +80,11 @@ extension ConsoleModel {
 
     mutating func close(_ editor: EditorState) -> [Effect] {
         if editor.area.isChanged {
-            let drop = ConfirmState.Choice("y", "drop the text") {
+            let drop = ConfirmState.Choice("y", "discard") {
                 $0.overlays.removeLast()
                 return []
             }
-            return confirm("The text was changed. Is it to be dropped?", [drop, .init("n", "go on editing")])
+            return confirm("Discard your changes of the text?", [drop, .init("n", "keep editing")])
         }
         overlays.removeLast()
         return []
@@ -138,7 +137,7 @@ extension ConsoleModel {
     /// Writes under the editor of a message that is no longer held that it is gone.
     mutating func tellGoneHolds() {
         remark(
-            "This message does not wait any more: it was decided about, its time ran out, or its client went away.",
+            "This message is no longer held: it was decided, its time ran out, or its client disconnected.",
             isWrong: true
         ) { [holds = proxy.holds] editor in
             if case .hold(let id) = editor.purpose { !holds.contains { $0.id == id } } else { false }
@@ -207,7 +206,7 @@ struct LaidOutBody: Sendable {
     private let original: String
     private let shown: String
 
-    /// Lays the body of a message out; `nil` where it is no JSON.
+    /// Lays the body of a message out; `nil` if it is no JSON.
     ///
     /// - Parameter text: start line, fields, an empty line, the body.
     static func layOut(_ text: String) -> (text: String, body: LaidOutBody)? {
@@ -220,7 +219,7 @@ struct LaidOutBody: Sendable {
 
     private init(original: String, shown: String) { (self.original, self.shown) = (original, shown) }
 
-    /// The text with the body as it came; as it stands where the body was edited.
+    /// The text with the body as it came; as it stands if the body was edited.
     func restored(_ text: String) -> String {
         let place = LaidOutBody.bodyStart(text)
         return text[place...].utf8.elementsEqual(shown.utf8) ? String(text[..<place]) + original : text
@@ -239,7 +238,7 @@ struct LaidOutBody: Sendable {
         return bytes.endIndex
     }
 
-    /// JSON with a member or an element a line; numbers, escapes, order and duplicates stay. `nil` where it is none.
+    /// JSON with a member or an element a line; numbers, escapes, order and duplicates stay. `nil` if it is not one.
     static func layOut(json text: String) -> String? {
         let bytes = Array(text.utf8)
         var reader = JSONTokenReader(bytes)

@@ -40,7 +40,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Performs the prompt's command; where it is refused, the prompt stays with its text and the reason.
+    /// Performs the prompt's command; if it is refused, the prompt stays with its text and the reason.
     mutating func submit(_ prompt: PromptState) -> [Effect] {
         submitted = prompt
         let (effects, refusal) = closeTop { $0.perform(prompt.command, prompt.prefix + prompt.line.text) }
@@ -66,8 +66,8 @@ extension ConsoleModel {
             "\(what): \(words.joined(separator: " "))"
         case .text where entry.command == .highlight: highlightHint
         case .text where entry.command == .openSession:
-            "Tab completes a file's name. + asks for one whose exchanges are imported into this session."
-        case .text where ValueCompletion.completesFiles(entry.command): "Tab completes a file's name."
+            "Tab completes file names. + imports a file into this session instead."
+        case .text where ValueCompletion.completesFiles(entry.command): "Tab completes file names."
         case .text, .pattern, .exchange, .tool, .preset, .page, .host: ""
         }
     }
@@ -103,12 +103,12 @@ extension ConsoleModel {
         prompt.line.replace(from: completion.start, with: completion.text)
         prompt.forgetMistake()
         prompt.candidates = completion.candidates
-        if completion.candidates.isEmpty, completion.text.isEmpty { prompt.candidates = ["nothing fits"] }
+        if completion.candidates.isEmpty, completion.text.isEmpty { prompt.candidates = ["no match"] }
         replaceTop(by: .prompt(prompt))
         return []
     }
 
-    /// The words that may stand in a command's argument; empty where they are not known.
+    /// The words that may stand in a command's argument; empty if they are not known.
     func completions(for command: Command) -> [String] {
         guard let entry = CommandTable.entry(command) else { return [] }
         switch entry.argument.form {
@@ -181,7 +181,7 @@ enum PromptView {
         return wrapped(candidates.isEmpty ? prompt.hint : candidates, .faint)
     }
 
-    /// The sign below the column that is wrong; none where that is not known or not visible.
+    /// The sign below the column that is wrong; none if that is not known or not visible.
     private static func sign(_ prompt: PromptState, _ width: Int) -> [(text: String, role: Role)] {
         guard let column = prompt.problemColumn, column >= 0, column <= prompt.line.characters.count else { return [] }
         let before = TextWidth.columns(String(prompt.line.characters.prefix(column)))

@@ -7,7 +7,7 @@ import Sharing
 extension LinearLoop {
     private static let mostLines = 100
 
-    /// Writes the overlays, the uppermost first; returns the text to edit where there is a terminal for an editor.
+    /// Writes the overlays, the uppermost first; returns the text to edit if there is a terminal for an editor.
     func writeOverlays() -> EditorState? {
         for overlay in model.overlays.reversed() {
             switch overlay {
@@ -17,7 +17,7 @@ extension LinearLoop {
                 say("\(report.title):")
                 for line in report.document.lines { say(line.plain) }
             case .picker(let picker):
-                refuse("\(picker.title): say the command's word and one of these.")
+                refuse("\(picker.title): write the command and one of these.")
                 for item in picker.items {
                     say("\(item.value): \(item.title)\(item.detail.isEmpty ? "" : ", \(item.detail)")")
                 }
@@ -39,7 +39,7 @@ extension LinearLoop {
         switch editor.purpose {
         case .rule:
             if editor.isWrong { refuse(editor.remark) } else if !editor.remark.isEmpty { say("\(editor.remark).") }
-            say("apply puts it in force; draft KEY VALUE changes it; discard throws it away.")
+            say("apply activates it; draft KEY VALUE changes it; discard deletes it.")
         case .hold(let id):
             say("edit \(id) NAME=VALUE changes it, for example: edit \(id) method=PUT header=\"X-Mode: test\"")
         case .request, .newRequest:

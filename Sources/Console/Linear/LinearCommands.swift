@@ -24,7 +24,7 @@ extension ConsoleModel {
         return list.total > 0 ? [.load(listed(count), generation: list.generation)] : []
     }
 
-    /// The rows that `list` says: the newest; where the list is sorted, those that come first.
+    /// The rows that `list` says: the newest; if the list is sorted, those that come first.
     func listed(_ count: Int) -> Range<Int> {
         let count = min(count, list.total)
         return list.query.sort == nil ? 0..<count : list.total - count..<list.total
@@ -55,7 +55,7 @@ extension ConsoleModel {
 
     mutating func widenDraft() -> [Effect] {
         let effects = draft.map { widen($0) } ?? []
-        return effects.isEmpty ? refuse("The draft is of no exchange, so it has no wider scope.") : effects
+        return effects.isEmpty ? refuse("The draft was not made from an exchange, so it has no wider scope.") : effects
     }
 
     /// Moves a rule; the words are its tool, its number, and `up` or `down`.
@@ -73,13 +73,13 @@ extension ConsoleModel {
 
     mutating func discardDraft() -> [Effect] {
         draft = nil
-        tell("The draft is gone.")
+        tell("Draft discarded.")
         return []
     }
 
     mutating func tellExchanges(_ areTold: Bool) -> [Effect] {
         tellsExchanges = areTold
-        tell("New exchanges are \(areTold ? "" : "not ")told.")
+        tell("New exchanges are \(areTold ? "" : "not ")reported.")
         return []
     }
 
@@ -104,7 +104,7 @@ extension ConsoleModel {
         lines += counts
         if !filter.applied.isEmpty { lines.append("Filter \(filter.applied).") }
         if let text = list.query.bodyText { lines.append("Bodies with '\(text)'.") }
-        if let period = list.query.period { lines.append("Begun \(TimelineView.words(period)).") }
+        if let period = list.query.period { lines.append("Started \(TimelineView.words(period)).") }
         if proxy.errors > 0 {
             lines.append("\(LinearSentence.count(Int(clamping: proxy.errors), "error")) in the session.")
         }

@@ -1,4 +1,3 @@
-import ExchangeCore
 import HTTPModel
 import Rules
 import Sharing
@@ -44,8 +43,8 @@ enum LinearHelp {
         }
         return groups + [
             "help and a group or a command says more, for example: help rules, help filter.",
-            "Commands can be abbreviated. # begins a remark.",
-            "Sluice ends with 0 where every line was done, else with 1.",
+            "Commands can be abbreviated. # starts a comment.",
+            "Sluice exits with 0 if every line succeeded, else with 1.",
         ]
     }
 
@@ -60,32 +59,30 @@ enum LinearHelp {
         var lines = [line(entry)]
         let name = entry.argument.name
         if name.contains("ID") {
-            lines.append("ID is a number, as 12 or #12, or 'last'; without one, the selected exchange.")
+            lines.append("ID is a number such as 12 or #12, or 'last'; by default the selected exchange.")
         }
         if name.contains("HOLD") {
-            lines.append(
-                "HOLD is a name, as 12.1, the number of its exchange, or 'last'; it may be left out where one waits."
-            )
+            lines.append("HOLD is a name such as 12.1, the number of its exchange, or 'last'; optional if one is held.")
         }
         if name.contains("TOOL") {
             lines.append("TOOL is one of \(Tool.all.map { "\($0.letter) or \($0.key)" }.joined(separator: ", ")).")
         }
-        if let values = entry.argument.values { lines.append("It takes \(values.joined(separator: ", ")).") }
+        if let values = entry.argument.values { lines.append("Values: \(values.joined(separator: ", ")).") }
         switch entry.command {
         case .filter:
             lines += Filter.reference.map { "\($0.name):\($0.argument), \($0.summary), for example \($0.example)" }
             lines += Filter.properties.map { "is:\($0.name), \($0.summary)" }
         case .editHold: lines.append("NAME is one of \(HoldOption.allCases.map(\.rawValue).joined(separator: ", ")).")
         case .newRequest, .compose, .requests:
-            lines.append("It is drafted: draft changes it, apply sends it, discard throws it away.")
+            lines.append("This makes a draft: draft changes it, apply sends it, discard deletes it.")
         case .columns:
-            lines.append("+ adds to what each line says, - takes away; names alone are all that is said besides.")
+            lines.append("+NAME adds a column to each line, -NAME removes one; names alone replace all.")
         case .draft:
             lines += [
-                "draft alone reads it with the numbers of its lines; edit opens it in an editor.",
-                "draft to http://localhost:3000 sets a key of a rule; remove to takes it away.",
+                "draft alone shows it with line numbers; edit opens it in an editor.",
+                "draft to http://localhost:3000 sets a key of a rule; draft remove to removes it.",
                 "draft header X-Mode: test changes a request, by the same names as edit.",
-                "draft 3 TEXT replaces a line, draft insert 3 TEXT adds one, draft remove 3 takes one away.",
+                "draft 3 TEXT replaces a line, draft insert 3 TEXT adds one, draft remove 3 removes one.",
             ]
         default: break
         }

@@ -206,7 +206,7 @@ final class LinearLoop: TerminalOwner {
         if ready.contains(input.descriptor) { input.read() }
         guard ready.contains(signals.descriptor) else { return }
         let signals = signals.drain()
-        // Interrupts a running job first; where there is none, the console.
+        // Interrupts a running job first; if there is none, the console.
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
             update(.command(.stop, nil))
         } else if !signals.isEmpty {

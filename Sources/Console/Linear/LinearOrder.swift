@@ -1,5 +1,4 @@
 import Foundation
-import HTTPModel
 import Rules
 import Text
 
@@ -14,7 +13,7 @@ struct LinearOrder: Hashable {
 
     /// Reads a line; `nil` for an empty line, or a comment that begins with `#`.
     ///
-    /// - Throws: ``ConsoleError`` where the word begins no command, or several.
+    /// - Throws: ``ConsoleError`` if the word begins no command, or several.
     init?(_ line: String) throws(ConsoleError) {
         let text = LinearOrder.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
@@ -26,12 +25,12 @@ struct LinearOrder: Hashable {
         let found = LinearOrder.commands(beginningWith: word) { $0.form != .screen }
         guard let command = found.first else { throw ConsoleError(LinearOrder.unknown(word)) }
         guard found.count == 1 else {
-            throw ConsoleError("'\(word)' may be \(found.map(\.rawValue).joined(separator: ", ")).")
+            throw ConsoleError("'\(word)' is ambiguous: \(found.map(\.rawValue).joined(separator: ", ")).")
         }
         self.init(command, rest.isEmpty ? nil : rest)
     }
 
-    /// Reads what was typed into the palette as a command of the screen with its argument; `nil` where it is none.
+    /// Reads what was typed into the palette as a command of the screen with its argument; `nil` if it is not one.
     init?(typed line: String) {
         let (word, rest) = LinearOrder.split(LinearOrder.trimmed(line[...]))
         guard !rest.isEmpty, let command = LinearOrder.command(typed: word) else { return nil }
@@ -61,11 +60,11 @@ struct LinearOrder: Hashable {
         }
         guard meant.isEmpty else {
             let words = meant.prefix(4).map { "\($0.command.rawValue) (\($0.title))" }
-            return "There is no command '\(shown)'. You may mean: \(words.joined(separator: "; "))."
+            return "Unknown command '\(shown)'. Did you mean: \(words.joined(separator: "; "))?"
         }
         let known = CommandTable.entries.filter { $0.form != .screen }.map(\.command.rawValue)
         let near = Suggestion.text(for: word, among: known)
-        return "There is no command '\(shown)'\(near.hasPrefix(";") ? "" : near); help lists them."
+        return "Unknown command '\(shown)'\(near.hasPrefix(";") ? "" : near); help lists all."
     }
 
     private static func split(_ text: String) -> (word: String, rest: String) {
@@ -99,7 +98,7 @@ struct LinearInput {
     mutating func next() throws(ConsoleError) -> String? {
         guard let next = lines.popFirst() else { return nil }
         guard let line = next else {
-            throw ConsoleError("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
+            throw ConsoleError("A line is longer than \(LinearInput.longestLine >> 20) MiB and was ignored.")
         }
         return line
     }

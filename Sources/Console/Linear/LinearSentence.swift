@@ -83,8 +83,8 @@ enum LinearSentence {
     static func announcement(of columns: [Column]) -> String {
         let words = columns.filter { !always.contains($0) }.map(\.rawValue)
         return words.isEmpty
-            ? "Each exchange is said with number, method, URL, status, time and comment, and nothing besides."
-            : "Each exchange is said with its \(words.joined(separator: ", ")), too."
+            ? "Each line has number, method, URL, status, time and comment."
+            : "Each line also has: \(words.joined(separator: ", "))."
     }
 
     private static func what(_ record: ExchangeRecord) -> String {
@@ -96,7 +96,7 @@ enum LinearSentence {
             case .webSocket: "WebSocket \(place)\(record.url.pathAndQuery)"
             case .tunnel, .decryptedTunnel: "tunnel to \(record.url.authority)"
             case .failedHandshake: "TLS handshake for \(record.url.host)"
-            case .malformed: "bytes that are no request"
+            case .malformed: "not an HTTP request"
             }
         return words + (HostForms(record.url.host).map { ", host \($0.text)" } ?? "")
     }
@@ -104,7 +104,7 @@ enum LinearSentence {
     private static func outcome(_ record: ExchangeRecord) -> String {
         let status = record.status > 0 ? "\(record.status)" : ""
         switch record.state {
-        case .inFlight: return status.isEmpty ? "on its way" : "\(status), on its way"
+        case .inFlight: return status.isEmpty ? "in progress" : "\(status), in progress"
         case .complete: return status
         case .failed:
             let words = status.isEmpty ? "failed" : "\(status), failed"

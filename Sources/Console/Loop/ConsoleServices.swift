@@ -6,20 +6,20 @@ package import Runner
 import Synchronization
 import Terminal
 
-/// A session, and the proxy behind it, where there is one.
+/// A session, and the proxy behind it, if there is one.
 package struct ConsoleServices: Sendable {
-    /// The session's file; `nil` where nothing is recorded.
+    /// The session's file; `nil` if nothing is recorded.
     package var session: String?
-    /// The archive that the session was read from; `nil` where there is none.
+    /// The archive that the session was read from; `nil` if there is none.
     package var archive: String?
     package var control: (any ControlTarget)?
-    /// Changes the session where no proxy does; `nil` where it is only read.
+    /// Changes the session if no proxy does; `nil` if it is only read.
     package var edits: (any SessionEdits)?
-    /// Brings exchanges of other files into the session; `nil` where nothing can be added to it.
+    /// Brings exchanges of other files into the session; `nil` if nothing can be added to it.
     package var imports: (any SessionImports)?
-    /// `nil` where no request can be sent.
+    /// `nil` if no request can be sent.
     package var sender: RequestSender?
-    /// Grows whenever the session has changed; `nil` where the session must be polled.
+    /// Grows whenever the session has changed; `nil` if the session must be polled.
     package var revision: (@Sendable () -> Int)?
     package var authorityPath = ""
     package var trustHelp: [TrustHelp.Line] = []
@@ -101,13 +101,14 @@ final class MessageQueue: Sendable {
     /// Sends the change that a feature makes with the result of an effect.
     func answer(_ change: @escaping Message.Change) { send(.answer(change)) }
 
-    func answer(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) {
-        send(
-            .answer {
-                change(&$0)
-                return []
-            }
-        )
+    func answer(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) { send(.answer(Self.effectless(change))) }
+    func news(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) { send(.news(Self.effectless(change))) }
+
+    private static func effectless(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) -> Message.Change {
+        {
+            change(&$0)
+            return []
+        }
     }
 
     func take() -> [Message] {

@@ -60,7 +60,7 @@ package enum Effect: Sendable {
     case repeating(ExchangeID, RepeatPlan)
     /// Whether the file that a rule names is there.
     case offerAnswer(EditorState, ExchangeID, [ProfileSource])
-    /// Applies texts, where given, and then saves the rules.
+    /// Applies texts, if given, and then saves the rules.
     case saveSwitched([ProfileSource], madeFrom: String?)
     case loadProfile(String?, discardsEdits: Bool)
     // Other sessions.

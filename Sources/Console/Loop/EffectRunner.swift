@@ -5,7 +5,6 @@ import Files
 import Foundation
 import HTTPModel
 import Jobs
-import NIOCore
 import Recording
 import Rules
 import Runner
@@ -39,7 +38,7 @@ final class EffectRunner: Sendable {
     private let newestDetail = Mutex(DetailQuestion())
     /// What gRPC messages mean, and the files of the profile that say so.
     let descriptors = Mutex<(set: DescriptorSet?, paths: [String])>((nil, []))
-    /// The texts of the rules in force, as the proxy said them last; empty where there are none.
+    /// The texts of the rules in force, as the proxy said them last; empty if there are none.
     let rulesInForce = Mutex<[ProfileSource]>([])
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
@@ -199,12 +198,7 @@ final class EffectRunner: Sendable {
         if let connections = connected.services.sender?.connections,
             lastSent.exchange(connections.version, ordering: .relaxed) != connections.version
         {
-            inbox.send(
-                .news { model in
-                    model.sent = connections
-                    return []
-                }
-            )
+            inbox.news { $0.sent = connections }
         }
         let own = behind.withLock { $0?.services.control }
         guard let control = connected.services.control ?? own, count % 2 == 1 else { return }
@@ -222,14 +216,7 @@ final class EffectRunner: Sendable {
         inbox.answer { $0.report(title, document, topic: topic) }
     }
 
-    func tell(_ job: Job) {
-        inbox.send(
-            .news { model in
-                model.start(job)
-                return []
-            }
-        )
-    }
+    func tell(_ job: Job) { inbox.news { $0.start(job) } }
 
     func end(_ kind: Job.Kind) { inbox.answer { $0.end(kind) } }
 
@@ -377,7 +364,7 @@ extension EffectRunner {
             do {
                 try write()
             } catch {
-                report(ConsoleError("The view is not kept for the next start: \(Self.words(error))"))
+                report(ConsoleError("The settings of the view are not saved: \(Self.words(error))"))
             }
         }
     }

@@ -49,7 +49,7 @@ package struct ConsoleModel: Sendable {
     package private(set) var marked: Set<ExchangeID> = []
     /// Whether the terminal reports the mouse; without, it selects text with it.
     package var isMouseOn = true
-    /// The same where the user has chosen neither.
+    /// The same if the user has chosen neither.
     package var isMouseOnAtFirst = true
     package var lastCopied = CopyForm.curl
     /// All of it, to copy it again without its secrets.
@@ -86,7 +86,7 @@ package struct ConsoleModel: Sendable {
     var hasImported = false
     /// What is the console's own, while another session is shown.
     var home: HomeState?
-    /// The prompt that was answered last, which comes back where its command is refused later.
+    /// The prompt that was answered last, which comes back if its command is refused later.
     var submitted: PromptState?
     /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
     /// secrets.
@@ -118,7 +118,7 @@ package struct ConsoleModel: Sendable {
         return true
     }
 
-    /// How to give a command: its key; its word where it has none, or on lines.
+    /// How to give a command: its key; its word if it has none, or on lines.
     func way(to command: Command, in place: Context? = nil) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, in: place ?? .list).first
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
@@ -210,7 +210,7 @@ package struct Job: Sendable, Hashable, Identifiable {
 
     package var id: Kind
     package var title: String
-    /// From 0 to 1; `nil` where it is not known.
+    /// From 0 to 1; `nil` if it is not known.
     package var progress: Double?
     /// In microseconds since 1970.
     package var startedAt: Int64
@@ -235,12 +235,12 @@ package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     /// In bytes.
     static let largeFrom: Int64 = 1_000_000
 
-    /// What counts as such; empty where the word says it.
+    /// What counts as such; empty if the word says it.
     var meaning: String {
         switch self {
-        case .error: "failed, or a status from 400 up"
-        case .slow: "\(Measures.duration(Self.slowFrom)) and more in all"
-        case .large: "a response of \(Measures.size(Self.largeFrom)) and more"
+        case .error: "failed, or status 400 and above"
+        case .slow: "\(Measures.duration(Self.slowFrom)) or more"
+        case .large: "a response of \(Measures.size(Self.largeFrom)) or more"
         case .changed, .held, .marked, .sameEndpoint, .sameHost: ""
         }
     }

@@ -30,7 +30,7 @@ package struct PickerState: Sendable {
         package var value: String
         package var title: String
         package var detail: String
-        /// Why it cannot be chosen now; `nil` where it can.
+        /// Why it cannot be chosen now; `nil` if it can.
         package var disabled: String?
         var synonyms = ""
 
@@ -48,7 +48,7 @@ package struct PickerState: Sendable {
     /// Whether it chooses the list's columns: keys then show, hide and move them.
     var isColumnChoice = false
     package var problem = ""
-    /// What the argument of a command that is typed can be completed to, where several words fit.
+    /// What the argument of a command that is typed can be completed to, if several words fit.
     package var candidates: [String] = []
 
     package var matches: [Item] {
@@ -105,7 +105,7 @@ package struct PickerState: Sendable {
 
     /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.
     ///
-    /// What begins with a command's word stays that command's: where the argument is wrong, no other row is left that
+    /// What begins with a command's word stays that command's: if the argument is wrong, no other row is left that
     /// Enter might do instead, but one whose title has just these words.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
         guard command == nil, let order = LinearOrder(typed: line.text), let argument = order.argument,
@@ -132,7 +132,7 @@ package struct PromptState: Sendable {
     package var prefix = ""
     /// What may be typed, or what is in force now.
     package var hint = ""
-    /// Why the text was refused, and the column of it that is wrong, from 0, where that is known.
+    /// Why the text was refused, and the column of it that is wrong, from 0, if that is known.
     package var problem = ""
     package var problemColumn: Int?
     package var candidates: [String] = []
@@ -214,9 +214,9 @@ package struct EditorState: Sendable {
     package var origin: RuleOrigin?
     /// Which of the suggested scopes the text has.
     package var level = 0
-    /// What that scope matches; empty where none was suggested.
+    /// What that scope matches; empty if none was suggested.
     var scope = ""
-    /// The body as it came and as it is laid out here; `nil` where it is shown as it came.
+    /// The body as it came and as it is laid out here; `nil` if it is shown as it came.
     var laidOut: LaidOutBody?
 
     var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }

@@ -1,4 +1,3 @@
-import HTTPModel
 package import Rules
 package import Runner
 import Tools
@@ -6,9 +5,9 @@ import Tools
 package struct ProxyState: Sendable {
     /// The proxy's listening address, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
-    /// All listeners; empty where the proxy has not reported them.
+    /// All listeners; empty if the proxy has not reported them.
     package var listeners: [ListenerState] = []
-    /// Where it is a forward proxy; `nil` where it is none.
+    /// Where it is a forward proxy; `nil` if it is not one.
     var forward: String? {
         listeners.isEmpty ? (address.isEmpty ? nil : address) : listeners.first(where: \.isForward)?.address
     }
@@ -20,7 +19,7 @@ package struct ProxyState: Sendable {
     /// The file that is recorded to; `nil` for none.
     package var session: String?
     package var recordingProblem: String?
-    /// Whether exchanges are recorded; `nil` where the proxy has not reported it.
+    /// Whether exchanges are recorded; `nil` if the proxy has not reported it.
     package var recording: RecordingState?
     /// The number of edits of the session that the proxy has reported.
     var edits: Int?
@@ -47,6 +46,6 @@ package struct ProxyState: Sendable {
         return nil
     }
 
-    /// `nil` where the proxy has reported none.
+    /// `nil` if the proxy has reported none.
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }

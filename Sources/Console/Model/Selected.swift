@@ -5,7 +5,7 @@ import Tools
 extension ConsoleModel {
     /// Performs a command, or says why it cannot be performed.
     ///
-    /// - Parameter argument: `nil` where a key gave the command, so that a choice or a prompt may be opened.
+    /// - Parameter argument: `nil` if a key gave the command, so that a choice or a prompt may be opened.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
         if let reason = entry.problem(self) { return refuse(reason) }
@@ -13,7 +13,7 @@ extension ConsoleModel {
         switch (entry.action, argument) {
         case (.plain(let action), nil): return action(&self)
         case (.plain, let argument?):
-            return refuse("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.")
+            return refuse("\(command.rawValue) takes no argument, but got '\(argument.prefix(40))'.")
         case (.with(let action), _): return action(&self, argument)
         case (.asking(let action), let argument?): return action(&self, argument)
         case (.asking(let action), nil):
@@ -56,9 +56,9 @@ extension ConsoleModel {
     /// That nothing is selected, as the tree is not there yet, nothing was recorded, or nothing fits.
     var nothingHere: String {
         if isTreeInUse, list.sessionTotal > 0, structure.levels[.root] == nil {
-            return "The tree is still read: press that key again once its rows are there."
+            return "The tree is still loading; press the key again when it is shown."
         }
-        return list.sessionTotal == 0 ? "There is no exchange yet." : "There is no exchange here."
+        return list.sessionTotal == 0 ? "No exchanges yet." : "No exchanges here."
     }
     /// Whether the list has no row and none is still looked for, so that nothing is selected that one could see.
     private var isListEmpty: Bool {
@@ -66,7 +66,7 @@ extension ConsoleModel {
     }
     var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
     var noBranch: String? {
-        if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table: down goes there." }
+        if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table below first." }
         return isTreeInUse && structure.selectedRow == nil ? nothingHere : nil
     }
     var noMark: String? { selectedBranch == nil ? noRecord : nil }
@@ -78,20 +78,20 @@ extension ConsoleModel {
     }
     var noPage: String? { detail.isOpen ? nil : noSelection }
     var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
-    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
+    var noList: String? { list.total == 0 ? "No exchanges here." : nil }
     var noRows: String? { isTreeInUse || isTimelineInUse ? noSequence : nil }
     var noJump: String? { noRows ?? noList }
-    var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noNews: String? { noSequence ?? (isLive ? noList : "Not available: viewing a recording.") }
     var noCopy: String? {
         if case .report? = overlays.last { return nil }
         return marks.isEmpty ? noRecord : nil
     }
 
-    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+    var noJob: String? { jobs.isEmpty ? "No job is running." : nil }
     var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
     /// On lines, a draft can be edited too.
     var noEdit: String? { isLinear && draft != nil ? nil : noDecision }
-    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message is held." : nil) }
     var noDecision: String? { noSteering ?? noHold }
 
     var noText: String? {
@@ -99,34 +99,36 @@ extension ConsoleModel {
         return noDetail
     }
 
-    /// Why there is no exchange to go on to from the open one; `nil` where there may be.
+    /// Why there is no exchange to go on to from the open one; `nil` if there may be.
     var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
 
     var noSequence: String? {
         guard view != .sequence else { return nil }
         let times = view == .structure && !isLinear ? ", pressed twice," : ""
-        return "Rows stand in the sequence; \(way(to: .switchView))\(times) shows it."
+        return "Only in the sequence; \(way(to: .switchView))\(times) shows it."
     }
 
     var noSending: String? {
-        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        if case .recorded = source {
+            return "Not available: viewing a recording. Requests are sent through a running proxy."
+        }
         return noSteering ?? noSelection
     }
 
     /// On lines, the rule itself may follow.
     var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
 
-    /// Why no exchange is selected; `nil` where one is.
+    /// Why no exchange is selected; `nil` if one is.
     /// A list that is just being filled may have something to open.
     var nothingToOpen: String? { isLinear || list.progress == nil ? noExchange : nil }
 
     var noSelection: String? {
         guard selectedID == nil else { return nil }
         if isTimelineInUse, list.total > 0 {
-            return "A time or a host is no exchange; \(way(to: .open)) shows its exchanges."
+            return "No exchange is selected; \(way(to: .open)) shows the exchanges of this time or host."
         }
         guard isTreeInUse, structure.selectedRow != nil else { return nothingHere }
-        return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
+        return "This is a branch, not an exchange; \(way(to: .open)) opens it."
     }
 
     var noProxy: String? {
@@ -134,8 +136,8 @@ extension ConsoleModel {
         return proxy.problem
     }
 
-    /// Why nothing can be changed at the proxy; `nil` where it can.
-    var noSteering: String? { noProxy ?? (canSteer ? nil : "Attached with --view: looking only.") }
+    /// Why nothing can be changed at the proxy; `nil` if it can.
+    var noSteering: String? { noProxy ?? (canSteer ? nil : "Not available: attached with --view.") }
 
     /// Asks for a command's argument; refuses the command on lines.
     mutating func ask(_ prompt: PromptState) -> [Effect] {
@@ -161,7 +163,7 @@ extension ConsoleModel {
     /// Whether commands are about the selected row of the structure; on lines they are always about the list.
     var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
 
-    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one; for a
+    /// The exchange that commands are about: the open one if the detail has the keys, else the selected one; for a
     /// leaf of the structure its newest; `nil` for a branch.
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
@@ -172,13 +174,13 @@ extension ConsoleModel {
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
 
-    /// `nil` where its row is not known.
+    /// `nil` if its row is not known.
     var selectedRecord: ExchangeRecord? {
         guard let id = selectedID else { return nil }
         return list.selectedRecord?.id == id ? list.selectedRecord : known(id)
     }
 
-    /// The record of an exchange, where the list or the structure has it.
+    /// The record of an exchange, if the list or the structure has it.
     func known(_ id: ExchangeID) -> ExchangeRecord? {
         list.rows.values.first { $0.id == id }
             ?? structure.exchanges.values.lazy.flatMap(\.self).first { $0.id == id }
@@ -189,7 +191,7 @@ extension ConsoleModel {
     }
 
     var selectedHost: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.host }
-    /// The selected host, with its port where it is not the scheme's own.
+    /// The selected host, with its port if it is not the scheme's own.
     var selectedAuthority: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.authority }
     var selectedBranch: StructureNode? {
         guard isTreeInUse, let row = structure.selectedRow, row.id == nil else { return nil }

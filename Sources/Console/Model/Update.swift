@@ -172,7 +172,7 @@ extension ConsoleModel {
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
             guard let prefix else { return refuseOutsideList(key) }
-            return refuseKey("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
+            return refuseKey("\(prefix.spelling) \(key.spelling) does nothing here; \(way(to: .help)) lists the keys.")
         }
     }
 
@@ -180,7 +180,7 @@ extension ConsoleModel {
     private mutating func refuseOutsideList(_ key: Key) -> [Effect] {
         guard context == .detail, case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
             let entry = CommandTable.entry(binding.command)
-        else { return refuseKey("\(key.spelling) means nothing here; \(way(to: .help)) lists the keys.") }
+        else { return refuseKey("\(key.spelling) does nothing here; \(way(to: .help)) lists the keys.") }
         let argument = binding.argument
         let words = ":\(binding.command.rawValue)\(argument.map { " \($0)" } ?? "")"
         let way = keymap.keys(for: binding.command, argument: argument, in: .detail).first ?? words

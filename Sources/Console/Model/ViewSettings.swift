@@ -3,14 +3,13 @@ import Foundation
 import HTTPModel
 import Jobs
 import NIOCore
-import Terminal
 
 /// What a user set up on the screen and finds again at the next start.
 ///
 /// ``init(_:)`` and ``apply(to:)`` are the only places that know which part of the model it is.
 package struct ViewSettings: Codable, Sendable, Equatable {
     var columns: [String]?
-    /// `nil` where the terminal's background decides.
+    /// `nil` if the terminal's background decides.
     var theme: String?
     var layout: String?
     var wraps: Bool?
@@ -74,7 +73,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
             parts.append("\(LinearSentence.count(count, "highlight"))")
         }
         guard !parts.isEmpty else { return nil }
-        return "As you left it: \(parts.joined(separator: ", ")); \(model.way(to: .resetView)) takes all of it back."
+        return "Restored view: \(parts.joined(separator: ", ")); \(model.way(to: .resetView)) resets it."
     }
 }
 
@@ -84,7 +83,7 @@ extension ConsoleModel {
         let before = list.query
         ViewSettings().apply(to: &self)
         list.query.sort = nil
-        tell("Columns, order, theme, focus, highlights, filter history and the rest are as at the first start.")
+        tell("All settings of the view are reset.")
         let query = list.query
         list.query = before
         revealAll()
@@ -94,10 +93,7 @@ extension ConsoleModel {
     /// Has the mouse reported, or left to the terminal, so that text can be selected with it.
     mutating func setMouse(_ word: String?) -> [Effect] {
         isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
-        tell(
-            isMouseOn
-                ? "The mouse is used." : "The mouse is the terminal's, for selecting text; :mouse uses it again."
-        )
+        tell(isMouseOn ? "Mouse on." : "Mouse off: the terminal selects text with it; :mouse turns it on.")
         return []
     }
 }
@@ -121,10 +117,7 @@ package struct ViewSettingsFile: Sendable {
             settings.apply(to: &model)
             if let words = settings.effects(on: model) { model.tell(words) }
         } catch {
-            model.pin(
-                "\(path) is left out, as it cannot be understood; the next change of the view replaces it.",
-                .error
-            )
+            model.pin("\(path) cannot be read and is ignored; the next change of the view overwrites it.", .error)
         }
     }
 

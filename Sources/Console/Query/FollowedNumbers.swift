@@ -84,7 +84,7 @@ struct UntrustingClients {
         next = (try reader.bounds()?.upperBound ?? 0) + 1
     }
 
-    /// Those that are new, oldest first. Throws ``SessionError`` where the session cannot be read.
+    /// Those that are new, oldest first. Throws ``SessionError`` if the session cannot be read.
     mutating func advance(_ reader: SessionReader) throws -> [ExchangeRecord] {
         guard let newest = try reader.bounds()?.upperBound else { return [] }
         let first = max(next - Self.lateness, newest - Self.most, 1)

@@ -18,7 +18,7 @@ struct ListFiller {
     private var untrusting = UntrustingClients()
     /// The last that ended, and until when their clients may become known, in nanoseconds of the monotonic clock.
     private var justEnded: [(number: Int64, until: UInt64)] = []
-    /// The lowest number that the pass has seen; zero where it is done.
+    /// The lowest number that the pass has seen; zero if it is done.
     private var passed: Int64 = 0
     /// How far the pass has come, from 0 to 1; `nil` while there is none.
     private var progress: Double?
@@ -79,7 +79,7 @@ struct ListFiller {
         try cancellation.check()
         try followed.begin(reader)
         guard (query.bodyText ?? "").utf8.count <= ListQuery.longestBodyText else {
-            error = "The text to search for is longer than \(ListQuery.longestBodyText) bytes."
+            error = "The search text is longer than \(ListQuery.longestBodyText) bytes."
             return
         }
         // A deletion is the usual reason to ask again.
@@ -188,7 +188,7 @@ struct ListFiller {
 
     // MARK: - What is new
 
-    /// In how many seconds to look again, though nothing may change until then; `nil` for not, or where that is arranged.
+    /// In how many seconds to look again, though nothing may change until then; `nil` for not, or if that is arranged.
     mutating func nextLook() -> Double? {
         guard !isLookArranged else { return nil }
         var delay: UInt64?
@@ -221,7 +221,7 @@ struct ListFiller {
         guard reader.isInPlace else {
             if !hasVanished {
                 hasVanished = true
-                deliver(.failed("The session \(reader.path) was removed or replaced; what was open is shown on."))
+                deliver(.failed("The session \(reader.path) was removed or replaced; the old one is still shown."))
             }
             return
         }
@@ -242,7 +242,7 @@ struct ListFiller {
         try tellSummary()
     }
 
-    /// Asks for another list where numbers stay without a row: exchanges that were deleted, or passed unrecorded. Others
+    /// Asks for another list if numbers stay without a row: exchanges that were deleted, or passed unrecorded. Others
     /// are late for some milliseconds, as several loops record.
     private mutating func lookForHoles(in bounds: ClosedRange<Int64>) throws {
         let count = try reader.summary().exchanges

@@ -52,7 +52,7 @@ package final class QueryService: Sendable {
     /// Opens a session; the list is that of all exchanges, generation 0.
     ///
     /// - Parameter deliver: called with each event, on the service's queues; must not wait.
-    /// - Throws: `SessionError` where the session cannot be opened.
+    /// - Throws: `SessionError` if the session cannot be opened.
     package init(path: String, deliver: @escaping @Sendable (QueryEvent) -> Void) throws {
         self.deliver = deliver
         reader = try SessionReader(path: path)
@@ -243,7 +243,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Checks whether the session has changed; a `.list` event follows where the list has.
+    /// Checks whether the session has changed; a `.list` event follows if the list has.
     package func refresh() {
         guard !list.wantsRefresh.exchange(true, ordering: .relaxed) else { return }
         passes.async { [passes, filler] in
@@ -252,7 +252,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Looks once more where the list asks for it, until it does not.
+    /// Looks once more if the list asks for it, until it does not.
     private static func lookAgain(_ filler: Owned<ListFiller>, on passes: DispatchQueue) {
         guard let delay = filler.value.withLock({ $0.nextLook() }) else { return }
         passes.asyncAfter(deadline: .now() + delay) { [weak filler] in
@@ -336,7 +336,7 @@ package enum QueryEvent: Sendable {
 /// Where an exchange is in a list, as a distance from the list's end.
 package enum ListPlace: Hashable, Sendable {
     case row(Int)
-    /// Not in the list; with the nearest row, where the list is in the order of numbers.
+    /// Not in the list; with the nearest row, if the list is in the order of numbers.
     case nowhere(nearest: Int?)
     /// Not in the list so far, which is still being filled.
     case unknown

@@ -23,7 +23,7 @@ struct ResultList: Sendable {
     private var older: [Int64] = []
     /// Matches that came since the pass began, oldest first.
     private var newer: [Int64] = []
-    /// The rows where ``isSorted``.
+    /// The rows if ``isSorted``.
     private var sorted: [Int64] = []
 
     mutating func begin(_ query: ListQuery, generation: Int) {
@@ -64,7 +64,7 @@ struct ResultList: Sendable {
         return isFilled ? .nowhere(nearest: place) : .unknown
     }
 
-    /// The next row of one of some sorted numbers; `nil` where there is none in that direction.
+    /// The next row of one of some sorted numbers; `nil` if there is none in that direction.
     func nextPlace(of numbers: [Int64], from row: Int, forward: Bool) -> Int? {
         func isAmong(_ number: Int64) -> Bool {
             let place = numbers.partitioningIndex { $0 < number }
@@ -75,7 +75,7 @@ struct ResultList: Sendable {
             : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
     }
 
-    /// An exchange's distance from the end. For one that is not in the list: the nearest row, or `nil` where the list
+    /// An exchange's distance from the end. For one that is not in the list: the nearest row, or `nil` if the list
     /// is sorted.
     private func place(of number: Int64) -> Int? {
         guard count > 0 else { return nil }

@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPModel
 package import Recording
 import Synchronization
@@ -16,7 +15,7 @@ package struct StatisticsRow: Hashable, Sendable {
     package var count: Int64 = 0
     package var errors: Int64 = 0
     package var bytes: Int64 = 0
-    /// In microseconds, at most 3.2 % off; `nil` where none has ended.
+    /// In microseconds, at most 3.2 % off; `nil` if none has ended.
     package var median: Int64?
     package var p95: Int64?
     package var slowest: SessionStatistics.Totals.Slowest?

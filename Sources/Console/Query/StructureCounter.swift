@@ -1,4 +1,3 @@
-import Dispatch
 package import HTTPModel
 import Recording
 import Synchronization
@@ -150,9 +149,9 @@ struct StructureCounter {
 }
 
 package struct StructureNode: Hashable, Sendable {
-    /// `scheme://host`, with the port where it is not the scheme's default; `nil` for the root.
+    /// `scheme://host`, with the port if it is not the scheme's default; `nil` for the root.
     package var site: String?
-    /// The segments of the path; an empty one where two slashes meet, or a path ends with one.
+    /// The segments of the path; an empty one if two slashes meet, or a path ends with one.
     package var segments: [String]
 
     package init(site: String? = nil, segments: [String] = []) {
@@ -190,7 +189,7 @@ package struct StructureLevel: Sendable, Hashable {
     /// The generation of the query whose list is counted.
     package var generation: Int
     package var children: [StructureChild]
-    /// Exchanges below further children, where there are too many to list.
+    /// Exchanges below further children, if there are too many to list.
     package var more = 0
     /// How far the counting has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?

@@ -78,7 +78,7 @@ enum TitleView {
         case .live:
             model.proxy.session.map { model.proxy.recordingProblem == nil ? "recording to \($0)" : "stopped: \($0)" }
                 ?? "not recording"
-        case .demo: "demo: traffic of its own"
+        case .demo: "demo traffic"
         case .attached(let canSteer): "attached\(canSteer ? "" : " (view only)"): \(model.proxy.session ?? "")"
         case .recorded(let name): name
         }

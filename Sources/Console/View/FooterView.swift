@@ -36,7 +36,7 @@ enum FooterView {
         return lines
     }
 
-    /// As many hints as fit; where one is left out, the last one is help.
+    /// As many hints as fit; if one is left out, the last one is help.
     static func fitting(_ hints: [Hint], help: Hint?, width: Int) -> [Hint] {
         func columns(_ hint: Hint) -> Int { TextWidth.columns(hint.key) + TextWidth.columns(hint.word) + 3 }
         if hints.reduce(0, { $0 + columns($1) }) <= width + 2 { return hints }
@@ -50,7 +50,7 @@ enum FooterView {
         return fitting + (help.map { [$0] } ?? [])
     }
 
-    /// The key for help; `nil` where keys are text.
+    /// The key for help; `nil` if keys are text.
     private static func help(_ model: ConsoleModel) -> Hint? {
         guard model.pendingKey == nil else { return nil }
         switch model.context {
@@ -122,10 +122,7 @@ enum FooterView {
         case nil: break
         }
         if model.filter.isEditing {
-            return [
-                ("enter", "apply"), ("tab", "complete"), ("↑ ↓", "history"), ("f1", "syntax"),
-                ("esc", "cancel"),
-            ]
+            return [("enter", "apply"), ("tab", "complete"), ("↑ ↓", "history"), ("f1", "syntax"), ("esc", "cancel")]
         }
         let context = model.context
         let times: [Hint] = model.isTimelineInUse && context == .list ? [("← →", "time"), ("↑ ↓", "host")] : []

@@ -61,10 +61,7 @@ enum OverlayView {
     static func place(width: Int, height: Int, at place: Place = .middle, _ screen: Size) -> (frame: Rect, inside: Rect)
     {
         let footer = screen.height >= 8 ? 2 : 0
-        let outer = Size(
-            width: min(screen.width, width + 4),
-            height: min(max(1, screen.height - footer), height + 2)
-        )
+        let outer = Size(width: min(screen.width, width + 4), height: min(max(1, screen.height - footer), height + 2))
         let x = (screen.width - outer.width) / 2
         let y = (screen.height - footer - outer.height) * place.rawValue / 2
         let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
@@ -108,7 +105,7 @@ enum OverlayView {
         for (row, line) in below.prefix(bottom.height).enumerated() {
             screen.write(line, x: bottom.x, y: bottom.y + row, style: style, limit: bottom.width)
         }
-        if matches.isEmpty { screen.write("nothing fits", x: list.x, y: list.y, style: theme.faint) }
+        if matches.isEmpty { screen.write("no match", x: list.x, y: list.y, style: theme.faint) }
         for (index, isSelected, line) in rows(matches.count, selected: picker.selected, in: list) {
             let item = matches[index]
             let base = isSelected ? theme.selection : item.disabled == nil ? .plain : theme.faint
@@ -146,7 +143,7 @@ enum OverlayView {
     private static func drawHolds(_ selected: String?, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let holds = model.proxy.holds
-        let inner = frame("Waiting for a decision", width: 100, height: max(1, holds.count), model, on: &screen)
+        let inner = frame("Held messages", width: 100, height: max(1, holds.count), model, on: &screen)
         let index = holds.firstIndex { $0.id == selected }
         for (row, isSelected, line) in rows(holds.count, selected: index ?? -1, in: inner) {
             let hold = holds[row]

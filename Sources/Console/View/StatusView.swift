@@ -128,10 +128,10 @@ enum StatusView {
         guard !model.proxy.address.isEmpty else {
             if model.home != nil {
                 let back = model.way(to: .backToLive)
-                return [Item(6, "opened here, \(back) goes back", "\(back) goes back")]
+                return [Item(6, "opened session, \(back) goes back", "\(back) goes back")]
             }
             return model.isGrowing
-                ? [Item(6, "being recorded elsewhere", "growing")] : model.isLive ? [Item(6, "starting …")] : []
+                ? [Item(6, "recorded by another Sluice", "growing")] : model.isLive ? [Item(6, "starting …")] : []
         }
         let port = model.proxy.address.lastIndex(of: ":").map { String(model.proxy.address[$0...]) } ?? ""
         let listeners = model.proxy.listeners
@@ -147,14 +147,12 @@ enum StatusView {
         }
         guard model.proxy.session != nil else { return [address, Item(9, "not recording")] }
         if let recording = model.proxy.recording, !recording.isOn {
-            return [
-                address, Item(1, "NOT RECORDING", isAlarming: true), Item(7, "\(recording.passed) passed"),
-            ]
+            return [address, Item(1, "NOT RECORDING", isAlarming: true), Item(7, "\(recording.passed) passed")]
         }
         return [address, Item(10, "recording", "rec")]
     }
 
-    /// All listeners: the first with its address, the others with their ports where the host is the same; and their modes,
+    /// All listeners: the first with its address, the others with their ports if the host is the same; and their modes,
     /// but for the forward proxy that stands first.
     private static func places(_ proxy: ProxyState) -> String {
         let host = proxy.address.lastIndex(of: ":").map { proxy.address[..<$0] } ?? ""

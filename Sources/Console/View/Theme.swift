@@ -108,7 +108,7 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     /// Whether there are backgrounds, and colours for more than results.
     var hasColours: Bool { self != .plain && depth == .palette256 }
 
-    /// A style in the dark and the light theme; where there are few colours in one of them or with attributes alone.
+    /// A style in the dark and the light theme; if there are few colours in one of them or with attributes alone.
     private func style(
         _ dark: UInt8,
         _ light: UInt8,

@@ -33,13 +33,7 @@ enum CrashRestoration {
     nonisolated(unsafe) private static let record: UnsafeMutablePointer<Record> = {  // SAFETY: see above
         let record = UnsafeMutablePointer<Record>.allocate(capacity: 1)
         record.initialize(
-            to: Record(
-                input: -1,
-                output: -1,
-                attributes: termios(),
-                sequence: .allocate(capacity: capacity),
-                length: 0
-            )
+            to: Record(input: -1, output: -1, attributes: termios(), sequence: .allocate(capacity: capacity), length: 0)
         )
         return record
     }()

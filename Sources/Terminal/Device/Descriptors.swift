@@ -27,7 +27,7 @@ package enum Descriptors {
         return count < 0 && errno == EAGAIN ? .nothingNow : .end
     }
 
-    /// Writes all the bytes, waiting where there is no room; `false` if the other end is gone.
+    /// Writes all the bytes, waiting if there is no room; `false` if the other end is gone.
     @discardableResult
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { buffer in

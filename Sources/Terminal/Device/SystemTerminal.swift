@@ -50,7 +50,7 @@ package final class SystemTerminal: TerminalDevice {
         if ownsDescriptor { close(inputDescriptor) }
     }
 
-    /// 80 × 24 where the terminal does not say.
+    /// 80 × 24 if the terminal does not say.
     package var size: Size {
         var window = winsize()
         guard ioctl(outputDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -67,10 +67,10 @@ package final class SystemTerminal: TerminalDevice {
         }
     }
 
-    /// Writes all the bytes, and waits where the terminal is slow; a terminal that is gone loses them.
+    /// Writes all the bytes, and waits if the terminal is slow; a terminal that is gone loses them.
     package func write(_ bytes: [UInt8]) { Descriptors.writeAll(bytes, to: outputDescriptor) }
 
-    /// Takes the screen; where raw mode is not possible it throws, and nothing has changed.
+    /// Takes the screen; if raw mode is not possible it throws, and nothing has changed.
     package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }

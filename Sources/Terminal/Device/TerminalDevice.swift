@@ -11,7 +11,7 @@ package protocol TerminalDevice: AnyObject {
     /// The available bytes, without waiting; `nil` at the end of input.
     func read() -> [UInt8]?
 
-    /// Writes all the bytes, waiting where the terminal is slow.
+    /// Writes all the bytes, waiting if the terminal is slow.
     func write(_ bytes: [UInt8])
 
     /// Takes the screen: raw input, the alternate screen, mouse and paste reports. A second call does nothing.

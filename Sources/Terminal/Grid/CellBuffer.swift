@@ -6,7 +6,7 @@ import Text
 /// overwriting one half blanks the other.
 package struct CellBuffer: Sendable {
     package let size: Size
-    /// `nil` where it is hidden.
+    /// `nil` if it is hidden.
     package var cursor: CursorPosition?
     /// Where drawing has an effect; at first, everywhere.
     package var clip: Rect
@@ -24,7 +24,7 @@ package struct CellBuffer: Sendable {
     /// The cell at a column and a row.
     ///
     /// Outside of the grid it is a blank, and setting it does nothing. Setting a wide cell sets its continuation too;
-    /// where that does not fit, a blank is set.
+    /// if that does not fit, a blank is set.
     package subscript(x: Int, y: Int) -> Cell {
         get { bounds.contains(x: x, y: y) ? cells[y * size.width + x] : .blank }
         set {

@@ -49,7 +49,7 @@ package struct Rect: Hashable, Sendable {
     /// The first row below it.
     package var maxY: Int { Rect.end(y, height) }
 
-    /// The sum, or the greatest number where it overflows.
+    /// The sum, or the greatest number if it overflows.
     private static func end(_ start: Int, _ length: Int) -> Int {
         let (sum, isOver) = start.addingReportingOverflow(length)
         return isOver ? .max : sum
@@ -58,7 +58,7 @@ package struct Rect: Hashable, Sendable {
     package var size: Size { Size(width: width, height: height) }
     package func contains(x: Int, y: Int) -> Bool { x >= self.x && x < maxX && y >= self.y && y < maxY }
 
-    /// What both share; empty where they do not meet.
+    /// What both share; empty if they do not meet.
     package func intersection(_ other: Rect) -> Rect {
         let left = max(x, other.x)
         let top = max(y, other.y)

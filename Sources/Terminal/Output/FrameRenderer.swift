@@ -88,7 +88,7 @@ package struct FrameRenderer: Sendable {
                 var next = x
                 while next < end, old[next] == new[next] { next += 1 }
                 if next == end { break }
-                // A short unchanged run is written again where that takes no more bytes than to jump over it.
+                // A short unchanged run is written again if that takes no more bytes than to jump over it.
                 if next - x > 4 || cursor?.x != x || cursor?.y != y || !isPlainRun(new[x..<next]) {
                     x = next
                     continue
@@ -148,7 +148,7 @@ package struct FrameRenderer: Sendable {
         } else if isUnicode {
             isCertain = self.isCertain(cell)
             if !isCertain, cell.isWide {
-                // If the terminal thinks it narrow, its second column is empty all the same.
+                // If the terminal thinks it narrow, its second column is empty anyway.
                 output.append(0x20)
                 output.append(0x20)
                 cursor = nil
@@ -164,7 +164,7 @@ package struct FrameRenderer: Sendable {
             if cell.isWide { output.append(0x20) }
         }
         let after = x + cell.width
-        // After the last column, terminals differ in where the cursor is.
+        // After the last column, terminals differ in if the cursor is.
         cursor = isCertain && after < width ? CursorPosition(x: after, y: y) : nil
     }
 

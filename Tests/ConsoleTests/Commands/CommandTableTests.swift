@@ -142,7 +142,7 @@ struct CommandTableTests {
             Issue.record("no palette")
             return
         }
-        #expect(refused.problem == "There is no exchange yet.")
+        #expect(refused.problem == "No exchanges yet.")
     }
 
     @Test func `a tool is meant by its key, its letter or the beginning of its name`() {

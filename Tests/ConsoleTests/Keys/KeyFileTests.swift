@@ -52,23 +52,23 @@ struct KeyFileTests {
             ("keys: { list: { x: dwn } }", "keys.yaml:1:20: there is no command 'dwn' (did you mean 'down'?)"),
             ("keys:\n  lits: { x: down }", "keys.yaml:2:3: there is no place 'lits' (did you mean 'list'?)"),
             ("kees: {}", "keys.yaml:1:1: there is no 'kees' here (did you mean 'keys'?)"),
-            ("keys: { list: { ctrl-: down } }", "is no key"),
-            ("keys: { list: { a b c: down } }", "is no key"),
+            ("keys: { list: { ctrl-: down } }", "is not a key"),
+            ("keys: { list: { a b c: down } }", "is not a key"),
             ("keys: { list: { x: toggle throtle } }", "there is no tool 'throtle' (did you mean 'throttle'?)"),
             ("keys: { list: { x: page respnse } }", "there is no page 'respnse' (did you mean 'response'?)"),
             ("keys: { list: { x: sort colour } }", "there is no column 'colour'"),
             ("keys: { list: { x: view tree } }", "there is no view 'tree'"),
             ("keys: { list: { x: export pdf } }", "there is no form 'pdf'"),
-            ("keys: { list: { x: go home } }", "'home' is no number of an exchange"),
-            ("keys: { list: { ctrl-j: down } }", "'ctrl-j' never arrives: a terminal sends enter for it"),
-            ("keys: { list: { g ctrl-i: down } }", "'ctrl-i' never arrives: a terminal sends tab for it"),
-            ("keys: { list: { x: down 3 } }", "'down' takes nothing after it"),
+            ("keys: { list: { x: go home } }", "'home' is not an exchange number"),
+            ("keys: { list: { ctrl-j: down } }", "'ctrl-j' cannot be bound: a terminal sends enter for it"),
+            ("keys: { list: { g ctrl-i: down } }", "'ctrl-i' cannot be bound: a terminal sends tab for it"),
+            ("keys: { list: { x: down 3 } }", "'down' takes no argument"),
             ("keys: { list: { ctrl-x: down, ctrl-X: up } }", "the key 'ctrl-x' is given twice"),
-            ("keys: { list: { a: down } }", "'a' means a command and begins 'a "),
-            ("keys: { list: { g g: top } }", "'g' means a command and begins 'g g'"),
-            ("keys: { line: { x: down } }", "'x' is text where one types"),
+            ("keys: { list: { a: down } }", "'a' is a command and also begins 'a "),
+            ("keys: { list: { g g: top } }", "'g' is a command and also begins 'g g'"),
+            ("keys: { line: { x: down } }", "'x' is typed as text here"),
             ("keys: { list: [down] }", "'list' holds a mapping"),
-            ("keys: { list: { x: [down] } }", "a word is expected here"),
+            ("keys: { list: { x: [down] } }", "expected a word"),
             ("- keys", "a key file begins with 'keys:'"), ("keys: {", "not valid YAML"),
         ]
     )
@@ -82,7 +82,7 @@ struct KeyFileTests {
     func told() {
         var model = ConsoleModel(source: .live, size: Size(width: 80, height: 24), look: Look())
         KeyFile("keys: { list: { x: dwn, y: dwn } }", file: "keys.yaml").configure(&model)
-        #expect(model.notices.map(\.text).joined().contains("(and 1 more). The standard keys stay"))
+        #expect(model.notices.map(\.text).joined().contains("(and 1 more). The standard keys are used"))
         #expect(model.keymap == .standard)
         // It stands there until somebody has seen it.
         _ = model.update(.tick(ModelFixture.now))

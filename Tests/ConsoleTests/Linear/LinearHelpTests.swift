@@ -34,10 +34,10 @@ struct LinearHelpTests {
     @Test("help GROUP has its titles, help WORD all of one command, help all everything")
     func words() {
         #expect(help("rules").contains { $0.hasPrefix("draft [KEY VALUE]: ") })
-        #expect(help("show")[0] == "show ID [PAGE]: What is known of an exchange, page by page")
+        #expect(help("show")[0] == "show ID [PAGE]: Show an exchange, or one of its pages")
         #expect(help("show").contains { $0.contains("'last'") })
         #expect(help("filter").contains { $0.hasPrefix("status:CODE, ") })
-        #expect(help("sort").contains { $0.hasPrefix("It takes ") && $0.contains("time") })
+        #expect(help("sort").contains { $0.hasPrefix("Values: ") && $0.contains("time") })
         #expect(help("edit").contains { $0.hasPrefix("Not now: ") })
         #expect(help("all").count == CommandTable.entries.filter { $0.form != .screen }.count)
         #expect(help("tools").contains { $0.hasPrefix("b, block: ") })
@@ -53,7 +53,7 @@ struct LinearHelpTests {
             #expect(error?.description.contains(meant) == true, "\(word): \(error?.description ?? "")")
         }
         let near = #expect(throws: ConsoleError.self) { try LinearOrder("filtre x") }
-        #expect(near?.description == "There is no command 'filtre' (did you mean 'filter'?); help lists them.")
+        #expect(near?.description == "Unknown command 'filtre' (did you mean 'filter'?); help lists all.")
     }
 
     @Test("'last' stands for a number where an exchange is named, and nowhere else")

@@ -148,7 +148,7 @@ struct ResultListTests {
         let both = try fixture.ask("status:200") { $0.focusedHosts = ["localhost:9", "a.example"] }
         #expect(both.excludedBy == "the focus on a.example, localhost:9")
         let hidden = try fixture.ask("status:200") { $0.ignoredHosts = ["api.example.com"] }
-        #expect(hidden.excludedBy == "what is ignored: api.example.com")
+        #expect(hidden.excludedBy == "the ignored hosts: api.example.com")
         #expect(try fixture.ask("status:404") { $0.ignoredHosts = ["b.example"] }.excludedBy == "status:404")
     }
 

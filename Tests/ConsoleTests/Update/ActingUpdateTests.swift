@@ -38,7 +38,7 @@ struct ActingUpdateTests {
     @Test func `a host that a wider rule leaves out is not decrypted, and it is said which`() {
         var model = console("version: 1\nintercept: { except: [ \"*.example.com\", other.com ] }\n")
         #expect(model.perform(.decrypt, "api.example.com").isEmpty)
-        #expect(model.told.contains("is left out by 'intercept' of the profile"))
+        #expect(model.told.contains("'intercept' of the profile excludes"))
         #expect(model.told.contains("*.example.com"))
         let text = applied(model.perform(.decrypt, "other.com"))
         #expect(text?.contains("except: [ \"*.example.com\" ]") == true, "\(text ?? "")")
@@ -70,7 +70,7 @@ struct ActingUpdateTests {
         #expect(texts.first?.text == "version: 1\noff: [throttle]\nthrottle: { preset: 3g }\n")
         model.answer { $0.takeOver(texts, nil) }
         #expect(model.press("ctrl-s").isEmpty)
-        #expect(model.told == "The rules are saved already.")
+        #expect(model.told == "The rules are already saved.")
         let on = [ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)]
         _ = model.update(.proxy(ModelFixture.status(on), []))
         guard case .saveSwitched(let again, _)? = model.press("ctrl-s").first else {
@@ -132,14 +132,14 @@ struct ActingUpdateTests {
         model.type("old.sluice")
         #expect(model.press("enter").words == ["open session old.sluice"])
         model.answer { $0.takeOpened("old.sluice", hidesLive: true) }
-        #expect(model.told.contains("The proxy goes on and records behind it"))
+        #expect(model.told.contains("The proxy continues to record"))
         #expect(model.marks.isEmpty)
         #expect(model.perform(.toggleTool, "block").isEmpty)
         #expect(model.told == "Not available: viewing a recording.")
         let hold = ModelFixture.hold("7.1")
         _ = model.update(.proxy(ModelFixture.status(), [hold].compactMap(\.self)))
         #expect(model.proxy.holds.isEmpty)
-        #expect(model.told.hasPrefix("A message waits for a decision in the live session"))
+        #expect(model.told.hasPrefix("A message is held in the live session"))
         #expect(model.press("q").words == ["back to live"])
         model.answer { $0.takeOpened(nil, hidesLive: false) }
         #expect(model.source == .live)
@@ -157,7 +157,7 @@ struct ActingUpdateTests {
         _ = model.perform(.highlight, "-7")
         #expect(model.told.hasPrefix("There is no highlight 7."))
         model.press("V")
-        #expect(ConsoleView.draw(model).text.contains("Now: 1 status:404"))
+        #expect(ConsoleView.draw(model).text.contains("Active: 1 status:404"))
     }
 }
 
@@ -189,7 +189,7 @@ struct ViewSettingsTests {
         #expect(!second.isMouseOn)
         // An order is for one look at the list.
         #expect(second.list.query.sort == nil)
-        #expect(second.told.hasPrefix("As you left it: only api.example.com is shown, 1 highlight"))
+        #expect(second.told.hasPrefix("Restored view: only api.example.com is shown, 1 highlight"))
         _ = second.perform(.resetView, nil)
         #expect(second.isMouseOn)
         #expect(ViewSettings(second) == ViewSettings())
@@ -216,7 +216,7 @@ struct ViewSettingsTests {
         let path = try scratch.write("view.json", text)
         var model = model()
         ViewSettingsFile(path: path).configure(&model)
-        #expect(model.told.contains("is left out, as it cannot be understood"))
+        #expect(model.told.contains("cannot be read and is ignored"))
         #expect(ViewSettings(model) == ViewSettings())
     }
 

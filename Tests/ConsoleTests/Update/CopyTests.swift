@@ -103,11 +103,11 @@ struct CopyTests {
         #expect(header.perform(.copy, "value").words == ["copy text nginx"])
         #expect(header.perform(.copy, "header").words == ["copy text Server: nginx"])
         #expect(header.perform(.copy, "line").words == ["copy text Server  nginx"])
-        #expect(header.perform(.copy, "path").isEmpty && header.told.contains("no value of JSON"))
+        #expect(header.perform(.copy, "path").isEmpty && header.told.contains("not on a complete JSON value"))
         var value = CopyTests.reading(2)
         #expect(value.perform(.copy, "value").words == ["copy text [1.50]"])
         #expect(value.perform(.copy, "path").words == ["copy text .a"])
-        #expect(value.perform(.copy, "header").isEmpty && value.told == "The cursor is on no header line.")
+        #expect(value.perform(.copy, "header").isEmpty && value.told == "The cursor is not on a header line.")
         #expect(
             value.perform(.copy, "page").words
                 == ["copy text Response\n  Server  nginx\n  \"a\": [\n    1.50\n  ]"]

@@ -201,7 +201,7 @@ struct DetailPageTests {
         var other = Self.list()
         other.answer { $0.report("Help", DetailDocument(lines: ["a"])) }
         other.press("n")
-        #expect(other.told.hasPrefix("Nothing is searched for yet"))
+        #expect(other.told.hasPrefix("No search yet"))
     }
 
     // MARK: - A server that was not verified
@@ -234,7 +234,7 @@ struct DetailPageTests {
         #expect(old.detail.options.wayToSkip == nil)
     }
 
-    // MARK: - What Sluice had to say; files of rules
+    // MARK: - Messages of Sluice; files of rules
 
     @Test func `the page of notices has their times, and not the keys that mean nothing`() {
         var model = Self.list(Size(width: 100, height: 24))
@@ -245,7 +245,7 @@ struct DetailPageTests {
         let rows = Self.rows(model)
         let time = Timestamp.timeOfDay(ModelFixture.now)
         #expect(rows.contains { $0.contains("\(time)  The file was written.") })
-        #expect(!rows.contains { $0.contains("means nothing") })
+        #expect(!rows.contains { $0.contains("does nothing") })
     }
 
     @Test func `a key in the panel opens the file that a rule answers from`() {

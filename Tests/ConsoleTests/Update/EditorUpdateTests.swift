@@ -74,11 +74,11 @@ struct EditorUpdateTests {
         #expect(model.overlays.count == count - 1)
     }
 
-    @Test func `an editor says when its message does not wait any more, and keeps the text`() {
+    @Test func `an editor says when its message is no longer held, and keeps the text`() {
         var model = console(.hold("7.1"))
         model.type("new ")
         waiting(&model, "8.1")
-        #expect(editor(model)?.remark.hasPrefix("This message does not wait any more") == true)
+        #expect(editor(model)?.remark.hasPrefix("This message is no longer held") == true)
         #expect(editor(model)?.isWrong == true)
         #expect(editor(model)?.area.text == "new at: a.com")
         waiting(&model)
@@ -97,6 +97,6 @@ struct EditorUpdateTests {
             Issue.record("no question")
             return
         }
-        #expect(confirm.question == "You have unsaved rule changes, and a message waits.")
+        #expect(confirm.question == "You have unsaved rule changes, and a message is held.")
     }
 }

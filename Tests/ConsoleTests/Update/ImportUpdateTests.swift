@@ -36,11 +36,11 @@ struct ImportUpdateTests {
     @Test func `where nothing can be imported it is said why, with the prompt open`() {
         var model = console(.attached(canSteer: true))
         #expect(model.perform(.importSession, "bug.har").isEmpty)
-        #expect(model.told.contains("in that Sluice's own console"))
+        #expect(model.told.contains("in the console of the Sluice that records"))
         model.press("Y", "+")
         #expect(prompt(model) == .openSession)
         guard case .prompt(let open)? = model.overlays.last else { return }
-        #expect(open.problem.contains("in that Sluice's own console"))
+        #expect(open.problem.contains("in the console of the Sluice that records"))
         model = console(session: nil)
         #expect(model.perform(.importSession, "bug.har").isEmpty && model.told == "Nothing is recorded here.")
         model = console()
@@ -51,7 +51,7 @@ struct ImportUpdateTests {
         #expect(model.perform(.importSession, "bug.har").isEmpty && model.told.contains("ctrl-g stops it"))
     }
 
-    @Test func `a recorded session that grows by an import is not being recorded elsewhere`() {
+    @Test func `a recorded session that grows by an import is not recorded by another Sluice`() {
         for imports in [false, true] {
             var model = console(.recorded(name: "s.sluice"))
             if imports { _ = model.perform(.importSession, "bug.har") }
@@ -63,12 +63,12 @@ struct ImportUpdateTests {
 
     @Test func `what came, what was left out and what could not be read is said`() {
         var outcome = ImportOutcome()
-        #expect(EffectRunner.words(outcome, of: "a.har") == "Nothing came of a.har.")
+        #expect(EffectRunner.words(outcome, of: "a.har") == "No exchanges in a.har.")
         (outcome.count, outcome.first, outcome.unfinished, outcome.isStopped) = (2, ExchangeID(7), 3, true)
         outcome.problem = "a.har:3:1: no HAR"
         #expect(
-            EffectRunner.words(outcome, of: "a.har") == "Stopped: 2 exchanges of a.har came in from 7 on. "
-                + "3 still in flight there left out. Filter is:imported shows what was imported. "
+            EffectRunner.words(outcome, of: "a.har") == "Stopped: Imported 2 exchanges from a.har, the first as 7. "
+                + "3 unfinished skipped. Filter is:imported shows them. "
                 + "The rest could not be read: a.har:3:1: no HAR"
         )
     }

@@ -57,7 +57,7 @@ struct LinesUpdateTests {
             #expect(says(&model, .ruleFromExchange, #"block at: "*/new""#) == ["check block new"])
             _ = model.update(.written)
             #expect(says(&model, .discard) == [])
-            #expect(model.draft == nil && model.told == "The draft is gone.")
+            #expect(model.draft == nil && model.told == "Draft discarded.")
         }
         _ = says(&model, .ruleFromExchange, #"block at: "*/new""#)
         _ = model.update(.written)
@@ -80,7 +80,7 @@ struct LinesUpdateTests {
         var model = ModelFixture.started(Size(width: 100, height: 30))
         model.isLinear = true
         #expect(says(&model, .ruleFromExchange, "block") == [])
-        #expect(model.told == "There is no exchange yet.")
+        #expect(model.told == "No exchanges yet.")
         #expect(says(&model, .ruleFromExchange, "block at: a.example") == ["check block new"])
     }
 
@@ -102,7 +102,7 @@ struct LinesUpdateTests {
         _ = model.update(.written)
         #expect(model.draft?.area.text == rules[1])
         #expect(says(&model, .wider) == [])
-        #expect(model.told == "The draft is of no exchange, so it has no wider scope.")
+        #expect(model.told == "The draft was not made from an exchange, so it has no wider scope.")
         _ = says(&model, .draft, "name mine")
         _ = model.update(.written)
         let edited = try #require(applied(model.update(.command(.apply, nil))))
@@ -111,7 +111,7 @@ struct LinesUpdateTests {
         #expect(moved.split(separator: "trackers")[0].contains("ads.example.com"))
         _ = model.update(.written)
         #expect(says(&model, .moveRule, "block 1 up") == [])
-        #expect(model.told == "That is the first rule of its list already.")
+        #expect(model.told == "It is already the first rule of its list.")
         #expect(says(&model, .moveRule, "block 2") == [])
         #expect(model.told.hasPrefix("move-rule takes a tool"))
         #expect(says(&model, .switchRule) == [])
@@ -122,24 +122,24 @@ struct LinesUpdateTests {
             source: .attached(canSteer: false)
         )
         #expect(says(&view, .removeRule, "block 1") == [])
-        #expect(view.told == "Attached with --view: looking only.")
+        #expect(view.told == "Not available: attached with --view.")
     }
 
     @Test func `a line that lacks something or has too much is refused, and opens nothing`() {
         var model = console()
         for (command, argument, told) in [
-            (.next, "3", "next takes nothing after it, but has '3'."),
+            (.next, "3", "next takes no argument, but got '3'."),
             (.goTo, nil, "go needs ID: Number of the exchange"),
             (.filter, nil, "filter needs EXPRESSION"), (.export, "har", "export needs FORMAT [SCOPE] [secrets] FILE"),
-            (.list, "x", "list takes a number"), (.saveBody, "1 a b", "A file's name is one word"),
-            (.show, "1 nothing", "No page 'nothing' here"), (.help, "nothing", "There is no command 'nothing'"),
+            (.list, "x", "list takes a number"), (.saveBody, "1 a b", "A file name is one word"),
+            (.show, "1 nothing", "No page 'nothing' here"), (.help, "nothing", "Unknown command 'nothing'"),
         ] as [(Command, String?, String)] {
             #expect(says(&model, command, argument) == [], "\(command)")
             #expect(model.told.hasPrefix(told), "\(command): \(model.told)")
             #expect(model.overlays.isEmpty && !model.filter.isEditing, "\(command)")
         }
         #expect(says(&model, .highlight) == [])
-        #expect(model.told == "No exchange is highlighted.")
+        #expect(model.told == "All highlights are removed.")
         #expect(says(&model, .list, "4") == ["load 0..<4 #0"])
         #expect(says(&model, .saveBody, "3 \"the body\"") == ["save body 3 the body"])
     }

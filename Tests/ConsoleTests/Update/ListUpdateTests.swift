@@ -146,7 +146,7 @@ struct ListUpdateTests {
         #expect(model.told == "Exchange 77 is not in the list.")
         #expect(model.list.selected == 13)
         #expect(model.perform(.goTo, "seven").isEmpty)
-        #expect(model.told == "'seven' is no number of an exchange.")
+        #expect(model.told == "'seven' is not an exchange number.")
     }
 
     @Test func `the mouse selects a row, opens it at once more, and scrolls`() {
@@ -240,7 +240,7 @@ struct ListUpdateTests {
         #expect(model.perform(.compare, "1 #2").words == ["compare 1 2"])
         #expect(model.perform(.compare, "2 2").isEmpty && model.told.hasPrefix("2 cannot be compared with itself"))
         #expect(model.perform(.compare, "1 2 3").isEmpty && model.told.hasPrefix("compare takes one number or two"))
-        #expect(model.perform(.compare, "1 x").isEmpty && model.told == "'x' is no number of an exchange.")
+        #expect(model.perform(.compare, "1 x").isEmpty && model.told == "'x' is not an exchange number.")
         model.isLinear = false
         model.press("G", "up", "space")
         #expect(model.marks.isEmpty)

@@ -27,7 +27,7 @@ struct MarksTests {
         let numbers = (1...100_000).map { Int64($0) }
         _ = model.update(.query(.numbers(generation: 0, numbers, hasMore: true)))
         #expect(model.marks.count == 100_000)
-        #expect(model.told == "The newest are marked, 100000 in all: more than 100000 cannot be.")
+        #expect(model.told == "Only the newest are marked, 100000 in all: 100000 is the limit.")
         _ = model.perform(.mark, "100001")
         #expect(model.marks.count == 100_000 && model.notices.last?.kind == .error)
         model.press("ctrl-u")
@@ -87,8 +87,8 @@ struct MarksTests {
         let status = ListStatus(generation: model.list.generation, total: 0, sessionTotal: 9)
         _ = model.update(.query(.list(status)))
         var text = ConsoleView.draw(model).text
-        #expect(text.contains("No exchange fits, of 9."))
-        #expect(text.contains("Focus: only api.example.com is shown. \\ takes the focus away."))
+        #expect(text.contains("None of 9 exchanges match."))
+        #expect(text.contains("Focus: only api.example.com is shown. \\ removes the focus."))
         #expect(!text.contains("edits the filter"))
         model = list()
         _ = model.perform(.filter, "status:404")

@@ -47,7 +47,7 @@ struct MouseTests {
         var model = list()
         model.press(":")
         model.type("help")
-        try click("Help for what is open", &model)
+        try click("Help for this screen", &model)
         guard case .report(let report)? = model.overlays.last else {
             Issue.record("no help")
             return
@@ -60,12 +60,12 @@ struct MouseTests {
 
     @Test func `a click on an answer of a question gives it, and beside it does nothing`() throws {
         var model = list()
-        let quit = ConfirmState.Choice("y", "quit all the same") { _ in [.terminal(.quit)] }
+        let quit = ConfirmState.Choice("y", "quit anyway") { _ in [.terminal(.quit)] }
         let choices = [quit, .init("n", "stay")]
         _ = model.confirm("Sure?", choices)
         try click("Sure?", &model)
         #expect(model.overlays.count == 1)
-        #expect(try click("quit all the same", &model).words == ["quit"])
+        #expect(try click("quit anyway", &model).words == ["quit"])
         _ = model.confirm("Sure?", choices)
         try click("stay", &model)
         #expect(model.overlays.isEmpty)

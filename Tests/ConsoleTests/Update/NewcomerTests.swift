@@ -210,7 +210,7 @@ struct NewcomerTests {
         _ = model.update(.query(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 3))))
         let screen = ConsoleView.draw(model)
         let text = (0..<30).map { screen.row($0) }.joined(separator: "\n")
-        #expect(text.contains("Each term alone fits some; no exchange fits all of them."))
+        #expect(text.contains("Each term alone matches some exchanges; none matches all terms."))
     }
 
     @Test func `a text of bodies that fits nothing is a filter that one can take away`() {

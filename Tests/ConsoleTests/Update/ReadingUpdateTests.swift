@@ -351,7 +351,7 @@ struct ReadingUpdateTests {
         answer(&model, Self.messages(30..<230))
         #expect(screen(model).contains(">▸message 230 here"))
         model.press("k", "F")
-        #expect(model.detail.reading.follows && model.told.hasPrefix("The newest is shown"))
+        #expect(model.detail.reading.follows && model.told.hasPrefix("Following the newest"))
         answer(&model, Self.messages(31..<231, isUnfinished: false))
         #expect(screen(model).contains(">▸message 231 here"))
         model.press("k", "F")

@@ -102,7 +102,7 @@ struct RulesUpdateTests {
         #expect(model.pendingKey == nil)
         #expect(model.notices.count == notices)
         model.press("a", "z")
-        #expect(model.told == "a z means nothing here; ? lists the keys.")
+        #expect(model.told == "a z does nothing here; ? lists the keys.")
         #expect(model.press("a", "k").words == ["draft breakpoints 3 0"])
     }
 
@@ -147,7 +147,7 @@ struct RulesUpdateTests {
         let many = "block: [{at: a.example}, {at: b.example}, {at: c.example}]\n"
         #expect(parts(block, block).isEmpty)
         #expect(parts("", everything) == ["every request and response is held again"])
-        #expect(parts(everything, "") == ["not everything is held any more"])
+        #expect(parts(everything, "") == ["messages are no longer all held"])
         #expect(parts("", block) == ["block: ads is back"])
         #expect(parts(block, "") == ["block: ads is gone"])
         #expect(parts(off, block) == ["block: ads is on again"])
@@ -163,7 +163,7 @@ struct RulesUpdateTests {
         model.answer { $0.takeApplied(text(""), nil, "It is off.") }
         let words = model.press("u").compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }
         let back = "every request and response is held again; ctrl-k stops that."
-        #expect(words == ["The last change of rules is taken back: \(back)"])
+        #expect(words == ["Rule change undone: \(back)"])
     }
 
     @Test func `refused rules leave those before, and nothing to take back`() {
@@ -204,13 +204,13 @@ struct RulesUpdateTests {
         }
         #expect(open.isWrong)
         #expect(!open.remark.isEmpty)
-        #expect(model.told == "Fix the error in the rule first.")
+        #expect(model.told == "Fix the error first.")
     }
 
     @Test func `rules are saved once they are changed`() {
         var model = console()
         #expect(model.press("ctrl-s").isEmpty)
-        #expect(model.told == "The rules are saved already.")
+        #expect(model.told == "The rules are already saved.")
         model = console(isUnsaved: true)
         #expect(model.press("ctrl-s").words == ["save rules"])
         #expect(model.perform(.saveProfile, "other.yaml").words == ["save copy other.yaml"])
@@ -222,7 +222,7 @@ struct RulesUpdateTests {
             guard case .confirm(let confirm)? = model.overlays.last else { return "" }
             return String(confirm.choices.map(\.key))
         }
-        model.answer { $0.ask(about: .exists, "rules.yaml is there already.") }
+        model.answer { $0.ask(about: .exists, "rules.yaml already exists.") }
         #expect(choices() == "oan")
         #expect(model.press("o").words == ["save rules over"])
         model.answer { $0.ask(about: .changed, "rules.yaml was changed since it was read.") }
@@ -234,7 +234,7 @@ struct RulesUpdateTests {
         #expect(model.press("a").isEmpty)
         model.type("2")
         #expect(model.press("enter").words == ["save copy sluice-rules.yaml2"])
-        model.answer { $0.ask(about: .exists, "rules.yaml is there already.") }
+        model.answer { $0.ask(about: .exists, "rules.yaml already exists.") }
         #expect(model.press("n").isEmpty)
         #expect(model.overlays.isEmpty)
     }
@@ -252,9 +252,9 @@ struct RulesUpdateTests {
             model.answer { $0.open(EditorState(purpose: purpose, title: "rule", area: TextArea(text))) }
         }
         open("at: example.com/*", replaces: nil)
-        #expect(words(model.press("ctrl-s")) == "block: example.com/* added; it is in force.")
+        #expect(words(model.press("ctrl-s")) == "block: example.com/* added; it is active.")
         open("{ at: b.com, enabled: false }", replaces: 0)
-        #expect(words(model.press("ctrl-s")) == "block: b.com changed; it is switched off.")
+        #expect(words(model.press("ctrl-s")) == "block: b.com changed; it is off.")
         #expect(words(model.perform(.preset, "3g")) == "throttle 3g is on.")
         #expect(model.perform(.preset, "off").isEmpty)
         #expect(model.told == "Throttling is off.")
@@ -334,7 +334,7 @@ struct RulesUpdateTests {
         failed.kind = .failedHandshake
         #expect(press(failed).words == ["decrypt h.example:443"])
         #expect(press(tunnel).words.isEmpty)
-        #expect(press(tunnel).told == "The client spoke no TLS in this tunnel: there is nothing to decrypt.")
+        #expect(press(tunnel).told == "This tunnel has no TLS: there is nothing to decrypt.")
         func hint(_ record: ExchangeRecord) -> String? {
             FooterView.hints(ModelFixture.listing([record], Size(width: 100, height: 30))).first?.word
         }
@@ -368,16 +368,16 @@ struct RulesUpdateTests {
         #expect(model.told == "Not available: viewing a recording.")
         model = console(.attached(canSteer: false))
         #expect(model.press("b").isEmpty)
-        #expect(model.told == "Attached with --view: looking only.")
+        #expect(model.told == "Not available: attached with --view.")
         #expect(model.press("B").isEmpty)
         #expect(model.overlays.count == 1)
         model.notices = []
         #expect(model.press("d").isEmpty)
-        #expect(model.told == "Attached with --view: looking only.")
+        #expect(model.told == "Not available: attached with --view.")
         #expect(model.panelRules(.blockList).count == 2)
         model.press("esc")
         #expect(model.press("p").isEmpty)
-        #expect(model.told == "Attached with --view: looking only.")
+        #expect(model.told == "Not available: attached with --view.")
     }
 
     @Test func `where the proxy has ended nothing of it is offered`() {
@@ -412,7 +412,7 @@ struct HoldsUpdateTests {
         #expect(model.press("ctrl-e").words == ["execute 7.1"])
         #expect(model.perform(.abort, "8").words == ["abort 8.1"])
         #expect(model.perform(.abort, "99").isEmpty)
-        #expect(model.told == "No message '99' waits.")
+        #expect(model.told == "No message '99' is held.")
         #expect(model.press("X").isEmpty)
         // A key that was typed before the question was read is no answer.
         #expect(model.press("y").isEmpty)
@@ -423,14 +423,14 @@ struct HoldsUpdateTests {
         _ = model.update(.proxy(ModelFixture.status(), []))
         #expect(model.overlays.isEmpty)
         #expect(model.press("X").isEmpty)
-        #expect(model.told == "No message waits.")
+        #expect(model.told == "No message is held.")
     }
 
     @Test func `on lines a decision names its message where several wait`() {
         var model = console()
         model.isLinear = true
         #expect(model.perform(.abort, nil).isEmpty)
-        #expect(model.told == "Several messages wait, name one: 7.1, 8.1.")
+        #expect(model.told == "Several messages are held, name one: 7.1, 8.1.")
         #expect(model.perform(.execute, "8").words == ["execute 8.1"])
         _ = model.update(.proxy(ModelFixture.status(), Array(model.proxy.holds.prefix(1))))
         #expect(model.perform(.abort, nil).words == ["abort 7.1"])
@@ -446,7 +446,7 @@ struct HoldsUpdateTests {
         waiting(&model, "5.1", "7.1", "8.1")
         #expect(model.press("enter").words == ["open hold 7.1"])
         waiting(&model, "5.1", "8.1", "9.1")
-        #expect(model.told == "The selected message does not wait any more.")
+        #expect(model.told == "The selected message is no longer held.")
         for key in ["ctrl-e", "ctrl-a", "ctrl-x", "enter", "e"] {
             #expect(model.press(key).isEmpty)
             #expect(model.told.hasPrefix("No message is selected"))
@@ -482,14 +482,14 @@ struct HoldsUpdateTests {
         #expect(model.told == told)
     }
 
-    @Test func `the end asks while messages wait`() {
+    @Test func `the end asks while messages are held`() {
         var model = console()
         #expect(model.press("q").isEmpty)
         guard case .confirm(let confirm)? = model.overlays.last else {
             Issue.record("no question")
             return
         }
-        #expect(confirm.question == "2 messages wait.")
+        #expect(confirm.question == "2 messages are held.")
     }
 }
 

@@ -38,7 +38,7 @@ struct SessionUpdateTests {
         #expect(model.press("d").words == ["delete 8 7"])
         #expect(model.perform(.delete, "1 3-4").words == ["delete 1 3 4"])
         #expect(model.perform(.delete, "x").isEmpty)
-        #expect(model.told == "'x' is no list of exchanges; for example: 3 5-8")
+        #expect(model.told == "'x' is not a list of exchanges; for example: 3 5-8")
         #expect(model.press("Z").words == ["clear "])
     }
 
@@ -50,12 +50,12 @@ struct SessionUpdateTests {
         let request = EditRequest.delete(.exchanges([ExchangeID(9)]), model.list.query)
         let effects = model.answer { $0.take(result(1, inFlight: 2), of: request, ExchangeNumbers([9]), undo: []) }
         #expect(effects.words.first == "query  #1")
-        #expect(model.told == "1 exchange deleted; u brings it back. 2 that are in flight stay.")
+        #expect(model.told == "1 exchange deleted; u brings it back. 2 unfinished are kept.")
         #expect(id == ExchangeID(9) && !model.detail.isOpen && model.marks.isEmpty && model.context == .list)
         #expect(model.press("u").words == ["restore 17"])
         let deletion = SessionChange(undo: [.restore(mark: 17)], rulesBefore: 1)
         model.answer { $0.take(result(1), of: .restore(deletion), ExchangeNumbers([]), undo: []) }
-        #expect(model.told == "1 exchange is back." && model.changes.isEmpty)
+        #expect(model.told == "1 exchange is restored." && model.changes.isEmpty)
         #expect(model.press("u").words == ["apply rules"])
         // A change of rules after a deletion comes first.
         model.answer { $0.take(result(1), of: request, ExchangeNumbers([9]), undo: []) }
@@ -77,14 +77,14 @@ struct SessionUpdateTests {
             }
             #expect(change.undo == [undo])
             model.answer { $0.take(result(1), of: .restore(change), ExchangeNumbers([]), undo: []) }
-            #expect(model.told == "1 exchange is as before." && model.changes.isEmpty)
+            #expect(model.told == "1 exchange is restored." && model.changes.isEmpty)
         }
     }
 
     @Test func `nothing is deleted where all is in flight`() {
         var model = console()
         model.answer { $0.take(result(0, inFlight: 1), of: .clear($0.list.query), ExchangeNumbers([9]), undo: []) }
-        #expect(model.told == "1 that is in flight stays." && model.changes.isEmpty)
+        #expect(model.told == "1 unfinished is kept." && model.changes.isEmpty)
     }
 
     @Test func `a comment is asked for with the present one, on lines it has the numbers first`() {
@@ -157,7 +157,7 @@ struct SessionUpdateTests {
         #expect(model.press("u").isEmpty)
         #expect(model.told == "Nothing to undo.")
         model = console(.attached(canSteer: false))
-        #expect(model.press("d").isEmpty && model.told == "Attached with --view: looking only.")
+        #expect(model.press("d").isEmpty && model.told == "Not available: attached with --view.")
         model = console()
         model.proxy.session = nil
         #expect(model.press("Z").isEmpty && model.told == "Nothing is recorded here.")
@@ -175,7 +175,7 @@ struct SessionUpdateTests {
             _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 0))))
             model.notices = []
             for key in keys { #expect(model.press(key).isEmpty, "\(keys)") }
-            #expect(model.overlays.isEmpty && model.told == "There is no exchange yet.", "\(keys): \(model.told)")
+            #expect(model.overlays.isEmpty && model.told == "No exchanges yet.", "\(keys): \(model.told)")
         }
     }
 
@@ -185,7 +185,7 @@ struct SessionUpdateTests {
         let generation = model.list.generation
         _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 3))))
         #expect(model.press("p").isEmpty)
-        #expect(model.told == "There is no exchange here.")
+        #expect(model.told == "No exchanges here.")
     }
 
     @Test func `a command on the tree says where its rows are not there yet`() {
@@ -193,7 +193,7 @@ struct SessionUpdateTests {
         model.proxy.session = "a.sluice"
         model.press("tab")
         #expect(model.press("d").isEmpty)
-        #expect(model.told.hasPrefix("The tree is still read"), "\(model.told)")
+        #expect(model.told.hasPrefix("The tree is still loading"), "\(model.told)")
     }
 
     @Test func `the page of an exchange names this console's way to the help on trust`() {

@@ -103,7 +103,7 @@ struct StructureUpdateTests {
     func `a branch is no exchange, which is told`(_ command: Command, _ argument: String?) {
         for name in ["users", Self.site] {
             var model = Self.model(at: name)
-            #expect(model.whyNot(command)?.contains("branch is no exchange") == true)
+            #expect(model.whyNot(command)?.contains("This is a branch") == true)
             #expect(model.perform(command, argument).isEmpty)
             #expect(model.told == model.whyNot(command))
             #expect(model.overlays.isEmpty && !model.detail.isOpen && model.marks == [ExchangeID(2)])
@@ -120,7 +120,7 @@ struct StructureUpdateTests {
             branch.marks = []
             for command in [Command.copy, .copyCurl] {
                 #expect(branch.perform(command, command == .copy ? "url" : nil).isEmpty)
-                #expect(branch.told.contains("branch is no exchange"), "\(branch.told)")
+                #expect(branch.told.contains("This is a branch"), "\(branch.told)")
             }
             // What is marked is selected wherever the cursor is.
             branch.marks = [ExchangeID(2)]
@@ -172,7 +172,7 @@ struct StructureUpdateTests {
         for command in [Command.goTo, .next, .previous, .follow] {
             var model = Self.model(at: "items")
             #expect(model.perform(command, "3").isEmpty)
-            #expect(model.told == "Rows stand in the sequence; tab, pressed twice, shows it.")
+            #expect(model.told == "Only in the sequence; tab, pressed twice, shows it.")
             #expect(model.overlays.isEmpty)
         }
     }
@@ -188,7 +188,7 @@ struct StructureUpdateTests {
         #expect(picker.line.text == "errors")
         #expect(model.press("enter").isEmpty && model.overlays.isEmpty)
         #expect(model.jump == .error && model.told.hasPrefix("] and [ jump to: errors"))
-        #expect(model.told.hasSuffix("Rows stand in the sequence; tab, pressed twice, shows it."))
+        #expect(model.told.hasSuffix("Only in the sequence; tab, pressed twice, shows it."))
     }
 
     @Test func `the selected place stays selected when others come before it`() {

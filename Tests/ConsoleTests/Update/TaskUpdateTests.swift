@@ -97,7 +97,7 @@ struct TaskUpdateTests {
         #expect(model.told == "There is no column 'shceme' (did you mean 'scheme'?).")
         _ = model.perform(.columns, "path")
         _ = model.perform(.columns, "-path")
-        #expect(model.list.columns == [.path] && model.told == "The list needs a column.")
+        #expect(model.list.columns == [.path] && model.told == "The list needs at least one column.")
     }
 
     @Test func `on lines, columns are what sentences say besides`() {
@@ -111,7 +111,7 @@ struct TaskUpdateTests {
         }
         var model = lines([record])
         _ = model.perform(.columns, "+scheme +type")
-        #expect(model.told == "Each exchange is said with its scheme, type, too.")
+        #expect(model.told == "Each line also has: scheme, type.")
         _ = model.perform(.columns, "-scheme +version, +process +server +size +id")
         #expect(model.list.columns == [.type, .version, .process, .server, .size, .id])
         let words = LinearSentence.text(record, columns: model.list.columns)
@@ -123,7 +123,7 @@ struct TaskUpdateTests {
             Issue.record("the columns are not listed")
             return
         }
-        #expect(picker.items.first?.value == "type" && picker.items.first?.title == "said")
+        #expect(picker.items.first?.value == "type" && picker.items.first?.title == "shown")
         #expect(!picker.items.contains { $0.value == "path" })
     }
 
@@ -202,7 +202,7 @@ struct TaskUpdateTests {
             Issue.record("no question")
             return
         }
-        #expect(question.question.hasPrefix("a.txt is not there."))
+        #expect(question.question.hasPrefix("a.txt does not exist."))
         // Going on keeps the draft.
         _ = model.update(.chosen(nil))
         _ = model.update(.written)

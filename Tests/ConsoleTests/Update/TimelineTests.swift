@@ -159,7 +159,7 @@ struct TimelineTests {
     @Test func `commands for an exchange say that a time is none`() {
         var model = model()
         _ = model.perform(.copyCurl, nil)
-        #expect(model.told.contains("is no exchange"))
+        #expect(model.told.contains("No exchange is selected"))
         #expect(model.selectedID == nil)
     }
 
@@ -316,6 +316,6 @@ struct FilterCompletionTests {
         let errors = try Filter("is:error")
         #expect(Filter.errors == errors)
         _ = model.perform(.jumpKind, "slow")
-        #expect(model.told.contains("1.0 s and more"))
+        #expect(model.told.contains("1.0 s or more"))
     }
 }

@@ -266,18 +266,18 @@ struct HelpTests {
         var model = console()
         model.list.columns = [.id, .path]
         model.press(":")
-        model.type("forget col")
+        model.type("reset col")
         #expect(model.press("enter").isEmpty)
         guard case .confirm(let question)? = model.overlays.last else {
             Issue.record("nothing was asked")
             return
         }
-        #expect(question.question.hasPrefix("Forget columns, order, theme"))
+        #expect(question.question.hasPrefix("Reset columns, order, theme"))
         #expect(question.choices.map(\.key) == ["y", "n"])
         model.press("n")
         #expect(model.overlays.isEmpty && model.list.columns == [.id, .path])
         model.press(":")
-        model.type("forget col")
+        model.type("reset col")
         model.press("enter")
         _ = model.update(.tick(model.now + 1_000_000))
         model.press("y")
@@ -316,7 +316,7 @@ struct HelpTests {
         several.type("zz")
         several.press("tab")
         guard case .picker(let wrong)? = several.overlays.last else { return }
-        #expect(wrong.line.text == "columns id szz" && wrong.candidates == ["nothing fits"])
+        #expect(wrong.line.text == "columns id szz" && wrong.candidates == ["no match"])
     }
 
     @Test("A row whose title begins with what was typed comes first")

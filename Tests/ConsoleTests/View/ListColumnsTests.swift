@@ -39,7 +39,7 @@ struct ListColumnsTests {
         let titles = ConsoleView.draw(model).row(Layout(model).list.y)
         #expect(titles.hasSuffix(" ›\(missing.count)"), "\(titles)")
         #expect(ConsoleView.draw(model).text.contains("/items"))
-        #expect(model.told.hasPrefix("There is no room for ") && model.told.contains("comment"))
+        #expect(model.told.hasPrefix("No room for ") && model.told.contains("comment"))
         for column in missing { #expect(model.told.contains(column.rawValue)) }
         model.press("O")
         guard case .picker(let picker)? = model.overlays.last else {

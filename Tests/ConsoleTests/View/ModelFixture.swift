@@ -166,13 +166,8 @@ extension ConsoleModel {
 
     /// Takes the result of an effect as the console does.
     @discardableResult
-    mutating func answer(_ change: (inout ConsoleModel) -> [Effect]) -> [Effect] { update(by: change) }
-
-    mutating func answer(_ change: (inout ConsoleModel) -> Void) {
-        _ = update {
-            change(&$0)
-            return []
-        }
+    mutating func answer<Result>(_ change: (inout ConsoleModel) -> Result) -> [Effect] {
+        update { change(&$0) as? [Effect] ?? [] }
     }
 
     /// The words that were told last.

@@ -57,7 +57,7 @@ struct StatusTests {
         model.press("down")
         #expect(!self.line(model).contains("Copied.") && model.told == "Copied.")
         model.press("f6")
-        #expect(self.line(model).contains("f6 means nothing"))
+        #expect(self.line(model).contains("f6 does nothing"))
     }
 
     @Test func `a preset is said only while its tool is on, on the screen and on lines`() {

@@ -115,7 +115,7 @@ extension UserStories.Consoles {
             let masked = try await copied(console, 2)
             #expect(masked.hasPrefix(": \"${SLUICE_TOKEN_1:?set the token of "))
             #expect(!masked.contains("tok-5f4dcc3b5aa765d6") && !masked.contains("k3y-value-17"), "\(masked)")
-            // A value that is copied from the open answer stands alone, and is known all the same.
+            // A value that is copied from the open answer stands alone, and is known anyway.
             try await console.screen.send(Keys.enter, waitFor: "#1")
             try await console.screen.send("f", waitFor: "Text to find")
             try await console.screen.send(".password" + Keys.enter, waitFor: "1 value fits")

@@ -100,7 +100,7 @@ extension UserStories.Consoles {
             }
             try await console.screen.send(Keys.tab, waitFor: "HOST AND PATH")
             try await console.screen.row(containing: server.url)
-            try await console.screen.send("p", waitFor: "A branch is no exchange")
+            try await console.screen.send("p", waitFor: "This is a branch")
             try await console.screen.send(Keys.enter, waitFor: "second")
             try await console.screen.send(Keys.down, waitFor: "space mark")
             try await console.screen.send("p", waitFor: "Sent: DELETE \(server.url)/first, 200")

@@ -20,7 +20,7 @@ extension UserStories.Consoles {
             async let pending = console.report("-H", "X-Note: client", url)
             try await console.screen.row(containing: "HELD", "request GET")
             #expect(nginx.requests.count == 1)
-            try await console.screen.send("H", waitFor: "Waiting for a decision")
+            try await console.screen.send("H", waitFor: "Held messages")
             try await console.screen.send(Keys.enter, waitFor: "Held request of GET \(url)")
             try await console.replace("client", with: "edited", at: "x-note: client")
             // A line that is no header field is refused, and the text stays.
@@ -37,7 +37,7 @@ extension UserStories.Consoles {
             let report = try await pending
             #expect(report["note"] == "edited")
             #expect(report["url"] == url)
-            try await console.screen.waitUntilGone("Waiting for a decision")
+            try await console.screen.waitUntilGone("Held messages")
             #expect(try await nginx.requests(2).count == 2)
         }
 
@@ -63,12 +63,12 @@ extension UserStories.Consoles {
             try await console.addRule("k", "at: \(url)\non: request")
             async let pending = console.answer(url)
             try await console.screen.row(containing: "HELD", "request GET")
-            try await console.screen.send("H", waitFor: "Waiting for a decision")
+            try await console.screen.send("H", waitFor: "Held messages")
             try await console.screen.send(Keys.control("a"))
             let answer = try await pending
             #expect(answer.exit != 0)
             #expect(answer.status == 0)
-            try await console.screen.waitUntilGone("Waiting for a decision")
+            try await console.screen.waitUntilGone("Held messages")
             try await console.screen.row(containing: "/held", "failed")
             #expect(nginx.requests.count == 1)
         }

@@ -11,8 +11,8 @@ extension UserStories {
             let console = try await LinearProcess()
             let origin = "http://127.0.0.1:\(nginx.plain)/"
             // A rule that is written out needs no exchange to be made from.
-            try await console.says("rule block {at: \"*/nothing\"}", until: "apply puts it in force")
-            try await console.says("discard", until: "The draft is gone.")
+            try await console.says("rule block {at: \"*/nothing\"}", until: "apply activates it")
+            try await console.says("discard", until: "Draft discarded.")
             try await console.curl("\(origin)one?a=1")
             try await console.hears("1, GET ")
             try await console.curl("\(origin)two")
@@ -25,16 +25,16 @@ extension UserStories {
             #expect(try await console.says("show 1 request", until: "End of request").contains("GET \(origin)one?a=1"))
 
             // A rule from the exchange that was shown is drafted, counted, and put in force.
-            let draft = try await console.says("rule block", until: "apply puts it in force")
+            let draft = try await console.says("rule block", until: "apply activates it")
             #expect(draft.contains("It would match 1 of 2 recorded exchanges"))
-            try await console.says("apply", until: "added; it is in force.")
+            try await console.says("apply", until: "added; it is active.")
             try await console.curl("\(origin)one?a=1")
             #expect(try await console.hears("3, GET ").contains("403"))
-            try await console.says("undo", until: "The last change of rules is taken back")
+            try await console.says("undo", until: "Rule change undone")
 
             // A request is held, changed, and goes on.
-            try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply puts it in force")
-            try await console.says("apply", until: "added; it is in force.")
+            try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply activates it")
+            try await console.says("apply", until: "added; it is active.")
             let held = try console.startCurl("\(origin)held")
             try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, cancel, abort")
             try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "Sent with your edits.")
@@ -42,8 +42,8 @@ extension UserStories {
             try await console.hears("4, ")
             #expect(try await console.says("show 4 difference", until: "End of").contains("X-Mode"))
 
-            // What is wrong is said, and the next line is taken all the same.
-            try await console.says("nonsense", until: "There is no command 'nonsense'")
+            // What is wrong is said, and the next line is taken anyway.
+            try await console.says("nonsense", until: "Unknown command 'nonsense'")
             try await console.says("toggle", until: "throttle: Throttle")
 
             try await console.says("mark 1", until: "1 is marked.")
@@ -53,11 +53,11 @@ extension UserStories {
             let har = console.scratch.path("all.har")
             try await console.says("export har \(har)", until: "4 exchanges are in \(har)")
             let rules = console.scratch.path("rules.yaml")
-            try await console.says("save-profile \(rules)", until: "A copy of the rules is in")
+            try await console.says("save-profile \(rules)", until: "Copy of the rules saved to")
             #expect(try String(contentsOfFile: rules, encoding: .utf8).contains("*/held"))
             try await console.says("status", until: "Breakpoints: on, 1 rule.")
             try console.type("quit")
-            try await console.hears("Answer s: save the rules and quit; y: quit all the same; n: stay.")
+            try await console.hears("Answer s: save the rules and quit; y: quit anyway; n: stay.")
             try console.type("yes")
             // Some of the lines were in vain.
             let end = try await console.end()
@@ -106,10 +106,10 @@ extension UserStories {
             #expect(try await run("show 1").text.contains("/one"))
             for (line, words) in [
                 ("go 77", "Exchange 77 is not in the list."), ("show 99", "Exchange 99 is not in this session."),
-                ("why x", "'x' is no number of an exchange."), ("copy-curl 99", "not in this session."),
+                ("why x", "'x' is not an exchange number."), ("copy-curl 99", "not in this session."),
                 ("show 1 messages", "Exchange 1 has no page 'messages'."), ("list x", "list takes a number"),
-                ("next 3", "next takes nothing after it"), ("export curl -", "'-' is no name of a file here"),
-                ("save-body 1 --x", "'--x' is no name of a file here"), ("sort size up", "The order is"),
+                ("next 3", "next takes no argument"), ("export curl -", "'-' is not a file name"),
+                ("save-body 1 --x", "'--x' is not a file name"), ("sort size up", "The order is"),
             ] {
                 let (status, text) = try await says(line)
                 #expect(status == 1 && text.contains(words), "\(line): \(text)")

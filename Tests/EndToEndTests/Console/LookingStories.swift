@@ -59,7 +59,7 @@ extension UserStories.Consoles {
             let typed = try #require(rows[mark - 1].range(of: "status:")?.lowerBound)
             #expect(column >= typed.utf16Offset(in: rows[mark - 1]), "\(rows[mark - 1])\n\(rows[mark])")
             try await console.screen.send(Keys.clearLine + "method:GET host:nowhere.example" + Keys.enter)
-            try await console.screen.wait(for: "No exchange fits, of 2.")
+            try await console.screen.wait(for: "None of 2 exchanges match.")
             try await console.screen.wait("the term that excludes everything") { screen in
                 let rows = screen.split(separator: "\n", omittingEmptySubsequences: false)
                 guard let row = rows.firstIndex(where: { $0.contains("Nothing matches this term:") }) else {
@@ -80,7 +80,7 @@ extension UserStories.Consoles {
             // Compressed bodies are looked into as well.
             try await console.visit(nginx, "/files/stack.json", ["--compressed"])
             try await console.visit(nginx, "/files/hay.json", ["--compressed"])
-            try await console.screen.send("S", waitFor: "Text in bodies")
+            try await console.screen.send("S", waitFor: "Text to find in bodies")
             try await console.screen.send("needle" + Keys.enter)
             try await console.screen.waitUntilGone("/files/hay.json")
             try await console.screen.wait(for: "/files/stack.json")
@@ -177,7 +177,7 @@ extension UserStories.Consoles {
             #expect(console.screen.text.contains("/files/two.txt"), "the list is there\n\(console.screen.text)")
             try await console.screen.row(containing: "▸Headers", "content-type: ")
             // A wrong expression stays to be mended, and says where it is wrong.
-            try await console.screen.send("f", waitFor: "Text to find here, or /expression/")
+            try await console.screen.send("f", waitFor: "Text to find, or /expression/")
             try await console.screen.send("/row (5[27]/" + Keys.enter, waitFor: "Character 12 of the expression:")
             try await console.screen.send(Keys.clearLine + "/row 5[27]/" + Keys.enter, waitFor: "Match 1 of 2")
             try await console.screen.row(containing: "»", "row 52 of")
@@ -204,7 +204,7 @@ extension UserStories.Consoles {
             try nginx.put("stack.txt", lines.joined(separator: "\n"))
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             try await console.visit(nginx, "/files/stack.txt")
-            try await console.screen.send("S", waitFor: "Text in bodies")
+            try await console.screen.send("S", waitFor: "Text to find in bodies")
             try await console.screen.send("NEEDLE" + Keys.enter, waitFor: "bodies with")
             try await console.screen.row(containing: "/files/stack.txt")
             try await console.screen.send(Keys.enter)

@@ -22,7 +22,7 @@ extension UserStories.LinearConsole {
         let named = try await console.says("copy fetch last masked", until: "});")
         #expect(named.contains("process.env.SLUICE_TOKEN_1") && !named.contains(token))
         // What is masked besides is said by the profile that is in force.
-        try await console.says("profile \(profile)", until: "The rules are those of")
+        try await console.says("profile \(profile)", until: "Loaded")
         let (har, kept) = (console.scratch.path("a.har"), console.scratch.path("b.har"))
         try await console.says("export har \(har)", until: "masked in ")
         let text = String(decoding: console.scratch.bytes("a.har"), as: UTF8.self)

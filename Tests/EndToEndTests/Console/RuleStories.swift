@@ -28,7 +28,7 @@ extension UserStories.Consoles {
             let console = try await LiveConsole()
             try await console.visit(nginx, "/files/user.json")
             try await console.screen.send(Keys.control("o"), waitFor: "File for the body")
-            try await console.screen.send("user.json" + Keys.enter, waitFor: "body is in user.json")
+            try await console.screen.send("user.json" + Keys.enter, waitFor: "body is saved to user.json")
             #expect(latin1(console.scratch.bytes("user.json")) == #"{"name":"Ada"}"#)
             try console.scratch.write("user.json", #"{"name":"Grace"}"#)
             let url = "https://localhost:\(nginx.secure)/files/user.json"
@@ -46,7 +46,7 @@ extension UserStories.Consoles {
             try await console.visit(nginx, "/page")
             try await console.addRule("r")
             #expect(try await console.visit(nginx, "/page").value("X-Sluice") == "seen")
-            try await console.screen.send("u", waitFor: "The last change of rules is taken back")
+            try await console.screen.send("u", waitFor: "Rule change undone")
             #expect(try await console.visit(nginx, "/page").value("X-Sluice") == "")
         }
 
@@ -122,7 +122,7 @@ extension UserStories.Consoles {
             #expect(console.profile == "version: 1\n")
             try await console.screen.send("q", waitFor: "You have unsaved rule changes.")
             try console.scratch.write("profile.yaml", "version: 1\n# theirs\n")
-            try await console.screen.send("s", waitFor: "take what is in the file")
+            try await console.screen.send("s", waitFor: "reload the file")
             #expect(!console.screen.text.contains("\"force\""))
             try await console.screen.send("o")
             #expect(try await console.screen.exitStatus() == 0)

@@ -122,8 +122,8 @@ extension UserStories.Consoles {
             try await screen.send(":", waitFor: "Commands")
             try await screen.send("export har \(archive)" + Keys.enter)
             try await screen.wait(for: "1 exchange is in")
-            try await screen.send("Y", waitFor: "+ asks for one whose exchanges are imported")
-            try await screen.send("+", waitFor: "whose exchanges come into this session")
+            try await screen.send("Y", waitFor: "+ imports a file")
+            try await screen.send("+", waitFor: "to import into this session")
             try await screen.send(archive + Keys.enter)
             try await screen.row(containing: "2 GET", "/one")
             // What comes then has the next number.

@@ -45,7 +45,7 @@ extension UserStories.Consoles {
             try await screen.send(Keys.enter, waitFor: "following")
             try await screen.row(containing: ">", "\"number\": 3,")
             try await row(console, "\"number\": 1,")
-            // More than the page has room for: the newest is there all the same.
+            // More than the page has room for: the newest is there anyway.
             allowed.raise(to: 30)
             try await screen.row(containing: ">", "\"number\": 30,")
             try await row(console, "\"number\": 29,")
@@ -115,7 +115,7 @@ extension UserStories.Consoles {
             try await console.screen.send(":", waitFor: "Commands")
             try await console.screen.send(
                 "descriptor \(console.scratch.path("api.pb"))" + Keys.enter,
-                waitFor: "have the names of"
+                waitFor: "field names loaded from"
             )
             try await readNames(console.screen)
         }

@@ -141,7 +141,7 @@ extension EndToEnd {
             )
             for url in urls { _ = try await sluice.held(url) }
             gone.signal(SIGKILL)
-            try await eventually("two messages wait") {
+            try await eventually("two messages are held") {
                 try await sluice.told("hold", "list", "--json").split(separator: "\n").count == 2
             }
             try await sluice.told("hold", "execute", "all")

@@ -271,7 +271,7 @@ extension ConsoleModel {
         // What was chosen for this exchange is shown, whatever it has.
         if let id, detail.id != id { beginDetail(of: id) }
         choose(page)
-        // The page that is open begins anew too, folded as it began.
+        // The page that is open begins again too, folded as it began.
         (detail.reading, detail.shown) = (ReadingState(), nil)
         return id.map { loadDetail(of: $0) } ?? loadDetail()
     }

@@ -29,7 +29,7 @@ package struct DetailState: Sendable {
     package var pattern: SoughtText?
     /// The exchange that had the keys when the layout was turned to the list.
     var keysBefore: ExchangeID?
-    /// Whether bodies were searched since, so that what is open is opened anew, at its hit.
+    /// Whether bodies were searched since, so that what is open is opened again, at its hit.
     var isSearchedAnew = false
     /// Where that is in the document.
     package var found: FoundPlaces?

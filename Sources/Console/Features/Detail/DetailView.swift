@@ -18,7 +18,7 @@ enum DetailView {
 
     typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
 
-    /// The names of the pages above the lines, and their columns: whole names, where these do not fit short ones, where
+    /// The names of the pages above the lines, and their columns: whole names, if these do not fit short ones, if
     /// these do not fit either only the numbers.
     static func tabs(_ model: ConsoleModel, width: Int) -> [Tab] {
         let namings: [(DetailPage) -> String] = [
@@ -227,7 +227,7 @@ struct DocumentView {
         }
     }
 
-    /// The texts of a row with their styles, broken where a match begins or ends.
+    /// The texts of a row with their styles, broken if a match begins or ends.
     private func pieces(_ part: Range<TextMark>, of line: Line) -> [(text: Substring, style: Style)] {
         var pieces: [(text: Substring, style: Style)] = []
         for number in part.lowerBound.span..<min(line.spans.count, part.upperBound.span + 1) {

@@ -72,7 +72,7 @@ struct DocumentRows {
         return ReadingPlace(line: place.line, row: min(max(0, place.row), count(place.line) - 1))
     }
 
-    /// The row a number of rows below another, or above it where that is negative; at most the last or the first.
+    /// The row a number of rows below another, or above it if that is negative; at most the last or the first.
     func moved(_ place: ReadingPlace, by rows: Int) -> ReadingPlace {
         guard !visible.isEmpty else { return ReadingPlace() }
         var place = clamped(place)
@@ -107,9 +107,7 @@ struct DocumentRows {
         var columns = indent(line)
         for (number, span) in spans(line).enumerated() where number <= mark.span {
             let text = span.text.utf8
-            columns += TextWidth.columns(
-                number < mark.span ? span.text[...] : Substring(text.prefix(mark.offset))
-            )
+            columns += TextWidth.columns(number < mark.span ? span.text[...] : Substring(text.prefix(mark.offset)))
         }
         return columns
     }
@@ -149,7 +147,7 @@ extension ReadingState {
         reveal(in: rows, height: height)
     }
 
-    /// Scrolls; the cursor moves as far where it `follows`, and stays on the screen in any case.
+    /// Scrolls; the cursor moves as far if it `follows`, and stays on the screen in any case.
     mutating func scroll(_ by: Int, in rows: DocumentRows, height: Int, follows: Bool) {
         stay()
         top = min(rows.moved(top, by: by), lowestTop(rows, height))
@@ -212,7 +210,7 @@ extension ReadingState {
 
     /// Goes to the match after or before the last one, else after or before the cursor's row, round the ends too.
     ///
-    /// - Returns: its index among the matches; `nil` where there is none.
+    /// - Returns: its index among the matches; `nil` if there is none.
     mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
         guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
         let index: Int
@@ -295,7 +293,7 @@ extension DetailDocument {
         Dictionary(lines.indices.compactMap { line in lines[line].name.map { ($0, line) } }) { first, _ in first }
     }
 
-    /// How much of the body is before a place, from 0 to 1; `nil` where the place is above the body.
+    /// How much of the body is before a place, from 0 to 1; `nil` if the place is above the body.
     ///
     /// It is counted in bytes that are no white space, of which laying a text out adds and takes few.
     func bodyShare(before line: Int, _ mark: TextMark) -> Double? {

@@ -1,4 +1,3 @@
-import HTTPModel
 import Sharing
 import Terminal
 
@@ -103,14 +102,14 @@ extension ConsoleModel {
     mutating func followOpen() -> [Effect] {
         guard let id = detail.id, isInFlight(id) else {
             let way = way(to: .back, in: .detail)
-            return refuse("This exchange has ended, nothing new comes; \(way) goes back to the list, to follow that.")
+            return refuse("This exchange has ended; \(way) goes back to the list, to follow that.")
         }
         guard !detail.reading.follows else {
             readDetail { reading, _, _ in reading.follows = false }
-            tell("The page stays where it is.")
+            tell("No longer following the newest.")
             return []
         }
-        tell("The newest is shown as it comes, until you move.")
+        tell("Following the newest until you move.")
         return readToEdge(first: false)
     }
 
@@ -158,11 +157,11 @@ extension ConsoleModel {
             reading.left = max(0, rows.column(of: before.extent(place).lowerBound, line: place.line) - rows.width / 3)
         }
         revealTexts()
-        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right move sideways.")
+        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right scroll.")
         return []
     }
 
-    /// Shows the list, the list with the open exchange, or that alone; the next of these where none is named.
+    /// Shows the list, the list with the open exchange, or that alone; the next of these if none is named.
     mutating func setLayout(_ word: String?) -> [Effect] {
         let now: ReadingLayout = detail.isOpen ? layout : .list
         var next = word.flatMap { ReadingLayout(rawValue: $0.lowercased()) } ?? now.next
@@ -239,10 +238,10 @@ extension ConsoleModel {
         var found = detail.found
         if case .report(let report)? = overlays.last { found = report.found }
         guard let found else { return goToDifference(forward: forward) }
-        let end = found.end.map { "; the search was given up at line \($0 + 1), as it takes too long" } ?? ""
+        let end = found.end.map { "; the search stopped at line \($0 + 1) because it took too long" } ?? ""
         var index: Int?
         read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
-        guard let index else { return refuse("'\(text.prefix(60))' is not in what is shown\(end).") }
+        guard let index else { return refuse("No match for '\(text.prefix(60))'\(end).") }
         // On lines, all matches are written.
         if isLinear { return [] }
         tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
@@ -257,7 +256,7 @@ extension ConsoleModel {
     /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
     private mutating func goToDifference(forward: Bool) -> [Effect] {
         guard let document = openText, document.page == .difference, !isLinear else {
-            return refuse("Nothing is searched for yet; \(way(to: .findInDetail)) finds a text.")
+            return refuse("No search yet; \(way(to: .findInDetail)) finds text.")
         }
         let places = document.differences.map { line in
             let end = TextMark(span: document.lines[line].spans.count, offset: 0)

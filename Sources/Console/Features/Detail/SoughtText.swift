@@ -35,7 +35,7 @@ package struct SoughtText: Sendable {
 
     /// Where it is in a line, without overlaps.
     ///
-    /// - Throws: where an expression takes more work than is allowed.
+    /// - Throws: if an expression takes more work than is allowed.
     func ranges(in spans: [Span]) throws(RegularExpression.MatchLimitError) -> [Range<TextMark>] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(spans.reduce(0) { $0 + $1.text.utf8.count })
@@ -81,7 +81,7 @@ package struct SoughtText: Sendable {
         return nil
     }
 
-    /// A text in lower case, and the offset in the text of each of its bytes; `nil` where the offsets are equal.
+    /// A text in lower case, and the offset in the text of each of its bytes; `nil` if the offsets are equal.
     private static func lowered(_ text: [UInt8]) -> (bytes: [UInt8], offsets: [Int]?) {
         guard text.contains(where: { $0 >= 0x80 }) else {
             return (text.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, nil)

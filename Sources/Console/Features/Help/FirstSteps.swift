@@ -2,7 +2,6 @@ import HTTPModel
 import NIOCore
 import Runner
 import Sharing
-import Terminal
 import Text
 
 /// How to point a client at the proxy: what the empty screen and the page of `!` say.
@@ -17,7 +16,7 @@ package struct FirstSteps: Sendable, Hashable {
         var isCommand = true
     }
 
-    /// Where the proxy listens as a forward proxy, as `host:port`; empty where it is none.
+    /// Where the proxy listens as a forward proxy, as `host:port`; empty if it is not one.
     var proxy: String
     var others: [ListenerState]
     var authority: String
@@ -48,7 +47,7 @@ package struct FirstSteps: Sendable, Hashable {
     /// The address to type on this machine.
     var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
 
-    /// The addresses to type on other machines; empty where none reaches the proxy.
+    /// The addresses to type on other machines; empty if none reaches the proxy.
     var elsewhere: [String] {
         guard !proxy.isEmpty, PhonePage.address(proxy) != nil else { return [] }
         guard isEverywhere else { return [proxy] }
@@ -139,7 +138,7 @@ package struct FirstSteps: Sendable, Hashable {
             }
         }
         if isOnScreen {
-            lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies what has that number.")]))
+            lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies the entry with that number.")]))
         }
         for block in blocks(width: width) { lines += [DetailLine([])] + block }
         lines += [DetailLine([]), DetailLine([Span("a phone", .label)], indent: 2)]
@@ -165,7 +164,7 @@ extension ConsoleModel {
         return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
     }
 
-    /// Says once for each host what to do where a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
+    /// Says once for each host what to do if a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
     mutating func tellOfTrust(_ record: ExchangeRecord) {
         guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
         let host = record.url.authority
@@ -186,7 +185,7 @@ extension ConsoleModel {
 }
 
 enum PhonePage {
-    /// The page's address; `nil` where only this machine reaches the proxy.
+    /// The page's address; `nil` if only this machine reaches the proxy.
     ///
     /// A proxy that listens on one address serves the page there. One that listens on all has several addresses, so the
     /// name is used that every client has for its proxy.
@@ -201,7 +200,7 @@ enum PhonePage {
     /// The blank modules around a code.
     private static let margin = 2
 
-    /// The rows of a code for an address; `nil` where it is too long for one.
+    /// The rows of a code for an address; `nil` if it is too long for one.
     static func rows(_ address: String, _ look: Look) -> [[Span]]? {
         guard let code = QRCode(address) else { return nil }
         let places = -margin..<code.side + margin
@@ -233,7 +232,7 @@ enum ShellLines {
         var isFlush = false
     }
 
-    /// Breaks a command into rows of at most `width` columns: where a space stands if that is enough, else within words.
+    /// Breaks a command into rows of at most `width` columns: if a space stands if that is enough, else within words.
     ///
     /// A row that goes on ends with `\`, which a shell takes away with the line break behind it.
     static func rows(_ command: String, width: Int) -> [Row] {
@@ -314,7 +313,7 @@ enum LocalAddresses {
     static func isReachable(_ address: String) -> Bool {
         let address = address.lowercased()
         let isLocal = address.hasPrefix("127.") || address == "::1" || address == "0.0.0.0" || address == "::"
-        // Those of one link (RFC 3927, RFC 4291 §2.5.6) need its name, or come where no other was given.
+        // Those of one link (RFC 3927, RFC 4291 §2.5.6) need its name, or come if no other was given.
         return !isLocal && !address.hasPrefix("169.254.") && !address.hasPrefix("fe80:")
     }
 }

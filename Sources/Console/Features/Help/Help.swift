@@ -9,36 +9,26 @@ extension CommandTable {
     static let console = [
         Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
             .short("commands").onScreen,
-        Row(.help, "Help for what is open", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
+        Row(.help, "Help for this screen", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
             .at(Set(Context.allCases)).short("help"),
         Row(.guide, "Read the guide", [], .topic, do: .with { $0.openGuide($1) })
             .at(Set(Context.allCases)),
-        Row(
-            .trust,
-            "How to point a client at the proxy and trust it",
-            ["!"],
-            do: .plain { $0.openTrust() }
-        ),
-        Row(.messages, "What Sluice had to say", ["@"], do: .plain { $0.openMessages() }),
-        Row(.status, "How the proxy is, and what the list shows", do: .plain { $0.openStatus() }).onLines,
-        Row(.quiet, "Say nothing of new exchanges", do: .plain { $0.tellExchanges(false) }).onLines,
-        Row(.verbose, "Say one sentence for each exchange that has ended", do: .plain { $0.tellExchanges(true) })
+        Row(.trust, "Set up a client: proxy and certificate", ["!"], do: .plain { $0.openTrust() }),
+        Row(.messages, "Messages of Sluice", ["@"], do: .plain { $0.openMessages() }),
+        Row(.status, "State of the proxy and of the list", do: .plain { $0.openStatus() }).onLines,
+        Row(.quiet, "Do not report new exchanges", do: .plain { $0.tellExchanges(false) }).onLines,
+        Row(.verbose, "Report each exchange when it ends", do: .plain { $0.tellExchanges(true) })
             .onLines,
-        Row(.theme, "Dark or light", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
-        Row(.openSession, "Open another session here", ["Y"], .session, do: .asking { $0.openSession($1) }),
-        Row(.backToLive, "Back from an opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
-        Row(.mouse, "Use the mouse, or leave it to the terminal", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
-        Row(.resetView, "Forget columns, order, theme, focus and highlights", do: .plain { $0.resetView() })
-            .asks("Forget columns, order, theme, focus, highlights and all else that you set up here?").onScreen,
-        Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.terminal(.redraw)] })
+        Row(.theme, "Choose the theme", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
+        Row(.openSession, "Open another session", ["Y"], .session, do: .asking { $0.openSession($1) }),
+        Row(.backToLive, "Back from the opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
+        Row(.mouse, "Turn the mouse on or off", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
+        Row(.resetView, "Reset columns, order, theme, focus, highlights", do: .plain { $0.resetView() })
+            .asks("Reset columns, order, theme, focus, highlights and all other settings of the view?").onScreen,
+        Row(.redraw, "Redraw the screen", ["ctrl-l"], do: .plain { _ in [.terminal(.redraw)] })
             .at(Set(Context.allCases)).onScreen,
-        Row(
-            .suspend,
-            "Suspend to the shell, and the proxy with it",
-            ["ctrl-z"],
-            do: .plain { _ in [.terminal(.suspend)] }
-        )
-        .at(Set(Context.allCases)).onScreen,
+        Row(.suspend, "Suspend Sluice with its proxy", ["ctrl-z"], do: .plain { _ in [.terminal(.suspend)] })
+            .at(Set(Context.allCases)).onScreen,
         Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
     ]
 }
@@ -74,7 +64,7 @@ extension ConsoleModel {
         var losses: [String] = []
         if losesRules { losses.append("you have unsaved rule changes") }
         if case .live = source, !proxy.holds.isEmpty {
-            losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
+            losses.append(proxy.holds.count == 1 ? "a message is held" : "\(proxy.holds.count) messages are held")
         }
         guard !losses.isEmpty else { return [.terminal(.quit)] }
         let save = ConfirmState.Choice("s", "save the rules and quit") {
@@ -82,7 +72,7 @@ extension ConsoleModel {
             $0.rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         }
-        let quit = ConfirmState.Choice("y", "quit all the same") { _ in [.terminal(.quit)] }
+        let quit = ConfirmState.Choice("y", "quit anyway") { _ in [.terminal(.quit)] }
         var question = ConfirmState(
             question: "\(losses.joined(separator: ", and ").capitalizedFirst).",
             choices: (losesRules ? [save] : []) + [quit, .init("n", "stay")],
@@ -135,7 +125,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Whether a key asks for help where letters are text.
+    /// Whether a key asks for help if letters are text.
     func asksForHelp(_ key: Key) -> Bool {
         if case .character = key.code { return false }
         switch overlays.last {
@@ -212,7 +202,7 @@ extension ConsoleModel {
 }
 
 extension Command {
-    /// The guide's page about what the command asks for; `nil` where there is none of its own.
+    /// The guide's page about what the command asks for; `nil` if there is none of its own.
     fileprivate var guideTopic: String? {
         switch self {
         case .filter, .highlight, .stats: "filters"

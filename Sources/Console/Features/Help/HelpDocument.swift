@@ -47,9 +47,9 @@ enum HelpDocument {
         switch model.overlays.last {
         case .editor(let editor): return rows(HelpKeys.editor(editor), remark: HelpKeys.remark(editor))
         case .panel(let panel):
-            let remark = "\(panel.tool.title): \(model.describe(panel.tool)). Rules act at once; ctrl-s saves them."
+            let remark = "\(panel.tool.title): \(model.describe(panel.tool)). Changes apply at once; ctrl-s saves them."
             return rows(FooterView.hints(model).map { ($0.key, HelpKeys.panel[$0.key] ?? $0.word) }, remark: remark)
-        case .holds: return rows(HelpKeys.holds(model), remark: "A message waits until it is decided about.")
+        case .holds: return rows(HelpKeys.holds(model), remark: "A message is held until you decide.")
         case .picker(let picker):
             let remark =
                 picker.command == nil
@@ -57,7 +57,7 @@ enum HelpDocument {
             return rows(HelpKeys.picker, remark: remark)
         case .prompt(let prompt): return rows(HelpKeys.field, remark: remark(prompt))
         case .confirm(let question):
-            return rows(question.choices.map { (String($0.key), $0.title) } + [("esc", "nothing of it")])
+            return rows(question.choices.map { (String($0.key), $0.title) } + [("esc", "cancel")])
         case .report: return rows(HelpKeys.report)
         case nil where model.filter.isEditing:
             return rows(HelpKeys.filter, remark: "The list follows while you type.") + [DetailLine([])] + filterLines
@@ -171,7 +171,7 @@ enum HelpDocument {
         let lines = TextWidth.wrap(text + (remark.map { "  (\($0))" } ?? ""), to: firstPage.columns - keyWidth)
         return lines.enumerated().map { index, line in
             let label = (index == 0 ? key.text : "").padded(to: keyWidth)
-            // The remark is fainter than the title where both are on one line.
+            // The remark is fainter than the title if both are on one line.
             let title = remark == nil || lines.count > 1 ? String(line) : text
             let rest = line.dropFirst(title.count)
             return DetailLine(
@@ -218,7 +218,7 @@ enum HelpKeys {
         + field.dropFirst(2)
 
     static let picker: [Hint] = [
-        ("type", "narrow the list: a part, or another word for it"), ("↑ ↓ pgup pgdn", "move"), ("enter", "choose"),
+        ("type", "filter the list, also by other words for a command"), ("↑ ↓ pgup pgdn", "move"), ("enter", "choose"),
         ("esc", "close"),
     ]
 
@@ -229,7 +229,7 @@ enum HelpKeys {
     ]
 
     static let panel = [
-        "enter": "edit the rule", "a": "add a rule, from the selected exchange where there is one",
+        "enter": "edit the rule", "a": "add a rule, from the selected exchange if there is one",
         "space": "switch the rule on or off", "d": "delete the rule", "J K": "move the rule down, up",
         "o": "switch the tool on or off", "p": "choose a preset", "u": "undo the last change",
         "ctrl-s": "save the rules to the profile's file",
@@ -242,8 +242,8 @@ enum HelpKeys {
     static func editor(_ editor: EditorState) -> [Hint] {
         let word =
             switch editor.purpose {
-            case .rule: "put the rule in force"
-            case .hold: "execute the message as it stands"
+            case .rule: "apply the rule"
+            case .hold: "send the message as edited"
             case .request, .newRequest: "send the request"
             }
         let scope: [Hint] = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "the next wider scope")] : []
@@ -252,7 +252,7 @@ enum HelpKeys {
             ? [("tab", "complete the word: a key, a value, a host of the session")]
             : [("ctrl-y", "format JSON; without edits, the body is sent as it was")]
         return [("ctrl-s", word)] + scope + own + [
-            ("ctrl-o", "go on in $EDITOR"), ("esc", "close; asks where the text was changed"), ("", ""),
+            ("ctrl-o", "edit in $EDITOR"), ("esc", "close; asks if the text was changed"), ("", ""),
             ("← → ↑ ↓", "move"), ("home end", "to the beginning of the line, to its end"),
             ("ctrl-home/end", "to the first line, to the last"), ("pgup pgdn", "by pages"),
             ("ctrl-u ctrl-k", "delete to the beginning of the line, to its end"),
@@ -288,45 +288,42 @@ enum HelpSigns {
                 "Before the number",
                 [
                     ("*", .faint, "marked"), ("↻ r", .faint, "sent from this console"),
-                    ("\"", .faint, "it has a comment"),
+                    ("\"", .faint, "has a comment"),
                     ("r o y g b p", .faint, "coloured red, orange, yellow, green, blue, purple\(underlined)"),
-                    ("2:", .faint, "highlight 2 fits; its row \(hasColours ? "has a colour too" : "is underlined")"),
-                    (">", .text, "the selected row, where there are no colours"),
+                    ("2:", .faint, "matches highlight 2; its row \(hasColours ? "has a colour too" : "is underlined")"),
+                    (">", .text, "the selected row, if there are no colours"),
                 ]
             ),
             (
                 "STATUS",
                 [
-                    ("200", .success, "the server's answer"), ("302", .redirect, "a redirect"),
+                    ("200", .success, "the server's response"), ("302", .redirect, "a redirect"),
                     ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
                     ("rpc0", .success, "a gRPC call, with its own status; 0 is OK"),
                     ("rpc14", .serverError, "a gRPC call that failed, with its own status"),
-                    (
-                        "200~", .changed,
-                        "a rule changed the request or the response, or answered in place of the server"
-                    ),
+                    ("200~", .changed, "a rule changed the request or the response, or answered for the server"),
                     ("403#", .warning, "a rule denied it, and this was the answer"),
                     ("denied", .warning, "a rule denied it without an answer"),
-                    ("200!", .failure, "it failed after the answer had begun"),
-                    ("failed", .failure, "it failed without an answer; y says why"),
-                    ("…  200…", .changed, "on its way: no answer yet, or its body still comes"),
-                    ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended before it did"),
-                    ("-", .faint, "there is no status: a tunnel"),
+                    ("200!", .failure, "failed after the response had started"),
+                    ("failed", .failure, "failed without a response; y says why"),
+                    ("…  200…", .changed, "in progress: no response yet, or its body is incomplete"),
+                    ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended first"),
+                    ("-", .faint, "no status: a tunnel"),
                 ]
             ),
             (
                 "Elsewhere",
                 [
-                    ("+", .text, "before the host: TLS; where there is room, the URL's scheme is there"),
+                    ("+", .text, "before the host: TLS; a wide column has the URL's scheme instead"),
                     ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
-                    ("›2  >2", .warning, "right of the titles: two more columns were asked for and have no room"),
+                    ("›2  >2", .warning, "right of the titles: two chosen columns have no room"),
                     ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
                     (
                         "▬", .link,
                         "from its start to its end, on the scale of the rows on the screen; pauses are shortened"
                     ),
                     ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
-                    ("(…)", .text, "in PATH: what there is in place of a request, as a tunnel that was not decrypted"),
+                    ("(…)", .text, "in PATH: not a request, for example a tunnel that was not decrypted"),
                 ]
             ),
         ]

@@ -1,7 +1,4 @@
-import HTTPModel
-import Rules
 package import Runner
-import Sharing
 import Text
 
 package enum HoldChange: Sendable, Hashable {
@@ -60,7 +57,7 @@ enum HoldWords {
         for word in try words(line) {
             let word = word.hasPrefix("--") ? String(word.dropFirst(2)) : word
             guard let equals = word.firstIndex(of: "=") else {
-                throw ConsoleError("'\(VisibleText.of(word))' is no change; write NAME=VALUE with one of: \(names).")
+                throw ConsoleError("'\(VisibleText.of(word))' is not a change; write NAME=VALUE with one of: \(names).")
             }
             let name = String(word[..<equals])
             guard let option = HoldOption(rawValue: name) else {
@@ -68,7 +65,7 @@ enum HoldWords {
             }
             let value = String(word[word.index(after: equals)...])
             guard value != "@-" || ![.body, .raw].contains(option) else {
-                throw ConsoleError("Standard input is where the commands come from.")
+                throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
             }
             try option.add(value, to: &edit)
         }
@@ -98,7 +95,7 @@ enum HoldWords {
                 word = (word ?? "") + String(sign)
             }
         }
-        guard quote == nil, !isEscaped else { throw ConsoleError("A quote is opened and not closed.") }
+        guard quote == nil, !isEscaped else { throw ConsoleError("A quote is not closed.") }
         if let word { words.append(word) }
         return words
     }

@@ -1,5 +1,4 @@
 import HTTPModel
-import Rules
 import Runner
 import Sharing
 import Terminal
@@ -7,7 +6,7 @@ import Text
 
 extension CommandTable {
     static let holds = [
-        Row(.holds, "The held messages", ["H"], do: .plain { $0.openHolds() })
+        Row(.holds, "Show the held messages", ["H"], do: .plain { $0.openHolds() })
             .short("held").unless(\.noHold),
         Row(.editHold, "Edit the held message", ["e"], .holdEdit, do: .with { $0.editHold($1) })
             .at([.list]).short("edit").unless(\.noEdit),
@@ -31,14 +30,14 @@ extension CommandTable {
 extension ConsoleModel {
     func hold(of id: ExchangeID) -> HoldSummary? { proxy.holds.first { $0.id.hasPrefix("\(id.number).") } }
 
-    /// What of an exchange waits, and the ways to decide about it; `nil` where nothing waits.
+    /// What of an exchange waits, and the ways to decide about it; `nil` if nothing waits.
     func heldSide(_ id: ExchangeID) -> HeldSide? {
         guard let hold = hold(of: id) else { return nil }
         let ways = [Command.execute, .cancel, .abort].map { isLinear ? $0.rawValue : "\($0.rawValue) (\(way(to: $0)))" }
         return HeldSide(isRequest: hold.side == "request", ways: "\(ways[0]), \(ways[1]) or \(ways[2])")
     }
 
-    /// Reads the open exchange again where its message began to wait, or waits no more.
+    /// Reads the open exchange again if its message began to wait, or waits no more.
     mutating func readHeld() -> [Effect] {
         guard detail.isOpen, let id = detail.id, detail.options.held != heldSide(id) else { return [] }
         return loadDetail(of: id)
@@ -46,7 +45,7 @@ extension ConsoleModel {
 
     mutating func openHolds() -> [Effect] { push(.holds(selected: proxy.holds.first?.id)) }
 
-    /// Selects another held message; where none is selected, the first or the last.
+    /// Selects another held message; if none is selected, the first or the last.
     mutating func moveInHolds(from selected: String?, by lines: Int) {
         guard !proxy.holds.isEmpty else { return }
         let last = proxy.holds.count - 1
@@ -64,14 +63,14 @@ extension ConsoleModel {
         overlays[place] = .holds(selected: others.isEmpty ? nil : others[min(index, others.count - 1)].id)
     }
 
-    /// Closes the list where nothing is held any more, and selects nothing in place of a message that is gone: a key
+    /// Closes the list if nothing is held any more, and selects nothing in place of a message that is gone: a key
     /// meant for it must not decide another.
     mutating func updateHolds() {
         for index in overlays.indices.reversed() {
             guard case .holds(let selected) = overlays[index] else { continue }
             if let selected, !proxy.holds.contains(where: { $0.id == selected }) {
                 overlays[index] = .holds(selected: nil)
-                tell("The selected message does not wait any more.")
+                tell("The selected message is no longer held.")
             }
             if proxy.holds.isEmpty { overlays.remove(at: index) }
         }
@@ -113,7 +112,7 @@ extension ConsoleModel {
         guard let argument else {
             // On lines, nobody would see which one is meant.
             if isLinear, proxy.holds.count > 1 {
-                tell("Several messages wait, name one: \(proxy.holds.map(\.id).joined(separator: ", ")).", .error)
+                tell("Several messages are held, name one: \(proxy.holds.map(\.id).joined(separator: ", ")).", .error)
                 return nil
             }
             let own = selectedID.map { "\($0.number)." } ?? "-"
@@ -121,7 +120,7 @@ extension ConsoleModel {
         }
         let name = argument == "last" ? proxy.holds.last?.id ?? argument : String(argument.drop { $0 == "#" })
         let found = proxy.holds.first { $0.id == name || $0.id.hasPrefix(name + ".") }
-        if found == nil { tell("No message '\(argument.prefix(40))' waits.", .error) }
+        if found == nil { tell("No message '\(argument.prefix(40))' is held.", .error) }
         return found?.id
     }
 }

@@ -18,20 +18,20 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
     var meaning: String {
         switch self {
         case .id: "the number in the session"
-        case .start: "the time of day at which it began"
+        case .start: "the time of day at which it started"
         case .method: "the method"
         case .scheme: "http, https, ws, wss or tunnel"
-        case .host: "the host, with its port where that is unusual"
+        case .host: "the host, with its port if it is not the default"
         case .path: "path and query"
         case .status: "the status (of gRPC its own, as rpc14), and signs for what happened"
         case .type: "the response's media type"
         case .size: "bytes of the response's body, as received"
-        case .time: "how long it took in all"
-        case .version: "HTTP with the client, and the server where it differs"
-        case .process: "the client's program and its number; (not found): it had gone, or is another user's"
+        case .time: "the total time"
+        case .version: "HTTP version of the client, and of the server if it differs"
+        case .process: "the client's program and process number; (not found): it had ended, or another user owns it"
         case .server: "the server's address"
-        case .comment: "what you noted"
-        case .waterfall: "when it began and how long it took, as a bar; pauses between exchanges are shortened"
+        case .comment: "your comment"
+        case .waterfall: "its start and duration as a bar; pauses between exchanges are shortened"
         }
     }
 }
@@ -57,7 +57,7 @@ extension ConsoleModel {
                 columns.append(column)
             }
         }
-        if isChange, columns.isEmpty, !isLinear { return refuse("The list needs a column.") }
+        if isChange, columns.isEmpty, !isLinear { return refuse("The list needs at least one column.") }
         list.columns = columns
         if isLinear {
             tell(LinearSentence.announcement(of: columns))
@@ -80,11 +80,11 @@ extension ConsoleModel {
             let items = (present + others).filter { !LinearSentence.always.contains($0) }.map { column in
                 PickerState.Item(
                     column.rawValue,
-                    present.contains(column) ? "said" : "not said",
+                    present.contains(column) ? "shown" : "not shown",
                     detail: column.meaning
                 )
             }
-            return PickerState(command: .columns, title: "What lines say besides", items: items)
+            return PickerState(command: .columns, title: "Columns of each line", items: items)
         }
         let missing = arrangedColumns.missing
         let items = (present + others).map { column in
@@ -134,11 +134,11 @@ extension ConsoleModel {
         return []
     }
 
-    /// Shows or hides a column; returns what the refusal asks for, `nil` where it is done.
+    /// Shows or hides a column; returns what the refusal asks for, `nil` if it is done.
     private mutating func toggle(_ column: Column) -> [Effect]? {
         var columns = presentColumns
         if let place = columns.firstIndex(of: column) {
-            guard columns.count > 1 else { return refuse("The list needs a column.") }
+            guard columns.count > 1 else { return refuse("The list needs at least one column.") }
             columns.remove(at: place)
         } else {
             columns.append(column)
@@ -167,16 +167,16 @@ struct ListColumns {
     /// Those that were asked for and have no room.
     private(set) var missing: [Column] = []
 
-    /// The sign of so many missing columns, at the right of the titles; empty where all are there.
+    /// The sign of so many missing columns, at the right of the titles; empty if all are there.
     func sign(_ look: Look) -> String { missing.isEmpty ? "" : "\(look.isUnicode ? "›" : ">")\(missing.count)" }
 
-    /// What says that columns have no room; `nil` where they have.
+    /// What says that columns have no room; `nil` if they have.
     func words(_ way: String) -> String? {
         guard !missing.isEmpty else { return nil }
         let names = missing.map(\.rawValue)
         let first = names.dropLast().joined(separator: ", ")
         let list = (first.isEmpty ? "" : "\(first) and ") + (names.last ?? "")
-        return "There is no room for \(list) at this width; \(way) hides others."
+        return "No room for \(list) at this width; \(way) hides other columns."
     }
 
     /// The columns that have as much room as their content needs at most, in columns of the screen.
@@ -271,7 +271,7 @@ struct ListColumns {
         return max(share, min(needed, most, rest - max(paths, 8)))
     }
 
-    /// The room for the signs of comments and colours, where an exchange that is known has any.
+    /// The room for the signs of comments and colours, if an exchange that is known has any.
     private static func annotationWidth(_ model: ConsoleModel) -> Int {
         let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
         return (annotations.contains { $0.comment != nil } ? 1 : 0)

@@ -18,7 +18,7 @@ enum EmptyView {
             let place = Rect(x: rect.x + 2, y: rect.y + used, width: columns, height: code.count)
             return draw(code.map { DetailLine($0, wraps: false) }, model, in: place, on: &screen)
         }
-        // Beside it, the text is narrower; the code comes only where the text still fits.
+        // Beside it, the text is narrower; the code comes only if the text still fits.
         let (left, right) = rect.splitLeft(max(0, rect.width - columns - 2))
         let narrow = Size(width: max(1, left.width - 2), height: rect.height)
         let beside = fitting(blocks(model, width: narrow.width), narrow)
@@ -46,7 +46,7 @@ enum EmptyView {
     /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
     typealias Block = [DetailLine]
 
-    /// The lines of as many blocks as fit, the first one always, separated by empty lines where those fit too.
+    /// The lines of as many blocks as fit, the first one always, separated by empty lines if those fit too.
     static func fitting(_ blocks: [Block], _ size: Size) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
         var left = size.height
         var kept: [Block] = []
@@ -65,7 +65,7 @@ enum EmptyView {
         return (Array(lines.prefix(max(size.height, 1))), kept.count, kept.count == blocks.count)
     }
 
-    /// A line of one span is wrapped; others are cut where they are drawn.
+    /// A line of one span is wrapped; others are cut when they are drawn.
     private static func wrapped(_ line: DetailLine, _ width: Int) -> [DetailLine] {
         guard line.wraps, line.spans.count == 1, let span = line.spans.first else { return [line] }
         let rows = TextWidth.wrap(span.text, to: max(1, width - line.indent))
@@ -79,7 +79,7 @@ enum EmptyView {
     /// The most important first.
     static func blocks(_ model: ConsoleModel, width: Int) -> [Block] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
-            return [[line("Looking through the session …", .faint)]]
+            return [[line("Searching the session …", .faint)]]
         }
         if model.list.sessionTotal > 0 { return emptyResult(model) }
         if let problem = model.proxy.problem { return [[line(problem, .failure)]] }
@@ -94,30 +94,30 @@ enum EmptyView {
 
     private static func emptyResult(_ model: ConsoleModel) -> [Block] {
         if model.filter.isEditing, model.filter.error != nil {
-            return [[line("The filter is not finished; what comes before the mistake fits no exchange.", .faint)]]
+            return [[line("The filter has an error; the part before it matches nothing.", .faint)]]
         }
-        var blocks: [Block] = [[line("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
+        var blocks: [Block] = [[line("None of \(model.list.sessionTotal) exchanges match.", .heading)]]
         if let term = model.list.excludedBy {
             blocks[0] += [line("Nothing matches this term:"), line(term, .warning, indent: 4)]
             if let meant = Filter.term(meantBy: term) {
                 blocks[0].append(line("A word alone is looked for in the URL; did you mean \(meant)?"))
             }
         } else if model.list.progress == nil, model.list.query.filter.conjuncts.count > 1 {
-            blocks[0].append(line("Each term alone fits some; no exchange fits all of them."))
+            blocks[0].append(line("Each term alone matches some exchanges; none matches all terms."))
         }
         if let remark = model.list.unfinished { blocks.append([line("\(remark.capitalizedFirst).", .warning)]) }
         let query = model.list.query
         let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
         let isFiltered = model.filter.isEditing || !model.filter.applied.isEmpty || query.bodyText != nil
         if isFiltered || query.period != nil {
-            let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]
+            let ways = [Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" clears it.")]
             blocks.append([DetailLine(ways, indent: 2)])
         }
         if !query.focusedHosts.isEmpty {
             let words = "Focus: only \(ListQuery.names(query.focusedHosts)) is shown. "
             let one = query.focusedHosts.sorted().first ?? ""
             let rest = query.focusedHosts.count > 1 ? ", :focus \(one) that host alone" : ""
-            blocks.append([line("\(words)\(clear) takes the focus away\(rest).")])
+            blocks.append([line("\(words)\(clear) removes the focus\(rest).")])
         }
         let ignored = ListQuery.names(query.ignoredHosts)
         if !ignored.isEmpty {

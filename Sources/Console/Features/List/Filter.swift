@@ -57,7 +57,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies the line while it is typed. Where a term is wrong or not finished, the list is that of the terms before
+    /// Applies the line while it is typed. If a term is wrong or not finished, the list is that of the terms before
     /// it: on the way there it was taken for a word to look for, which may have emptied the list.
     mutating func filterChanged() -> [Effect] {
         do {
@@ -122,18 +122,18 @@ extension ConsoleModel {
         return ask { $0.bodyText = text.isEmpty ? nil : text }
     }
 
-    /// The highlights in force, and how one is taken away; empty where there are none.
+    /// The highlights in force, and how one is taken away; empty if there are none.
     var highlightHint: String {
         guard !highlights.isEmpty else { return "" }
         let all = highlights.map { "\($0.number) \($0.filter.description)" }.joined(separator: " · ")
-        return "Now: \(all). -\(highlights[0].number) takes one away, nothing takes all."
+        return "Active: \(all). -\(highlights[0].number) removes one; leave empty to remove all."
     }
 
     /// Colours what matches a filter; an empty one removes all colours, `-2` the second.
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
-            tell("No exchange is highlighted.")
+            tell("All highlights are removed.")
             return []
         }
         if text.hasPrefix("-"), let number = Int(text.dropFirst()) {
@@ -141,19 +141,19 @@ extension ConsoleModel {
                 return refuse("There is no highlight \(number). \(highlightHint)")
             }
             let old = highlights.remove(at: index)
-            tell("No more highlighted: \(old.filter.description).")
+            tell("Highlight removed: \(old.filter.description).")
             return []
         }
         do {
             let filter = try Filter(text)
             guard filter.needs == .record else {
-                return refuse("Highlights look at what the list shows; headers and bodies are for the filter.")
+                return refuse("A highlight cannot search headers and bodies; the filter can.")
             }
             let used = Set(highlights.map(\.number))
             let number = (1...highlights.count + 1).first { !used.contains($0) } ?? highlights.count + 1
             highlights.append(Highlight(filter: filter, number: number))
             highlights.sort { $0.number < $1.number }
-            tell("Matches are coloured and have a \(number) beside their number.")
+            tell("Matches are coloured and marked with \(number): before their number.")
             return []
         } catch {
             return refuse("Highlight: \(error)", at: error.column - 1)
@@ -172,7 +172,7 @@ extension ConsoleModel {
     }
 
     mutating func jump(forward: Bool) -> [Effect] {
-        guard let kind = jumpKind else { return refuse("Nothing is selected to compare with.") }
+        guard let kind = jumpKind else { return refuse("Select an exchange first.") }
         // The open exchange gives way to the result.
         list.opensWhenFound = context == .detail
         start(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
@@ -257,14 +257,14 @@ enum FilterView {
         "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
     }
 
-    /// The column of the screen below which the error is, for a line that begins at `x`; `nil` where it is not visible.
+    /// The column of the screen below which the error is, for a line that begins at `x`; `nil` if it is not visible.
     private static func place(_ error: FilterError, _ line: LineEditor, _ x: Int, _ width: Int) -> Int? {
         let before = line.characters.prefix(max(0, error.column - 1))
         let column = x + TextWidth.columns(String(before)) - FieldView.shift(line, width - x)
         return column >= x && column < width ? column : nil
     }
 
-    /// The error, and a sign below its column: the words right of it where they fit, else left of it, else below.
+    /// The error, and a sign below its column: the words right of it if they fit, else left of it, else below.
     private static func drawError(
         _ error: FilterError,
         _ line: LineEditor,

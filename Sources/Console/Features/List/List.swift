@@ -76,7 +76,7 @@ extension ConsoleModel {
         return min(max(0, min(max(first, row - rows + 1), row)), max(0, count - rows))
     }
 
-    /// Loads the rows on the screen and some around them, where they are not known.
+    /// Loads the rows on the screen and some around them, if they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
         // The list may have become shorter since.
@@ -148,11 +148,11 @@ extension ConsoleModel {
         return [.locate(id, generation: list.generation)]
     }
 
-    /// The exchange of a number, or the last of the list; refused where it is neither.
+    /// The exchange of a number, or the last of the list; refused if it is neither.
     mutating func number(_ word: String) -> ExchangeID? {
         if word == "last", let newest = list.rows[0]?.id { return newest }
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
-            tell("'\(word.prefix(40))' is no number of an exchange.", .error)
+            tell("'\(word.prefix(40))' is not an exchange number.", .error)
             return nil
         }
         return ExchangeID(number)
@@ -161,7 +161,7 @@ extension ConsoleModel {
     mutating func toggleFollow() -> [Effect] {
         if context == .detail { return followOpen() }
         list.isFollowing.toggle()
-        tell(list.isFollowing ? "The newest exchange stays selected." : "The list stays where it is.")
+        tell(list.isFollowing ? "Following the newest exchange." : "No longer following the newest exchange.")
         return list.isFollowing ? select(0, keepsFollowing: true) : []
     }
 

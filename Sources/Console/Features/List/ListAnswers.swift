@@ -97,7 +97,7 @@ extension ConsoleModel {
         return [list.sought ?? kept].compactMap { $0.map { .locate($0, generation: list.generation) } }
     }
 
-    /// Opens the result of a search, where that was asked meanwhile, as soon as its row is known.
+    /// Opens the result of a search, if that was asked meanwhile, as soon as its row is known.
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, let record = list.selectedRecord, list.isLocated || record.id == list.selectedID,
             !jobs.contains(where: { $0.id == .find })
@@ -179,7 +179,7 @@ extension ConsoleModel {
     private mutating func take(progress: Double?) {
         guard let progress else { return end(.pass) }
         let startedAt = jobs.first { $0.id == .pass }?.startedAt ?? now
-        start(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
+        start(Job(id: .pass, title: "searching the session", progress: progress, startedAt: startedAt))
     }
 
     private mutating func take(_ records: [ExchangeRecord?], from first: Int) {
@@ -188,7 +188,7 @@ extension ConsoleModel {
         for case let record? in records { seen.add(record) }
     }
 
-    /// Begins another query, where the change makes one.
+    /// Begins another query, if the change makes one.
     mutating func ask(_ change: (inout ListQuery) -> Void) -> [Effect] {
         var query = list.query
         change(&query)

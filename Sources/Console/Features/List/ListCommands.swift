@@ -4,99 +4,88 @@ extension CommandTable {
         Row(.down, "One line down", ["down", "j"], do: .plain { $0.move(by: 1) }).at(reading).says(.selected),
         Row(.pageUp, "One page up", ["pgup", "ctrl-b"], do: .plain { $0.movePage(-1) }).at(reading).onScreen,
         Row(.pageDown, "One page down", ["pgdn", "ctrl-f"], do: .plain { $0.movePage(1) }).at(reading).onScreen,
-        Row(.top, "To the first line", ["home", "g"], do: .plain { $0.moveToEdge(first: true) })
+        Row(.top, "First line", ["home", "g"], do: .plain { $0.moveToEdge(first: true) })
             .at(reading).says(.selected),
         Row(
             .bottom,
-            "To the last line; in the list, follow the newest",
+            "Last line; in the list, follow the newest",
             ["end", "G"],
             do: .plain { $0.moveToEdge(first: false) }
         ).at(reading).says(.selected),
-        Row(.left, "Close a branch; the page before; to the left", ["left", "h"], do: .plain { $0.moveSideways(-1) })
+        Row(.left, "Close branch, previous page, scroll left", ["left", "h"], do: .plain { $0.moveSideways(-1) })
             .at(texts).onScreen,
-        Row(.right, "Open a branch; the next page; to the right", ["right", "l"], do: .plain { $0.moveSideways(1) })
+        Row(.right, "Open branch, next page, scroll right", ["right", "l"], do: .plain { $0.moveSideways(1) })
             .at(texts).onScreen,
-        Row(.nextExchange, "The exchange below, in the detail", ["space"], do: .plain { $0.step(1) })
+        Row(.nextExchange, "Next exchange", ["space"], do: .plain { $0.step(1) })
             .at([.detail]).short("next").says(.detail).unless(\.noStep),
-        Row(.previousExchange, "The exchange above, in the detail", ["backspace"], do: .plain { $0.step(-1) })
+        Row(.previousExchange, "Previous exchange", ["backspace"], do: .plain { $0.step(-1) })
             .at([.detail]).says(.detail).unless(\.noStep),
         Row(.open, "Open the exchange, or the fold", ["enter"], .id, do: .with { $0.open($1) })
             .short("open", at: [.list]).says(.detail).unless(\.nothingToOpen),
-        Row(.show, "What is known of an exchange, page by page", [], .idAndPage, do: .with { $0.open($1) })
+        Row(.show, "Show an exchange, or one of its pages", [], .idAndPage, do: .with { $0.open($1) })
             .onLines.says(.detail).unless(\.noExchange),
         Row(.back, "Back to the list; close", ["esc", "q"], do: .plain { $0.goBack() })
             .at([.detail, .panel, .report]).onScreen,
         Row(.switchView, "Sequence, structure or timeline", ["tab"], .view, do: .with { $0.switchView($1) })
             .short("structure", at: [.list]).says(.counts),
-        Row(.follow, "Follow the newest: exchange, or message of what is open", ["F"], do: .plain { $0.toggleFollow() })
+        Row(.follow, "Follow the newest exchange or message", ["F"], do: .plain { $0.toggleFollow() })
             .short("follow", at: [.list]).onScreen.unless(\.noNews),
         Row(.goTo, "Go to an exchange by its number", ["#"], .goal, do: .asking { $0.go(to: $1) })
             .says(.selected).unless(\.noSequence),
     ]
 
     static let looking = [
-        Row(.list, "The last exchanges of the list, each by its number", [], .count, do: .with { $0.listRows($1) })
+        Row(.list, "List the last exchanges", [], .count, do: .with { $0.listRows($1) })
             .onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
             .at([.list]).short("filter").says(.counts),
-        Row(.stats, "Count, errors, bytes and times by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
+        Row(.stats, "Statistics by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
             .unless(\.noList),
-        Row(
-            .clearFilter,
-            "Clear all filters: filter, search, time and focus",
-            ["\\"],
-            do: .plain { $0.clearFilter() }
-        )
-        .says(.counts),
+        Row(.clearFilter, "Clear all filters: filter, search, time and focus", ["\\"], do: .plain { $0.clearFilter() })
+            .says(.counts),
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
             .says(.counts),
-        Row(.findInDetail, "Find text in what is open", ["f", "/"], .shownText, do: .asking { $0.find($1) })
+        Row(.findInDetail, "Find text in the page", ["f", "/"], .shownText, do: .asking { $0.find($1) })
             .at(texts).only(["/"], at: [.detail, .report]).short("find", at: [.detail]).says(.matches).unless(\.noText),
-        Row(.findNext, "To the next match; in a comparison, to the next change", ["n"], do: .plain { $0.findAgain() })
+        Row(.findNext, "Next match; in a comparison, next change", ["n"], do: .plain { $0.findAgain() })
             .at(texts).says(.matches).unless(\.noText),
-        Row(.findPrevious, "To the match or change before", ["N"], do: .plain { $0.findAgain(forward: false) })
+        Row(.findPrevious, "Previous match or change", ["N"], do: .plain { $0.findAgain(forward: false) })
             .at([.detail, .report]).says(.matches).unless(\.noText),
-        Row(.jumpKind, "Choose the kind to go to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
+        Row(.jumpKind, "Choose what to jump to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
             .short("jump", at: [.list]),
-        Row(.next, "The next of that kind", ["]"], do: .plain { $0.jump(forward: true) })
+        Row(.next, "Jump to the next", ["]"], do: .plain { $0.jump(forward: true) })
             .says(.selected).unless(\.noJump),
-        Row(.previous, "The previous of that kind", ["["], do: .plain { $0.jump(forward: false) })
+        Row(.previous, "Jump to the previous", ["["], do: .plain { $0.jump(forward: false) })
             .says(.selected).unless(\.noJump),
-        Row(.page, "Choose a page of the detail", ["1", "2", "3", "4", "5"], .page, do: .asking { $0.turn(to: $1) })
+        Row(.page, "Choose a page", ["1", "2", "3", "4", "5"], .page, do: .asking { $0.turn(to: $1) })
             .says(.detail).unless(\.noPage),
-        Row(.nextPage, "The next page of the detail", [">"], do: .plain { $0.turnPage(1) })
+        Row(.nextPage, "Next page", [">"], do: .plain { $0.turnPage(1) })
             .says(.detail).unless(\.noDetail),
-        Row(.previousPage, "The page before", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
-        Row(
-            .bodyForm,
-            "Body as pretty, raw, hex, or hex of the undecoded bytes",
-            ["v"],
-            .bodyForm,
-            do: .with { $0.setBodyForm($1) }
-        )
-        .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
-        Row(.version, "As received or as sent", ["s"], .version, do: .with { $0.setVersion($1) })
+        Row(.previousPage, "Previous page", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
+        Row(.bodyForm, "Body: pretty, raw, hex or undecoded hex", ["v"], .bodyForm, do: .with { $0.setBodyForm($1) })
+            .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
+        Row(.version, "Message as received or as sent", ["s"], .version, do: .with { $0.setVersion($1) })
             .short("received/sent", at: [.detail]).says(.detail).unless(\.noDetail),
         Row(.fold, "Fold or unfold a block", ["z", "enter"], do: .plain { $0.toggleFold() })
             .at(texts).only(["enter"], at: [.report]).short("fold", at: [.detail]).onScreen.unless(\.noText),
-        Row(.foldAll, "Fold all but what the cursor is in", ["{"], do: .plain { $0.fold(all: true) })
+        Row(.foldAll, "Fold all other blocks", ["{"], do: .plain { $0.fold(all: true) })
             .at(texts).onScreen.unless(\.noText),
         Row(.unfoldAll, "Unfold all", ["}"], do: .plain { $0.fold(all: false) })
             .at(texts).onScreen.unless(\.noText),
-        Row(.wrap, "Wrap long lines, or not", ["~"], do: .plain { $0.toggleWraps() })
+        Row(.wrap, "Wrap or cut long lines", ["~"], do: .plain { $0.toggleWraps() })
             .at(texts).onScreen.unless(\.noText),
         Row(.layout, "List, list with the exchange, exchange alone", ["-"], .layout, do: .with { $0.setLayout($1) })
             .short("layout", at: [.detail]).onScreen.unless(\.noExchange),
         Row(.sort, "Sort the list by a column", ["o"], .order, do: .asking { $0.sort($1) })
             .says(.counts).unless(\.noList),
         Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }),
-        Row(.mark, "Mark the exchange or all of the branch, or unmark", ["space"], .id, do: .with { $0.mark($1) })
+        Row(.mark, "Mark or unmark the exchange or branch", ["space"], .id, do: .with { $0.mark($1) })
             .at([.list]).short("mark").unless(\.noMark),
-        Row(.markAll, "Mark all that are shown, or unmark them", ["*"], do: .plain { $0.markAll() }).unless(\.noList),
+        Row(.markAll, "Mark or unmark all shown exchanges", ["*"], do: .plain { $0.markAll() }).unless(\.noList),
         Row(.unmarkAll, "Unmark all", ["ctrl-u"], do: .plain { $0.unmarkAll() }).unless(\.noMarks),
-        Row(.showMarked, "Show only what is marked, or all again", ["%"], do: .plain { $0.showMarked() })
+        Row(.showMarked, "Show only marked exchanges, or all", ["%"], do: .plain { $0.showMarked() })
             .says(.counts).unless(\.noMarks),
-        Row(.focusHost, "Focus this host, or no longer", ["i"], .host, do: .with { $0.focusHost($1) })
+        Row(.focusHost, "Show only this host (focus), or all", ["i"], .host, do: .with { $0.focusHost($1) })
             .says(.counts).unless(\.noBranch),
         Row(.ignoreHost, "Ignore this host: hidden, still recorded", ["I"], .host, do: .with { $0.ignoreHost($1) })
             .says(.counts).unless(\.noBranch),
@@ -111,8 +100,8 @@ extension CommandTable {
         ),
         Row(.compare, "Compare with the marked exchange", ["="], .idAndOther, do: .with { $0.compare($1) })
             .unless(\.noRecord),
-        Row(.why, "Why: what every rule did or did not", ["y"], .id, do: .with { $0.on($1) { .why($0) } })
+        Row(.why, "Why: what each rule did", ["y"], .id, do: .with { $0.on($1) { .why($0) } })
             .short("why").unless(\.noRecord),
-        Row(.stop, "Stop what is running", ["ctrl-g"], do: .plain { $0.cancelJobs() }).unless(\.noJob),
+        Row(.stop, "Stop the running job", ["ctrl-g"], do: .plain { $0.cancelJobs() }).unless(\.noJob),
     ]
 }

@@ -10,9 +10,9 @@ package struct ListState: Sendable {
     package var generation = 0
     package var total = 0
     package var sessionTotal = 0
-    /// How far a pass over the session is, from 0 to 1; `nil` where none runs.
+    /// How far a pass over the session is, from 0 to 1; `nil` if none runs.
     package var progress: Double?
-    /// The term that excludes everything, where the list is empty because of it.
+    /// The term that excludes everything, if the list is empty because of it.
     package var excludedBy: String?
     /// Where the filter's expressions were given up, without a full stop; `nil` for nowhere.
     package var unfinished: String?
@@ -25,7 +25,7 @@ package struct ListState: Sendable {
     package var selectedID: ExchangeID?
     /// Whether the list has the selected exchange; `false` while that is asked of a list just begun.
     var isLocated = true
-    /// The exchange to go to; reported where it is not in the list.
+    /// The exchange to go to; reported if it is not in the list.
     var sought: ExchangeID?
     /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
     var awaited: (id: ExchangeID, until: Int64)?
@@ -47,7 +47,7 @@ package struct ListState: Sendable {
     /// In their order; empty for those that fit.
     package var columns: [Column] = []
 
-    /// `nil` where the selected row is not known.
+    /// `nil` if the selected row is not known.
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
     /// The exchange that is opened: never one that the list just begun may not have.
     var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }
@@ -77,7 +77,7 @@ package struct ListQuery: Hashable, Sendable {
     package var sort: SortOrder?
     /// The hosts that are focused on, as `name` or `name:port`; empty for all.
     package var focusedHosts: Set<String> = []
-    /// The hosts that are hidden; they are recorded all the same.
+    /// The hosts that are hidden; they are recorded anyway.
     package var ignoredHosts: Set<String> = []
     /// The only exchanges, lowest number first; `nil` for all.
     package var only: [Int64]?
@@ -104,7 +104,7 @@ package struct ListQuery: Hashable, Sendable {
         var terms = filter.conjuncts.map { (filter: $0, words: $0.description) }
         func add(_ filter: Filter, _ words: String) { terms.append((filter, words)) }
         if !focusedHosts.isEmpty { add(.authorities(focusedHosts), "the focus on \(Self.names(focusedHosts))") }
-        if !ignoredHosts.isEmpty { add(.except(ignoredHosts), "what is ignored: \(Self.names(ignoredHosts))") }
+        if !ignoredHosts.isEmpty { add(.except(ignoredHosts), "the ignored hosts: \(Self.names(ignoredHosts))") }
         if let url = place?.url { add(.place(url, withBelow: true), "the place \(url)") }
         if let period { add(.begun(in: period), "the time \(TimelineView.words(period))") }
         return terms.filter { !$0.filter.matchesEverything }

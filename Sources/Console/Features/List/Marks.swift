@@ -20,14 +20,14 @@ extension ConsoleModel {
         return moves + remarked()
     }
 
-    /// Marks all that are shown; unmarks them where all are marked already.
+    /// Marks all that are shown; unmarks them if all are marked already.
     mutating func markAll() -> [Effect] { loadNumbers(below: nil) }
 
     private func loadNumbers(below branch: StructureNode?) -> [Effect] {
         [.numbers(below: branch, most: Self.mostMarks, generation: list.generation)]
     }
 
-    private var tooMany: String { "\(Self.mostMarks) exchanges are marked, which is the most." }
+    private var tooMany: String { "At most \(Self.mostMarks) exchanges can be marked." }
 
     mutating func mark(_ ids: [ExchangeID], hasMore: Bool) -> [Effect] {
         let new = ids.filter { !marked.contains($0) }
@@ -38,10 +38,10 @@ extension ConsoleModel {
             return remarked()
         }
         let room = Self.mostMarks - marks.count
-        // The newest, where not all have room.
+        // The newest, if not all have room.
         marks += new.suffix(room)
         if hasMore || new.count > room {
-            tell("The newest are marked, \(marks.count) in all: more than \(Self.mostMarks) cannot be.", .error)
+            tell("Only the newest are marked, \(marks.count) in all: \(Self.mostMarks) is the limit.", .error)
         } else {
             tell("\(new.count) more marked, \(marks.count) in all.")
         }
@@ -57,7 +57,8 @@ extension ConsoleModel {
     mutating func showMarked() -> [Effect] {
         let numbers = list.query.only == nil ? marks.map(\.number).sorted() : nil
         tell(
-            numbers == nil ? "Marked or not, all are shown." : "Only what is marked; \(way(to: .showMarked)) shows all."
+            numbers == nil
+                ? "Showing all exchanges." : "Showing only marked exchanges; \(way(to: .showMarked)) shows all."
         )
         return ask { $0.only = numbers }
     }
@@ -67,7 +68,7 @@ extension ConsoleModel {
         return isWhole ? [] : [.countHidden(marks, generation: list.generation)]
     }
 
-    /// Asks again for what is marked, where that alone is shown.
+    /// Asks again for what is marked, if that alone is shown.
     private mutating func remarked() -> [Effect] {
         guard list.query.only != nil else { return countHidden() }
         let numbers = marks.isEmpty ? nil : marks.map(\.number).sorted()
@@ -86,7 +87,7 @@ extension ConsoleModel {
             let records = list.rows.values.filter { marked.contains($0.id) }
             guard records.count == marked.count else {
                 let rest = "\(marked.count - records.count) of the marked exchanges"
-                return refuse("\(rest) are not on this part of the list; focus takes names, too.")
+                return refuse("\(rest) are not loaded; name the hosts: focus HOST.")
             }
             chosen = Set(records.map(\.url.authority))
         } else {
@@ -103,11 +104,11 @@ extension ConsoleModel {
         return ask { $0.focusedHosts = hosts }
     }
 
-    /// Hides the selected host, or shows it again; what comes from it is recorded all the same.
+    /// Hides the selected host, or shows it again; what comes from it is recorded anyway.
     mutating func ignoreHost(_ argument: String?) -> [Effect] {
         guard let host = argument?.lowercased() ?? selectedAuthority else { return [] }
         guard !list.query.ignoredHosts.contains(host) else { return unignore(host) }
-        tell("\(host) is hidden, and still recorded; \(way(to: .unignore)) shows it again.")
+        tell("\(host) is hidden but still recorded; \(way(to: .unignore)) shows it again.")
         return ask {
             $0.ignoredHosts.insert(host)
             $0.focusedHosts.remove(host)
@@ -120,7 +121,7 @@ extension ConsoleModel {
         guard host == "all" || hosts.contains(host) else {
             return refuse("\(word.prefix(60)) is not ignored; ignored: \(hosts.sorted().joined(separator: ", ")).")
         }
-        tell(host == "all" ? "No host is ignored any more." : "\(host) is shown again.")
+        tell(host == "all" ? "No host is ignored now." : "\(host) is shown again.")
         return ask { $0.ignoredHosts = host == "all" ? [] : $0.ignoredHosts.subtracting([host]) }
     }
 }

@@ -168,7 +168,7 @@ enum SequenceView {
             + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
-    /// The colour that it was given, where there is one of that name.
+    /// The colour that it was given, if there is one of that name.
     private static func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
@@ -188,14 +188,14 @@ enum SequenceView {
         return (record.isEncrypted ? "+" : " ") + host(record, width - 1)
     }
 
-    /// How wide a column has to be for a host to be whole, where it is at least so wide.
+    /// How wide a column has to be for a host to be whole, if it is at least so wide.
     static func hostWidth(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> Int {
         let host = TextWidth.columns(HostForms.text(of: record.url.host)) + port(record).count
         guard showsTLS(model) else { return host }
         return host + (width >= schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
     }
 
-    /// The versions of HTTP on both legs, one where they are equal: `1.1`, `2`, `2>1.1`.
+    /// The versions of HTTP on both legs, one if they are equal: `1.1`, `2`, `2>1.1`.
     private static func version(_ record: ExchangeRecord) -> String {
         func short(_ version: HTTPVersion) -> String { version.description.replacing("HTTP/", with: "") }
         let client = short(record.clientVersion)
@@ -211,7 +211,7 @@ enum SequenceView {
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
-        // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
+        // The port distinguishes hosts of one name, so it stays whole if the host has room beside it.
         let port = port(record)
         let room = width - port.count
         let host = HostForms(url.host).map { forms in
@@ -229,7 +229,7 @@ enum SequenceView {
         case .tunnel where record.flags.contains(.notIntercepted): "(not decrypted, passed through)"
         case .tunnel: "(tunnel, not decrypted)"
         case .failedHandshake: "(TLS handshake failed)"
-        case .malformed: "(no request that can be read)"
+        case .malformed: "(not an HTTP request)"
         default: VisibleText.percentDecoded(record.url.pathAndQuery)
         }
     }

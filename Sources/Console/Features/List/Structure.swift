@@ -30,7 +30,7 @@ package struct StructureState: Sendable {
     package static let mostExchanges = QueryService.mostExchanges
 
     package private(set) var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
-    /// The newest exchanges at a place itself, the newest first, where they were asked for.
+    /// The newest exchanges at a place itself, the newest first, if they were asked for.
     package private(set) var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
     /// Places that were read before an edit of the session and are being read again.
     private var outdatedLevels: Set<StructureNode> = []
@@ -155,7 +155,7 @@ extension ConsoleModel {
         structure.open.map { .structure($0, generation: list.generation) }
     }
 
-    /// Reads the exchanges of a level's places that are open, where others have come since; and of the level's own place.
+    /// Reads the exchanges of a level's places that are open, if others have come since; and of the level's own place.
     func loadExchanges(in level: StructureLevel) -> [Effect] {
         let here = structure.rows.first { $0.child.node == level.node }.map { [$0.child] } ?? []
         let wanted = (here + level.children).filter { structure.wantsExchanges($0) }
@@ -221,7 +221,7 @@ extension ConsoleModel {
             return []
         }
         detail.isOpen = true
-        // The tree keeps the keys, so that arrows go on to the next leaf; where it has no room, the detail has them.
+        // The tree keeps the keys, so that arrows go on to the next leaf; if it has no room, the detail has them.
         isDetailFocused = Layout(self).list.isEmpty
         revealBranch()
         return loadDetail(of: id) + loadLeaf(row.child)
@@ -247,7 +247,7 @@ extension ConsoleModel {
             return refuse("This is the \(edge) exchange of \(row.child.name.isEmpty ? "/" : row.child.name).")
         }
         let next = all[place + by].id
-        // The cursor goes along where the leaf's exchanges are rows.
+        // The cursor goes along if the leaf's exchanges are rows.
         if let line = structure.rows.firstIndex(where: { $0.exchange?.id == next }), row.exchange != nil {
             structure.move(to: line)
             revealBranch()
@@ -258,7 +258,7 @@ extension ConsoleModel {
 
 /// The tree by host and path. A place without others below it has the columns of its newest exchange.
 enum StructureView {
-    /// The columns right of the names, with their widths: those of an exchange where there is room.
+    /// The columns right of the names, with their widths: those of an exchange if there is room.
     private static func columns(_ width: Int) -> [(title: String, width: Int)] {
         (width < 64 ? [] : [("STATUS", 8), ("SIZE", 9), ("TIME", 9)]) + [("COUNT", 9), ("ERRORS", 9)]
     }

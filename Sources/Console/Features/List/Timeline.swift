@@ -100,7 +100,7 @@ extension ConsoleModel {
         return [.statistics(statisticsScope, generation: list.generation)]
     }
 
-    /// Counts again what is shown, at most twice a second and where something may have changed.
+    /// Counts again what is shown, at most twice a second and if something may have changed.
     mutating func refreshStatistics() -> [Effect] {
         guard view == .timeline, now - timeline.askedAt >= TimelineState.pause else { return [] }
         let isOutdated = timeline.answer?.generation != list.generation || timeline.answer?.scope != statisticsScope
@@ -154,7 +154,7 @@ extension ConsoleModel {
         guard !buckets.isEmpty else { return [] }
         let bucket = buckets[selectedBucket(buckets)]
         guard bucket.counts.total > 0 else {
-            return refuse("No exchange began then; left and right select other times.")
+            return refuse("No exchange started then; left and right select other times.")
         }
         view = .sequence
         list.isFollowing = false
@@ -186,7 +186,7 @@ extension ConsoleModel {
     mutating func sortTimeline(_ words: [Substring]) -> [Effect] {
         guard let column = words.first.flatMap({ TimelineState.Column(rawValue: String($0)) }) else {
             let names = TimelineState.Column.allCases.map(\.rawValue).joined(separator: ", ")
-            return refuse("The table by host is sorted by \(names).")
+            return refuse("The host table can be sorted by \(names).")
         }
         let reverses = timeline.sort == column ? !timeline.isDescending : column != .host
         timeline.isDescending = words.contains("desc") || !words.contains("asc") && reverses
@@ -224,7 +224,7 @@ extension ConsoleModel {
     /// The buckets as sentences, those without exchanges left out.
     var timelineLines: [String] {
         let buckets = timelineBuckets(width: 40)
-        guard let first = buckets.first else { return ["There is no exchange here."] }
+        guard let first = buckets.first else { return ["No exchanges here."] }
         let length = Measures.duration(first.span.upperBound - first.span.lowerBound)
         let lines = buckets.filter { $0.counts.total > 0 }.map { bucket in
             let parts = ResultClass.allCases.filter { bucket.counts[$0] > 0 }.map {

@@ -38,7 +38,7 @@ enum TimelineView {
         let places = Places(model)
         let buckets = model.timelineBuckets(width: places.chart.width)
         guard !buckets.isEmpty else {
-            let words = model.list.query.period == nil ? "Counting …" : "No exchange began then."
+            let words = model.list.query.period == nil ? "Counting …" : "No exchange started then."
             screen.write(words, x: rect.x, y: rect.y, style: theme.faint, limit: rect.width)
             return
         }

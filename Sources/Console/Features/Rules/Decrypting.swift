@@ -57,9 +57,7 @@ extension ConsoleModel {
             }
             guard RuleEditing.intercept(of: texts).decrypts(host: name, port: port ?? 443) else {
                 let why = RuleEditing.intercept(of: rules.texts).text ?? ""
-                return refuse(
-                    "\(place) is left out by 'intercept' of the profile (\(why)); change it there, then reload."
-                )
+                return refuse("'intercept' of the profile excludes \(place) (\(why)); change it there, then reload.")
             }
             return apply(texts, "\(place) is decrypted from its next connection on; open tunnels stay.")
         } catch {
@@ -80,7 +78,7 @@ extension ConsoleModel {
     }
 
     private mutating func refuseHost(_ place: String) -> [Effect] {
-        refuse("'\(place.prefix(80))' is no host, nor a host and a port, such as api.example.com or localhost:8443.")
+        refuse("'\(place.prefix(80))' is not a host, such as api.example.com or localhost:8443.")
     }
 
     /// Host and port of what is selected, as `intercept` names them.
@@ -90,7 +88,7 @@ extension ConsoleModel {
         return url.placeOfTLS
     }
 
-    /// Why the selected exchange has nothing to decrypt or to pass; `nil` where it may.
+    /// Why the selected exchange has nothing to decrypt or to pass; `nil` if it may.
     private var noTLS: String? {
         isTreeInUse ? nil : selectedRecord?.noTLS
     }
@@ -105,8 +103,8 @@ extension ConsoleModel {
                 let count = proxy.holds.count
                 let waiting = LinearSentence.count(count, "message")
                 let rest =
-                    count > 0 ? " \(waiting) still wait\(count == 1 ? "s" : ""); \(way(to: .holds)) shows them." : ""
-                return apply(texts, "Nothing more is held by it.\(rest)")
+                    count > 0 ? " Still held: \(waiting); \(way(to: .holds)) shows them." : ""
+                return apply(texts, "New messages are no longer held.\(rest)")
             }
             let texts = try RuleEditing.put(rule.yaml, tool, replacing: nil, in: rules.editableTexts)
             let stop = way(to: .breakEverything)
@@ -126,16 +124,16 @@ extension RequestURL {
 }
 
 extension ExchangeRecord {
-    /// Why there is nothing to decrypt or to pass; `nil` where there may be.
+    /// Why there is nothing to decrypt or to pass; `nil` if there may be.
     var noTLS: String? {
         if kind == .http, url.scheme == "http" { return "This exchange is plain HTTP: there is nothing to decrypt." }
         guard kind == .tunnel, flags.isDisjoint(with: [.tunnelledTLS, .notIntercepted]) else { return nil }
-        return "The client spoke no TLS in this tunnel: there is nothing to decrypt."
+        return "This tunnel has no TLS: there is nothing to decrypt."
     }
 }
 
 extension RuleEditing {
-    /// Which hosts the texts have decrypted; every one where the texts cannot be read.
+    /// Which hosts the texts have decrypted; every one if the texts cannot be read.
     static func intercept(of texts: [ProfileSource]) -> InterceptRules {
         (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
     }

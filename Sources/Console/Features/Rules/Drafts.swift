@@ -6,7 +6,7 @@ import Text
 import Tools
 
 extension ConsoleModel {
-    /// Completes the key or the word before the cursor of a rule; indents where there is none.
+    /// Completes the key or the word before the cursor of a rule; indents if there is none.
     mutating func complete(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, _) = editor.purpose else { return [] }
         var editor = editor
@@ -20,9 +20,9 @@ extension ConsoleModel {
         if !completion.text.isEmpty { editor.area.replaceBeforeCursor(from: completion.start, with: completion.text) }
         let effects = changed(editor, from: before)
         let words = completion.candidates.joined(separator: " ")
-        if completion.text.isEmpty { tell("No key or word of \(tool.title) begins so.", .error) }
+        if completion.text.isEmpty { tell("No key or value of \(tool.title) starts like this.", .error) }
         guard !words.isEmpty else { return effects }
-        remark("Here may stand: \(words)", isWrong: false) { $0.purpose == editor.purpose }
+        remark("Possible here: \(words)", isWrong: false) { $0.purpose == editor.purpose }
         return []
     }
 
@@ -32,19 +32,17 @@ extension ConsoleModel {
         let before = editor.area.lines
         if let body = editor.laidOut {
             guard body.isUnedited(in: editor.area.text) else {
-                return refuse(
-                    "The body was edited as it is laid out, so it goes out like this; alt-z takes edits back."
-                )
+                return refuse("The formatted body was edited and will be sent like this; alt-z undoes edits.")
             }
             editor.area.replace(with: body.restored(editor.area.text))
             editor.laidOut = nil
         } else {
             guard let (text, body) = LaidOutBody.layOut(editor.area.text) else {
-                return refuse("The body is no JSON, or is laid out already.")
+                return refuse("The body is not JSON, or is already formatted.")
             }
             editor.area.replace(with: text)
             editor.laidOut = body
-            editor.remark = "Laid out to be read; a body that is not edited goes out as it came."
+            editor.remark = "Formatted for reading; without edits, the body is sent unchanged."
             editor.isWrong = false
         }
         return changed(editor, from: before)
@@ -61,12 +59,12 @@ extension ConsoleModel {
                 + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
         } catch {
             remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
-            return refuse("Fix the error in the rule first.")
+            return refuse("Fix the error first.")
         }
     }
 
     /// Puts the rule of the uppermost editor in force, and first saves the answer of its exchange to the file that the
-    /// rule names, where one is given.
+    /// rule names, if one is given.
     mutating func applyRule(savedTo path: String?) -> [Effect] {
         guard case .editor(let editor)? = overlays.last else { return [] }
         let effects = applyRule(editor)
@@ -75,16 +73,18 @@ extension ConsoleModel {
     }
 
     /// Asks whether the recorded answer is to be saved to a file that a rule names and that is not there; applies the
-    /// rule at once where there is nothing to ask.
+    /// rule at once if there is nothing to ask.
     mutating func offerAnswer(_ path: String?, _ text: String) -> [Effect] {
         guard case .editor(let editor)? = overlays.last, editor.area.text == text else { return [] }
         guard let path, case .exchange(let id)? = editor.origin else { return applyRule(editor) }
         return confirm(
-            "\(path) is not there. Is the recorded answer of exchange \(id) to be saved to it?",
+            "\(path) does not exist. Save the recorded response of exchange \(id) to it?",
             [
-                .init("y", "save it there and apply the rule") { $0.applyRule(savedTo: path) },
-                .init("a", "apply the rule all the same; the server answers meanwhile") { $0.applyRule(savedTo: nil) },
-                .init("n", "go on editing"),
+                .init("y", "save it and apply the rule") { $0.applyRule(savedTo: path) },
+                .init("a", "only apply the rule; until the file exists, requests go to the server") {
+                    $0.applyRule(savedTo: nil)
+                },
+                .init("n", "keep editing"),
             ]
         )
     }
@@ -143,7 +143,7 @@ struct DraftChange: Hashable {
         }
     }
 
-    /// The lines of a text with the change; `nil` where the change is of a key.
+    /// The lines of a text with the change; `nil` if the change is of a key.
     func lines(of text: String) throws(ConsoleError) -> String? {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         func index(_ number: Int, upTo last: Int) throws(ConsoleError) -> Int {
@@ -183,7 +183,9 @@ struct DraftChange: Hashable {
         case .remove(.key(let name)): edit.removeHeaders.append(name)
         case .set(.key(let key), let value):
             guard let option = HoldOption(rawValue: key) else { return try HoldWords.edit(words) }
-            guard value != "@-" else { throw ConsoleError("Standard input is where the commands come from.") }
+            guard value != "@-" else {
+                throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
+            }
             try option.add(value, to: &edit)
         default: break
         }
@@ -231,7 +233,7 @@ struct DraftChange: Hashable {
         return lines.joined(separator: "\n")
     }
 
-    /// A value as YAML: as it stands where that is what it means, else in quotes.
+    /// A value as YAML: as it stands if that is what it means, else in quotes.
     private static func written(_ value: String) -> String {
         let read = try? Node.read("key: \(value)", file: "draft")?.mapping?["key"]
         let isStructure = value.first.map { "[{\"'".contains($0) } ?? false

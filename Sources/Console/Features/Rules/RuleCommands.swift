@@ -23,13 +23,13 @@ extension CommandTable {
             .toolAndID,
             do: .asking { $0.draftRule($1) }
         ).short("add rule").unless(\.noOrigin),
-        Row(.draft, "Read the draft, or change a key or line of it", [], .draftChange, do: .with { $0.changeDraft($1) })
+        Row(.draft, "Show the draft, or change a key or line", [], .draftChange, do: .with { $0.changeDraft($1) })
             .onLines.unless(\.noDraft),
-        Row(.wider, "Draft the rule with the next wider scope", do: .plain { $0.widenDraft() })
+        Row(.wider, "Draft the rule with a wider scope", do: .plain { $0.widenDraft() })
             .onLines.unless(\.noDraft),
-        Row(.apply, "Put the drafted rule in force, or send the request", do: .plain { $0.applyDraft() })
+        Row(.apply, "Apply the drafted rule, or send the request", do: .plain { $0.applyDraft() })
             .onLines.unless(\.noDraft),
-        Row(.discard, "Throw the draft away", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
+        Row(.discard, "Discard the draft", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
         Row(
             .switchRule,
             "Switch one rule of a tool on or off",
@@ -46,14 +46,14 @@ extension CommandTable {
         ).onLines.unless(\.noSteering),
         Row(
             .editRule,
-            "Draft one rule of a tool anew, to be changed",
+            "Edit one rule of a tool as a draft",
             [],
             .rule,
             do: .asking { $0.changeRule($1) { $0.editRule($1, of: $2) } }
         ).onLines.unless(\.noSteering),
         Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) })
             .onLines.unless(\.noSteering),
-        Row(.preset, "Choose the network's conditions", ["x p"], .preset, do: .asking { $0.setPreset($1) })
+        Row(.preset, "Choose network conditions", ["x p"], .preset, do: .asking { $0.setPreset($1) })
             .unless(\.noSteering),
         Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
             .unless(\.noSteering),
@@ -66,22 +66,22 @@ extension CommandTable {
         ).at([.list]).unless(\.noSteering),
         Row(
             .decrypt,
-            "Decrypt the host, or pass it through unread",
+            "Decrypt the host, or stop decrypting it",
             ["ctrl-d"],
             .host,
             do: .with { $1 == nil && !$0.isLinear ? $0.switchDecrypting() : $0.decrypt($1) }
         ).unless(\.noSteering),
-        Row(.pass, "Pass a host through unread", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
+        Row(.pass, "Stop decrypting a host", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
         Row(
             .insecureHost,
-            "Go on without verifying the server's certificate, or verify it again",
+            "Stop or resume verifying the server's certificate",
             ["ctrl-t"],
             .host,
             do: .with { $0.switchVerification($1) }
         ).unless(\.noSteering),
         Row(
             .breakEverything,
-            "Hold every request and response, or stop that",
+            "Hold every message, or stop",
             ["ctrl-k"],
             do: .plain { $0.switchEverything() }
         ).unless(\.noSteering),
@@ -91,7 +91,7 @@ extension CommandTable {
 extension Tool {
     package static var all: [Tool] { ToolRegistry.standard.tools }
 
-    /// The keys that switch it: `x` and its letter, and the letter alone where it moves nothing.
+    /// The keys that switch it: `x` and its letter, and the letter alone if it moves nothing.
     var toggleKeys: [String] {
         (descriptor.letterAlone.contains(.toggle) ? [descriptor.letter] : []) + ["x \(descriptor.letter)"]
     }
@@ -111,12 +111,12 @@ extension Tool {
 }
 
 package struct RulesState: Sendable {
-    /// The file for rules where no profile was named.
+    /// The file for rules if no profile was named.
     package static let newFile = "sluice-rules.yaml"
 
     /// In the order in which they are in force.
     package var texts: [ProfileSource] = []
-    /// The proxy's revision of these texts; `nil` where it has reported none.
+    /// The proxy's revision of these texts; `nil` if it has reported none.
     package var revision: String?
     /// The texts of the last change made here, to recognise it when it is in force.
     var wanted: [String] = []
@@ -126,7 +126,7 @@ package struct RulesState: Sendable {
     package var isOnEverything = false
     package var endsWhenSaved = false
 
-    /// The texts to put a rule in: a new one where there is none.
+    /// The texts to put a rule in: a new one if there is none.
     var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
     package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }
@@ -143,8 +143,8 @@ enum PanelView {
         let inner = OverlayView.frame(title, width: 110, height: max(4, rules.count + 1), model, on: &screen)
         guard !rules.isEmpty else {
             let words = [
-                "No rules yet.", "a makes one, from the selected exchange where there is one.",
-                "Rules live in the profile: ctrl-s saves it.",
+                "No rules yet.", "a adds one, from the selected exchange if there is one.",
+                "Rules are in the profile; ctrl-s saves it.",
             ]
             for (row, line) in words.enumerated() where row < inner.height {
                 screen.write(line, x: inner.x, y: inner.y + row, style: theme.faint, limit: inner.width)

@@ -27,7 +27,7 @@ enum RuleEditing {
         return texts.flatMap { profile($0).definedNames(for: tool) }
     }
 
-    /// Replaces a rule, or adds one after the last of its tool, in a new text where there is none.
+    /// Replaces a rule, or adds one after the last of its tool, in a new text if there is none.
     static func put(
         _ yaml: String,
         _ tool: Tool,
@@ -46,7 +46,7 @@ enum RuleEditing {
         let known = rules(of: tool, in: texts)
         let isNew = index.map { !known.indices.contains($0) } ?? true
         guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
-        let state = rule.isEnabled ? "it is in force" : "it is switched off"
+        let state = rule.isEnabled ? "it is active" : "it is off"
         return "\(tool.key): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
     }
 
@@ -119,7 +119,7 @@ struct RuleDifference {
             holdsEverything = true
             parts.append("every request and response is held again")
         } else if did, !does {
-            parts.append("not everything is held any more")
+            parts.append("messages are no longer all held")
         }
         for tool in Tool.all {
             let words = Self.words(Self.rules(of: tool, in: old), Self.rules(of: tool, in: new))
@@ -145,12 +145,12 @@ struct RuleDifference {
         let gone = old.filter { !after.contains($0.yaml) }
         let back = new.filter { !before.contains($0.yaml) }
         if gone.count == 1, back.count == 1, let was = gone.first, let now = back.first {
-            guard was.isEnabled != now.isEnabled else { return "\(now.title) is as before" }
+            guard was.isEnabled != now.isEnabled else { return "\(now.title) is restored" }
             return "\(now.title) is \(now.isEnabled ? "on" : "off") again"
         }
         let parts = [(back, "back"), (gone, "gone")].filter { !$0.0.isEmpty }.map { "\(names($0.0)) \($0.1)" }
         guard parts.isEmpty else { return parts.joined(separator: ", ") }
-        return old.map(\.yaml) == new.map(\.yaml) ? "" : "its rules stand as before"
+        return old.map(\.yaml) == new.map(\.yaml) ? "" : "the order of its rules is restored"
     }
 
     private static func names(_ rules: [EditableRule]) -> String {

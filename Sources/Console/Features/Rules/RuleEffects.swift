@@ -1,8 +1,6 @@
-import Dispatch
 import Files
 import Foundation
 package import HTTPModel
-import NIOCore
 import Recording
 import Rules
 import Runner
@@ -41,7 +39,7 @@ extension EffectRunner {
     }
 
     func reloadRules() {
-        changeRules { "The rules are those of the file: \(try await $0.reloadProfile(discardsEdits: true))." }
+        changeRules { "Rules reloaded: \(try await $0.reloadProfile(discardsEdits: true))." }
     }
 
     private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
@@ -107,7 +105,7 @@ extension EffectRunner {
                     }
                 let profile = try await profileInForce(control)
                 let words =
-                    path.map { "The rules are those of \($0): \(change)." } ?? "The profile was read again: \(change)."
+                    path.map { "Loaded \($0): \(change)." } ?? "Profile reloaded: \(change)."
                 inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
                 say(words)
             } catch {
@@ -121,7 +119,7 @@ extension EffectRunner {
             do {
                 try requireOther(path)
                 try ExportFile.write(text, to: path)
-                say("A copy of the rules is in \(path).")
+                say("Copy of the rules saved to \(path).")
             } catch {
                 report(error)
             }
@@ -141,7 +139,7 @@ extension EffectRunner {
             let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
             let breadth = breadths.isEmpty ? nil : breadths[index]
             guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
-                throw ConsoleError("\(tool.title) can do nothing with \(name).")
+                throw ConsoleError("\(tool.title) does not apply to \(name).")
             }
             let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
             let area = TextArea(rule.yaml)
@@ -199,7 +197,7 @@ extension EffectRunner {
 
     private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
         guard let reader else {
-            let words = lint.isEmpty ? "The rule is right." : lint
+            let words = lint.isEmpty ? "The rule is valid." : lint
             return remark(words, under: text)
         }
         var matching = 0

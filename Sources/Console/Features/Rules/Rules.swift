@@ -18,7 +18,7 @@ extension ConsoleModel {
         return [.setTool(tool, isOn: isOn)]
     }
 
-    /// Switches a tool without rules on for everything; `nil` where it needs a rule.
+    /// Switches a tool without rules on for everything; `nil` if it needs a rule.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
         let texts = rules.editableTexts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
@@ -113,7 +113,7 @@ extension ConsoleModel {
         let target = rule.id.index + by
         let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count
         guard (0..<siblings).contains(target) else {
-            return refuse("That is the \(by < 0 ? "first" : "last") rule of its list already.")
+            return refuse("It is already the \(by < 0 ? "first" : "last") rule of its list.")
         }
         var moved = panel
         moved.selected += by
@@ -182,7 +182,7 @@ extension ConsoleModel {
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
             else { continue }
-            // The edited rule may have moved; where it is gone, it becomes a new one.
+            // The edited rule may have moved; if it is gone, it becomes a new one.
             let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
             let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
             editor.purpose = .rule(tool, replaces: now)
@@ -214,7 +214,7 @@ extension ConsoleModel {
         let difference = RuleDifference(from: rules.texts, to: texts)
         let stop = difference.holdsEverything ? "; \(way(to: .breakEverything)) stops that" : ""
         let words = difference.parts.isEmpty ? "" : ": \(difference.parts.joined(separator: "; "))\(stop)"
-        let said = "The last change of rules is taken back\(words)."
+        let said = "Rule change undone\(words)."
         return [.applyRules(texts + emptied, said, madeFrom: rules.revision)]
     }
 
@@ -258,20 +258,20 @@ extension ConsoleModel {
             let texts = try RuleEditing.noting(proxy.tools, in: rules.texts)
             if texts != rules.texts { return [.saveSwitched(texts, madeFrom: rules.revision)] }
         } catch {
-            tell("Which tools are off is not saved: \(error)", .error)
+            tell("Not saved which tools are off: \(error)", .error)
         }
         if rules.isUnsaved { return [.saveRules(isForced: false)] }
-        tell("The rules are saved already.")
+        tell("The rules are already saved.")
         return []
     }
 
     /// Puts the profile of another file in force; without a file the present one is read again, or the usual one loaded
-    /// where there is none.
+    /// if there is none.
     mutating func loadProfile(_ file: String?) -> [Effect] {
         var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: LineEditor())
         if let file {
             guard let name = fileName(file), !name.isEmpty else {
-                return refuse("The name of a profile's file is needed.")
+                return refuse("Enter the file name of a profile.")
             }
             return loadProfile(from: name)
         }
@@ -284,7 +284,7 @@ extension ConsoleModel {
         }
         guard !isLinear else { return loadProfile(from: nil) }
         prompt.line = LineEditor(present, isSuggestion: true)
-        prompt.hint = "In force: \(rules.texts.map(\.file).joined(separator: ", ")). Enter reads it again."
+        prompt.hint = "Active: \(rules.texts.map(\.file).joined(separator: ", ")). Enter reloads it."
         return push(.prompt(prompt))
     }
 
@@ -293,18 +293,18 @@ extension ConsoleModel {
         let wanted = isPresent ? nil : file
         guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
         return confirm(
-            "You have unsaved rule changes. They are lost with this.",
+            "You have unsaved rule changes, which will be lost.",
             [
-                .init("y", "load \(file ?? "the profile") all the same") { _ in
+                .init("y", "load \(file ?? "the profile") anyway") { _ in
                     [.loadProfile(wanted, discardsEdits: true)]
-                }, .init("n", "do not"),
+                }, .init("n", "cancel"),
             ]
         )
     }
 
     mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {
         let ends = rules.endsWhenSaved
-        let overwrite = ConfirmState.Choice("o", "overwrite it") {
+        let overwrite = ConfirmState.Choice("o", "overwrite") {
             $0.rules.endsWhenSaved = ends
             return [.saveRules(isForced: true)]
         }
@@ -312,11 +312,11 @@ extension ConsoleModel {
             let line = LineEditor(RulesState.newFile)
             return $0.ask(PromptState(command: .saveProfile, title: "File for a copy of the rules", line: line))
         }
-        let reload = ConfirmState.Choice("r", "take what is in the file") {
+        let reload = ConfirmState.Choice("r", "reload the file") {
             $0.keepRules()
             return [.reloadRules]
         }
-        return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "leave it")])
+        return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "cancel")])
     }
 
     // MARK: - Rules from exchanges

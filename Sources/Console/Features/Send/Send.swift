@@ -1,7 +1,6 @@
 import HTTPModel
 import Runner
 import Sharing
-import Terminal
 
 extension CommandTable {
     static let send = [
@@ -18,12 +17,12 @@ extension CommandTable {
             .at([.list]).unless(\.noSending),
         Row(
             .newRequest,
-            "Write a new request, from nothing, a URL or a cURL command",
+            "New request: blank, a URL or a cURL command",
             ["ctrl-n"],
             .request,
             do: .with { $0.newRequest($1) }
         ).unless(\.noProxyToSend),
-        Row(.requests, "Requests that were sent from here", [], .sent, do: .asking { $0.openSent($1) })
+        Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) })
             .unless(\.noSent),
     ]
 }
@@ -56,7 +55,7 @@ extension ConsoleModel {
             title: "New request: [METHOD] URL, or a cURL command",
             line: LineEditor()
         )
-        prompt.hint = "Leave empty for a blank request. It is edited before it is sent. Up: earlier ones."
+        prompt.hint = "Leave empty for a blank request. You edit it before it is sent. Up: earlier requests."
         prompt.history = sentRequests.map(\.title)
         prompt.historyIndex = prompt.history.count
         return push(.prompt(prompt))
@@ -75,7 +74,7 @@ extension ConsoleModel {
         let items = sentRequests.reversed().enumerated().map { index, request in
             PickerState.Item("\(index + 1)", request.title)
         }
-        return PickerState(command: .requests, title: "Requests that were sent from here", items: items)
+        return PickerState(command: .requests, title: "Requests sent from here", items: items)
     }
 
     /// Opens an earlier request again, 1 for the newest; on lines it is drafted.
@@ -96,13 +95,15 @@ extension ConsoleModel {
     }
 
     var noProxyToSend: String? {
-        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        if case .recorded = source {
+            return "Not available: viewing a recording. Requests are sent through a running proxy."
+        }
         return noSteering
     }
 
     // MARK: - Sending again
 
-    /// Sends the exchange of a number, the marked ones, or the selected one again; asks first where others than the
+    /// Sends the exchange of a number, the marked ones, or the selected one again; asks first if others than the
     /// selected one are sentRequests.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
@@ -114,7 +115,7 @@ extension ConsoleModel {
             "Send \(what) again?",
             [
                 .init("y", "send \(ids.count == 1 ? "it" : "them")", takesCare: true) { $0.sendEach(ids) },
-                .init("n", "do not"),
+                .init("n", "cancel"),
             ]
         )
     }
@@ -127,14 +128,14 @@ extension ConsoleModel {
     mutating func executeAll() -> [Effect] {
         guard proxy.holds.count > 1, !isLinear else { return decide(.execute, "all") }
         return confirm(
-            "Execute all \(proxy.holds.count) messages that wait, as they are?",
-            [.init("y", "execute them", takesCare: true) { $0.decide(.execute, "all") }, .init("n", "do not")]
+            "Execute all \(proxy.holds.count) held messages without edits?",
+            [.init("y", "execute them", takesCare: true) { $0.decide(.execute, "all") }, .init("n", "cancel")]
         )
     }
 
     // MARK: - Pasting
 
-    /// Takes what was pasted where nothing is typed: a cURL command or a URL becomes a new request, all else is
+    /// Takes what was pasted if nothing is typed: a cURL command or a URL becomes a new request, all else is
     /// dropped, so that it never means commands.
     mutating func pasteOutside(_ text: String) -> [Effect] {
         let words = RequestWords.trimmed(text)
@@ -144,8 +145,8 @@ extension ConsoleModel {
         }
         let count = text.count == 1 ? "1 character" : "\(text.count) characters"
         return refuse(
-            "The pasted text (\(count)) was dropped: a cURL command or a URL would open a new request, "
-                + "\(way(to: .filter)) opens the filter to paste into."
+            "Pasted text ignored (\(count)): paste a cURL command or a URL for a new request, or press "
+                + "\(way(to: .filter)) to paste into the filter."
         )
     }
 

@@ -181,8 +181,8 @@ extension EffectRunner {
 
     private func sender() throws -> RequestSender {
         guard let sender = services?.sender else {
-            let hint = "Start with --mode regular besides the others."
-            throw ConsoleError("Requests are sent through a forward proxy; none runs here. \(hint)")
+            let hint = "Start Sluice with --mode regular as well."
+            throw ConsoleError("Sending needs a forward proxy. \(hint)")
         }
         return sender
     }
@@ -211,7 +211,7 @@ extension EffectRunner {
         control { [self] control in
             let hold = try await control.hold(id)
             let title = "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)"
-            let remark = "ctrl-s executes it as it stands here; esc keeps it waiting."
+            let remark = "ctrl-s sends this text; esc keeps the message waiting."
             let area = TextArea(hold.draft)
             open(EditorState(purpose: .hold(id), title: title, area: area, remark: remark))
         }
@@ -240,7 +240,7 @@ extension EffectRunner {
                 case .cancel: "released unmodified"
                 case .abort: "aborted"
                 }
-            guard count > 0 else { throw ConsoleError("It does not wait any more.") }
+            guard count > 0 else { throw ConsoleError("It is no longer held.") }
             say(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).")
         }
     }
@@ -274,7 +274,7 @@ enum RepeatText {
 
 /// Requests that a user types or pastes: `[METHOD] URL`, or a cURL command.
 enum RequestWords {
-    static let remark = "Start line, headers, an empty line, the body. Content-Length follows from the body."
+    static let remark = "Start line, headers, an empty line, the body. Content-Length is set automatically."
 
     static func isRequest(_ text: String) -> Bool {
         let word = text.prefix { !$0.isWhitespace }.lowercased()
@@ -293,9 +293,7 @@ enum RequestWords {
         if CurlCommandReader.isCommand(text) { return try curl(text) }
         let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
         guard words.count <= 2 else {
-            throw ConsoleError(
-                "'\(words[2].prefix(40))' is one word too many: a method and a URL, or a whole cURL command."
-            )
+            throw ConsoleError("Expected a method and a URL, or a cURL command; '\(words[2].prefix(40))' is too much.")
         }
         let method = words.count > 1 ? words[0].uppercased() : "GET"
         let url = words.last ?? "http://localhost/"
@@ -323,6 +321,6 @@ enum RequestWords {
     /// What of a cURL command was not taken over, in a sentence; empty for nothing.
     static func omissions(_ text: String) -> String {
         guard let remarks = try? CurlCommandReader.read(text).remarks, !remarks.isEmpty else { return "" }
-        return " Not taken over: \(remarks.joined(separator: "; "))."
+        return " Ignored: \(remarks.joined(separator: "; "))."
     }
 }

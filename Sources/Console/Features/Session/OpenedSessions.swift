@@ -4,7 +4,6 @@ import HTTPModel
 import Jobs
 import Recording
 import Synchronization
-import Terminal
 
 /// What the console shows of its own while another session is open in it.
 struct HomeState: Sendable {
@@ -41,7 +40,7 @@ extension ConsoleModel {
             (proxy, rules, marks, isGrowing) = (ProxyState(), RulesState(), [], false)
             changes = []
             let back = "\(way(to: .backToLive)) goes back."
-            tell("This is \(name). \(hidesLive ? "The proxy goes on and records behind it; " : "")\(back)")
+            tell("Showing \(name). \(hidesLive ? "The proxy continues to record; " : "")\(back)")
         } else if let own = home {
             home = nil
             (source, proxy, rules) = (own.source, own.proxy, own.rules)
@@ -59,7 +58,7 @@ extension ConsoleModel {
 
     /// Takes over that the session was rotated: the list follows, with its filter; what is being written stays.
     mutating func takeRotated(to path: String, from old: String, isShown: Bool) -> [Effect] {
-        tell("The recording goes on in \(path); what began before is in \(old): \(way(to: .openSession)) opens it.")
+        tell("Recording continues in \(path); earlier exchanges are in \(old): \(way(to: .openSession)) opens it.")
         guard isShown else {
             home?.proxy.session = path
             home?.marks = []
@@ -88,23 +87,23 @@ extension ConsoleModel {
         let told = home?.toldHolds ?? 0
         home?.toldHolds = holds
         guard holds > told else { return }
-        pin("A message waits for a decision in the live session: \(way(to: .backToLive)) goes there.")
+        pin("A message is held in the live session: \(way(to: .backToLive)) goes there.")
     }
 }
 
 // MARK: - Importing
 
 extension ConsoleModel {
-    /// Why nothing can be imported; `nil` where it can.
+    /// Why nothing can be imported; `nil` if it can.
     var noImport: String? {
         if home != nil {
-            return "Another session is shown; \(way(to: .backToLive)) goes back to the one that can grow."
+            return "Another session is shown; \(way(to: .backToLive)) goes back to your own, which can import."
         }
         if jobs.contains(where: { $0.id == .importing }) {
             return "An import is under way; \(way(to: .stop)) stops it."
         }
         switch source {
-        case .attached: return "Exchanges are imported where the session is recorded: in that Sluice's own console."
+        case .attached: return "Not available here: import in the console of the Sluice that records the session."
         case .recorded: return nil
         case .live, .demo: return noSession
         }
@@ -112,7 +111,7 @@ extension ConsoleModel {
 
     mutating func importSession(_ file: String) -> [Effect] {
         guard let path = fileName(file) else { return [] }
-        guard !path.isEmpty else { return refuse("An import needs the name of a file: a session or an archive.") }
+        guard !path.isEmpty else { return refuse("Enter the file name of a session or an archive.") }
         hasImported = true
         return [.importSession(path)]
     }

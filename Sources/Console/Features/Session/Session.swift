@@ -4,28 +4,28 @@ import Runner
 
 extension CommandTable {
     static let session = [
-        Row(.delete, "Delete the exchange, the marked, or a branch", ["d"], .ids, do: .with { $0.delete($1) })
+        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { $0.delete($1) })
             .says(.counts).unless(\.noEditing),
-        Row(.clear, "Clear the list: delete all that it shows", ["Z"], do: .plain { $0.clearList() })
+        Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { $0.clearList() })
             .says(.counts).unless(\.noClearing),
-        Row(.undo, "Undo the last change of rules, a deletion, a comment or a colour", ["u"], do: .plain { $0.undo() })
+        Row(.undo, "Undo the last change", ["u"], do: .plain { $0.undo() })
             .at([.list, .detail, .panel]).unless(\.noUndo),
-        Row(.comment, "Comment the exchange, or the marked", [";"], .comment, do: .asking { $0.comment($1) })
+        Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment, do: .asking { $0.comment($1) })
             .unless(\.noEditing),
-        Row(.colour, "Give the exchange a colour, or the marked", [","], .colour, do: .asking { $0.colour($1) })
+        Row(.colour, "Colour the exchange or the marked ones", [","], .colour, do: .asking { $0.colour($1) })
             .unless(\.noEditing),
-        Row(.record, "Record, or let pass unrecorded", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
+        Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
             .unless(\.noSteering),
         Row(
             .saveSession,
-            "Save the session under another name",
+            "Save a copy of the session",
             ["ctrl-w"],
             .sessionFile,
             do: .asking { $0.saveSession($1) }
         ).unless(\.noSession),
         Row(
             .importSession,
-            "Import exchanges of another file into this session",
+            "Import exchanges from a file",
             [],
             .imported,
             do: .asking { $0.importSession($1) }
@@ -50,10 +50,10 @@ package struct SessionChange: Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    /// Why nothing of the session can be changed; `nil` where it can.
+    /// Why nothing of the session can be changed; `nil` if it can.
     var noEditing: String? { noChange ?? (selection == nil && !isLinear ? nothingHere : nil) }
     var noClearing: String? {
-        noChange ?? (list.total == 0 && list.progress == nil ? "The list is empty already." : nil)
+        noChange ?? (list.total == 0 && list.progress == nil ? "The list is already empty." : nil)
     }
     var noSession: String? {
         if case .recorded = source { return nil }
@@ -132,17 +132,14 @@ extension ConsoleModel {
 
     mutating func saveSession(_ file: String) -> [Effect] {
         guard let path = fileName(file) else { return [] }
-        guard !path.isEmpty else { return refuse("A copy needs the name of a file.") }
+        guard !path.isEmpty else { return refuse("Enter a file name for the copy.") }
         return [.saveSession(path: path, isForced: false)]
     }
 
     mutating func askToReplace(_ path: String) -> [Effect] {
         confirm(
-            "\(path) is there already.",
-            [
-                .init("o", "overwrite it") { _ in [.saveSession(path: path, isForced: true)] },
-                .init("n", "leave it"),
-            ]
+            "\(path) already exists.",
+            [.init("o", "overwrite") { _ in [.saveSession(path: path, isForced: true)] }, .init("n", "cancel")]
         )
     }
 
@@ -160,10 +157,10 @@ extension ConsoleModel {
             let stay = result.inFlight
             let open =
                 stay > 0
-                ? "\(result.changed > 0 ? " " : "")\(stay) that \(are(stay)) in flight \(stay == 1 ? "stays" : "stay")."
+                ? "\(result.changed > 0 ? " " : "")\(stay) unfinished \(are(stay)) kept."
                 : ""
             guard result.changed > 0, let mark = result.mark else {
-                tell(open.isEmpty ? "There is nothing to delete." : open)
+                tell(open.isEmpty ? "Nothing to delete." : open)
                 return []
             }
             changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
@@ -177,13 +174,13 @@ extension ConsoleModel {
         case .restore(let change):
             changes.removeAll { $0 == change }
             guard case .restore? = change.undo.first else {
-                tell("\(count(result.changed)) \(are(result.changed)) as before.")
+                tell("\(count(result.changed)) \(are(result.changed)) restored.")
                 break
             }
             // Else it would count as traffic.
             list.sessionTotal += result.changed
             proxy.counted += result.changed
-            tell("\(count(result.changed)) \(are(result.changed)) back.")
+            tell("\(count(result.changed)) \(are(result.changed)) restored.")
         case .note(_, _, .comment(let text)):
             tell(
                 text == nil
@@ -203,7 +200,7 @@ extension ConsoleModel {
 
     mutating func askAgain() -> [Effect] { ask(list.query) }
 
-    /// Selects the row below the cursor that stays; where there is none, the list finds the one above.
+    /// Selects the row below the cursor that stays; if there is none, the list finds the one above.
     private mutating func selectNext(without numbers: ExchangeNumbers) {
         guard let id = list.selectedID, numbers.contains(id.number) else { return }
         let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
@@ -223,12 +220,12 @@ extension ConsoleModel {
 
     private mutating func ids(_ text: String) -> [ExchangeID]? {
         guard let numbers = ExchangeNumbers(text) else {
-            tell("'\(text.prefix(40))' is no list of exchanges; for example: 3 5-8", .error)
+            tell("'\(text.prefix(40))' is not a list of exchanges; for example: 3 5-8", .error)
             return nil
         }
         let count = numbers.ranges.reduce(0) { $0 &+ $1.count }
         guard count <= 100_000 else {
-            tell("\(count) exchanges are too many to name; set a filter, and clear.", .error)
+            tell("\(count) exchanges are too many to name; set a filter, then clear.", .error)
             return nil
         }
         return numbers.ranges.flatMap { $0.map { ExchangeID($0) } }

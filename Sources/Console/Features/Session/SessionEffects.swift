@@ -1,17 +1,15 @@
-import Dispatch
 import Files
 import HTTPModel
 import Jobs
 import Recording
 import Runner
-import Sharing
 import Synchronization
 
 extension EffectRunner {
     func edit(_ request: EditRequest) {
         guard let edits = services?.edits ?? services?.control else {
-            let way = "save-session FILE saves it as a session, which can be changed."
-            return report(ConsoleError("An archive is only read; \(way)"))
+            let way = "save it as a session first: save-session FILE"
+            return report(ConsoleError("An archive cannot be changed; \(way)"))
         }
         onReader(passes) { [self] reader in
             let (changes, numbers) = try Self.edits(for: request, reader)
@@ -62,15 +60,14 @@ extension EffectRunner {
             } catch let error as SessionError where error.code == .exists {
                 return inbox.answer { $0.askToReplace(path) }
             }
-            let isRecorded = services?.control != nil
-            say("\(isRecorded ? "A copy of the session as it is now" : "A copy of the session") is in \(path).")
+            say("Copy of the session saved to \(path).")
         }
     }
 
     func importSession(_ path: String) {
         guard let imports = services?.imports else {
-            let way = "save-session FILE makes a session of it, which can grow."
-            return refuse(.importSession, "Nothing can be added to an archive; \(way)")
+            let way = "save it as a session first: save-session FILE"
+            return refuse(.importSession, "An archive cannot be changed; \(way)")
         }
         let begun = cancellations.load(ordering: .relaxed)
         let said = Atomic(-1)
@@ -105,15 +102,15 @@ extension EffectRunner {
         let count = outcome.count
         var words = [
             count == 0
-                ? "Nothing came of \(path)"
-                : "\(count) \(count == 1 ? "exchange" : "exchanges") of \(path) came in"
+                ? "No exchanges in \(path)"
+                : "Imported \(count) \(count == 1 ? "exchange" : "exchanges") from \(path)"
         ]
-        if let first = outcome.first { words[0] += count == 1 ? " as \(first)" : " from \(first) on" }
+        if let first = outcome.first { words[0] += count == 1 ? " as \(first)" : ", the first as \(first)" }
         if outcome.isStopped { words[0] = "Stopped: \(words[0])" }
         words[0] += "."
-        if outcome.unfinished > 0 { words.append("\(outcome.unfinished) still in flight there left out.") }
-        if !outcome.losses.isEmpty { words.append("Left out: \(outcome.losses.joined(separator: "; ")).") }
-        if count > 0 { words.append("Filter is:imported shows what was imported.") }
+        if outcome.unfinished > 0 { words.append("\(outcome.unfinished) unfinished skipped.") }
+        if !outcome.losses.isEmpty { words.append("Not imported: \(outcome.losses.joined(separator: "; ")).") }
+        if count > 0 { words.append("Filter is:imported shows them.") }
         if let problem = outcome.problem { words.append("The rest could not be read: \(problem)") }
         return words.joined(separator: " ")
     }

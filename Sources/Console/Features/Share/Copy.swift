@@ -121,14 +121,14 @@ extension ConsoleModel {
             }
         guard let text else {
             switch form {
-            case .header: return refuse("The cursor is on no header line.")
-            case .path: return refuse("The cursor is on no value of JSON that can be read to its end.")
-            default: return refuse("The cursor is on no header line and no value of JSON.")
+            case .header: return refuse("The cursor is not on a header line.")
+            case .path: return refuse("The cursor is not on a complete JSON value.")
+            default: return refuse("The cursor is not on a header line or a JSON value.")
             }
         }
         if case .report? = overlays.last { return copy(.shown(text, form.noun, of: [])) }
         let id = detail.id
-        // Masked, the page is made anew, as what stands in it depends on the places of secrets.
+        // Masked, the page is made again, as what stands in it depends on the places of secrets.
         let effects = copy(.shown(text, form.noun, of: id.map { [$0] } ?? []))
         if form == .page, let id { lastCopy = .part(.page, "", id, detail.options) }
         return effects
@@ -140,10 +140,10 @@ extension ConsoleModel {
         var id: String?
         if let last = words.last, last.hasPrefix("#") || Int64(last) != nil { id = words.removeLast() }
         let name = words.joined(separator: " ")
-        guard form != .line else { return refuse("A line is under a cursor; here 'copy page' gives all lines.") }
+        guard form != .line else { return refuse("There is no cursor here; 'copy page' copies all lines.") }
         if name.isEmpty, form != .page {
             let example = form == .header ? "header Content-Type" : "\(form.rawValue) .items[0].id"
-            return refuse("Say of what, for example: copy \(example)")
+            return refuse("Name the value, for example: copy \(example)")
         }
         let page = detail.options.page == .request ? DetailPage.request : .response
         let options = detail.options
@@ -166,20 +166,16 @@ extension ConsoleModel {
         detail.reading = ReadingState()
         detail.shown = nil
         let find = way(to: .findInDetail, in: .detail)
-        tell(
-            text == "."
-                ? "All of the page is shown."
-                : "Only what fits \(text.prefix(60)) is shown; \(find) and . show all again."
-        )
+        tell(text == "." ? "Showing the whole page." : "Showing only \(text.prefix(60)); \(find) and . show all again.")
         return loadDetail()
     }
 
-    /// Shows all of the page again, where a path chose a part; `nil` where none did.
+    /// Shows all of the page again, if a path chose a part; `nil` if none did.
     mutating func showAll() -> [Effect]? {
         guard !detail.options.jsonPath.isEmpty else { return nil }
         (detail.options.jsonPath, detail.sought, detail.reading) = ("", "", ReadingState())
         detail.shown = nil
-        tell("All of the page is shown.")
+        tell("Showing the whole page.")
         return loadDetail()
     }
 
@@ -189,8 +185,8 @@ extension ConsoleModel {
         detail.shown = nil
         tell(
             detail.options.decodesValues
-                ? "Values are shown with what they may mean: base64, URL-encoded text, dates."
-                : "Values are shown as they are."
+                ? "Values are shown decoded: base64, URL-encoded text, dates."
+                : "Values are shown without decoding."
         )
         return loadDetail()
     }

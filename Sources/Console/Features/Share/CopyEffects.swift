@@ -68,7 +68,7 @@ extension EffectRunner {
         try hand(over: copy.text, request.noun, note + files.note)
     }
 
-    /// How many secrets a copy of these exchanges holds; none where the masked copy cannot be made.
+    /// How many secrets a copy of these exchanges holds; none if the masked copy cannot be made.
     private func countSecrets(
         _ exchanges: [RecordedExchange],
         _ reader: SessionReader,
@@ -103,8 +103,8 @@ extension EffectRunner {
         case .tool(let name): tellCopied("\(noun) copied with \(name)\(note).", secrets)
         case .terminal:
             // Without a screen there is no terminal clipboard either.
-            tellCopied(isLinear ? "" : "\(noun) handed to the terminal's clipboard\(note).", secrets, text)
-        case .file(let path, let reason): tellCopied("\(noun) is in \(path), as \(reason)\(note).", secrets)
+            tellCopied(isLinear ? "" : "\(noun) sent to the terminal's clipboard\(note).", secrets, text)
+        case .file(let path, let reason): tellCopied("\(noun) saved to \(path), because \(reason)\(note).", secrets)
         }
     }
 
@@ -122,7 +122,7 @@ struct CopyText {
     let text: String
     let secretCount: Int
 
-    /// One exchange after the other; without their secrets where the source is a masked one.
+    /// One exchange after the other; without their secrets if the source is a masked one.
     init(
         _ form: CopyForm,
         _ exchanges: [RecordedExchange],
@@ -185,12 +185,12 @@ struct CopyText {
         var bytes = ByteBuffer()
         _ = try BodyExport.write(exchange, side: side, from: reader, raw: isRaw) { piece in
             guard bytes.readableBytes + piece.readableBytes <= longest else {
-                throw ConsoleError("The body is too long to be copied; the command save-body writes it to a file.")
+                throw ConsoleError("The body is too long to copy; save-body writes it to a file.")
             }
             bytes.writeImmutableBuffer(piece)
         }
         guard TextDecoder.isText(bytes) || bytes.readableBytes == 0 else {
-            throw ConsoleError("The body is no text; the command save-body writes it to a file.")
+            throw ConsoleError("The body is not text; save-body writes it to a file.")
         }
         return String(buffer: bytes)
     }
@@ -253,7 +253,7 @@ enum SystemClipboard {
         let size = Measures.size(Int64(text.utf8.count))
         return .file(
             path,
-            isLong ? "\(size) are more than the \(limit) that a terminal takes" : "no clipboard is at hand"
+            isLong ? "its \(size) are more than the \(limit) that a terminal accepts" : "no clipboard was found"
         )
     }
 

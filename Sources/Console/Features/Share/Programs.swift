@@ -15,7 +15,7 @@ enum BodyViewer {
             // The shell splits off options; the path is not part of what it parses.
             let status = try TextEditor.spawn(["/bin/sh", "-c", "\(pager) \"$1\"", "sluice", path])
             guard status == 127 else { return .said("The body was shown with \(pager).") }
-            return .said("The pager '\(pager)' cannot be run; set PAGER to one that can.", .error)
+            return .said("The pager '\(pager)' cannot be run; set PAGER to another one.", .error)
         } catch {
             return .said("\(error)", .error)
         }
@@ -30,7 +30,7 @@ enum BodyViewer {
         let hasDesktop = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
         let viewer = hasDesktop ? program("xdg-open", environment) : nil
         #endif
-        guard let viewer else { return .said("\(elsewhere); there is no viewer at hand.") }
+        guard let viewer else { return .said("\(elsewhere); no viewer was found.") }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: viewer)
         process.arguments = [path]
@@ -39,7 +39,7 @@ enum BodyViewer {
         process.standardError = FileHandle.nullDevice
         do {
             try process.run()
-            return .said("The body was given to \(viewer).")
+            return .said("The body was opened with \(viewer).")
         } catch {
             return .said("\(elsewhere); \(viewer) cannot be run: \(error.localizedDescription)", .error)
         }

@@ -1,24 +1,23 @@
 import Clients
 package import HTTPModel
 package import Jobs
-import Rules
 import Sharing
 import Terminal
 import Tools
 
 extension CommandTable {
     static let share = [
-        Row(.copy, "Copy what is selected or open", ["c"], .copyForm, do: .asking { $0.copy($1) })
+        Row(.copy, "Copy the selection", ["c"], .copyForm, do: .asking { $0.copy($1) })
             .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
         Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
             .unless(\.noCopy),
-        Row(.copyMasked, "Copy the last copy again, its secrets masked", ["Q"], do: .plain { $0.copyMasked() })
+        Row(.copyMasked, "Repeat the last copy, secrets masked", ["Q"], do: .plain { $0.copyMasked() })
             .at([.list, .detail, .report]).unless(\.noCopied),
-        Row(.decode, "Show what values may mean: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
+        Row(.decode, "Decode values: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
             .at([.detail]).says(.detail).unless(\.noDetail),
         Row(
             .descriptor,
-            "Name gRPC fields by a descriptor file",
+            "Load gRPC field names from a descriptor file",
             [],
             .descriptorFile,
             do: .asking { $0.loadDescriptor($1) }
@@ -27,12 +26,12 @@ extension CommandTable {
             .unless(\.noRecord),
         Row(
             .openBody,
-            "Open the body in the pager or the system's viewer",
+            "Open the body in a pager or viewer",
             ["|"],
             .id,
             do: .with { $0.openBody($1) }
         ).unless(\.noRecord),
-        Row(.export, "Export the selected, the marked, or all shown", ["E"], .export, do: .asking { $0.export($1) })
+        Row(.export, "Export the selected, the marked or all shown", ["E"], .export, do: .asking { $0.export($1) })
             .unless(\.noList),
     ]
 }
@@ -46,7 +45,7 @@ package struct ExportRequest: Sendable, Hashable {
     package var path: String
     /// `nil` for those that the query leaves.
     package var ids: [ExchangeID]?
-    /// For where no exchanges are named.
+    /// Used if no exchanges are named.
     package var query: ListQuery
     package var isForced = false
     /// Whether secrets stay as they were recorded.
@@ -88,7 +87,7 @@ extension ConsoleModel {
         do {
             let words = try HoldWords.words(text)
             if words.count == 1, !words[0].isEmpty { return words[0] }
-            tell("A file's name is one word; one with spaces stands in quotes.", .error)
+            tell("A file name is one word; quote a name with spaces.", .error)
         } catch {
             tell("\(error)", .error)
         }
@@ -160,8 +159,8 @@ extension ConsoleModel {
         var forced = request
         forced.isForced = true
         return confirm(
-            "\(request.path) is there already.",
-            [.init("o", "overwrite it") { [forced] in $0.export(forced) }, .init("n", "leave it")]
+            "\(request.path) already exists.",
+            [.init("o", "overwrite") { [forced] in $0.export(forced) }, .init("n", "cancel")]
         )
     }
 
@@ -197,7 +196,7 @@ extension ConsoleModel {
             guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
             return confirm(
                 "Send \(plan.times) requests to \(host), which is not this machine?",
-                [.init("y", "send them", takesCare: true) { $0.repeatMany(plan, of: id) }, .init("n", "do not")]
+                [.init("y", "send them", takesCare: true) { $0.repeatMany(plan, of: id) }, .init("n", "cancel")]
             )
         } catch {
             return refuse("\(error)")

@@ -1,4 +1,3 @@
-import Content
 import Files
 import Foundation
 import HTTPModel
@@ -91,7 +90,7 @@ extension EffectRunner {
         say(words)
     }
 
-    /// What the rules in force say of masking; where there are none, those of the session that is shown.
+    /// What the rules in force say of masking; if there are none, those of the session that is shown.
     func maskRules(_ reader: SessionReader) throws -> MaskRules {
         let sources = rulesInForce.withLock { $0 }
         return try sources.isEmpty ? SessionMask.rules(of: reader) : SessionMask.rules(in: sources)
@@ -109,7 +108,7 @@ extension EffectRunner {
         onReader { [self] _ in
             let set = try DescriptorFile.read([HomeDirectory.expanding(path)])
             descriptors.withLock { $0.set = set }
-            say("Messages of gRPC have the names of \(path).")
+            say("gRPC field names loaded from \(path).")
         }
     }
 
@@ -161,7 +160,7 @@ extension EffectRunner {
             try file.finish()
             let name = hasResponse ? "response" : "request"
             let note = problem.map { "; it could not be decoded to its end: \($0)" } ?? ""
-            say("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).")
+            say("The \(name)'s body is saved to \(path), \(Measures.size(Int64(file.count)))\(note).")
         }
     }
 }
@@ -196,10 +195,10 @@ enum ExportFile {
     /// Opens the file, readable only by the user, as it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
-            throw ConsoleError("A file's name is needed.")
+            throw ConsoleError("Enter a file name.")
         }
         guard path != "-", !path.hasPrefix("--") else {
-            throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
+            throw ConsoleError("'\(path)' is not a file name; use ./\(path) for a file of that name.")
         }
         return try OutputFile(HomeDirectory.expanding(path), isSecret: true, waits: false)
     }

@@ -154,7 +154,7 @@ final class ConsoleScreen: Sendable {
             try await eventually(what, within: seconds) {
                 if condition(self.text) { return true }
                 guard let status = self.child.status else { return false }
-                // What it wrote before it ended may still be on its way.
+                // What it wrote before it ended may still be in progress.
                 let end = ContinuousClock.now + .seconds(1)
                 while ContinuousClock.now < end {
                     if condition(self.text) { return true }

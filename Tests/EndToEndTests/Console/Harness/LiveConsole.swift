@@ -74,7 +74,7 @@ final class LiveConsole: ProxyUnderTest {
         if let yaml { try await replaceText(yaml) }
         try await screen.wait(for: remark)
         try await screen.send(Keys.control("s"))
-        try await screen.wait(for: "added; it is in force.")
+        try await screen.wait(for: "added; it is active.")
     }
 
     /// Deletes what is in the editor and pastes something else.

@@ -9,7 +9,7 @@ final class TaskBench: Sendable {
     let nginx: ReportingNginx
     let console: LiveConsole
     let lines: LinearProcess
-    /// Clients whose messages wait.
+    /// Clients whose messages are held.
     private let clients = Mutex<[Program]>([])
 
     init() async throws {
@@ -82,7 +82,7 @@ final class TaskBench: Sendable {
         try await clientsEnd { $0 == 0 }
     }
 
-    /// Awaits the clients whose messages waited.
+    /// Awaits the clients whose messages were held.
     func clientsEnd(_ isRight: (Int32) -> Bool) async throws {
         let waiting = clients.withLock { clients in
             defer { clients = [] }

@@ -51,7 +51,7 @@ extension UserStories.Consoles.TaskStories {
         TaskStory(
             task: "save a body",
             waits: ["ctrl-o": "File for the body"],
-            sees: "body is in",
+            sees: "body is saved to",
             hears: "body.bin",
             after: { bench in
                 let file = "local/localhost_\(bench.nginx.secure)/files/user.json"
@@ -170,16 +170,16 @@ extension UserStories.Consoles.TaskStories {
             task: "block a URL",
             before: { try await $0.visit("/blocked") },
             waits: ["b": "ctrl-s apply"],
-            sees: "added; it is in force.",
-            hears: "added; it is in force.",
+            sees: "added; it is active.",
+            hears: "added; it is active.",
             after: { try await $0.check("/blocked") { $0.status == 403 } }
         ),
         TaskStory(task: "undo a rule", sees: "is taken back", hears: "is taken back"),
         TaskStory(
             task: "block a host",
             waits: ["b": "ctrl-s apply"],
-            sees: "added; it is in force.",
-            hears: "added; it is in force.",
+            sees: "added; it is active.",
+            hears: "added; it is active.",
             after: { bench in
                 try await bench.check("/any") { $0.status == 403 }
                 try await bench.press([.key("u")], waits: ["u": "is taken back"])
@@ -190,8 +190,8 @@ extension UserStories.Consoles.TaskStories {
             task: "map remote",
             before: { try await $0.visit("/mapped") },
             waits: ["m": "ctrl-s apply"],
-            sees: "added; it is in force.",
-            hears: "added; it is in force."
+            sees: "added; it is active.",
+            hears: "added; it is active."
         ),
         TaskStory(
             task: "map local with the recorded answer",
@@ -199,10 +199,10 @@ extension UserStories.Consoles.TaskStories {
                 try bench.nginx.put("local.json", "as recorded")
                 try await bench.visit("/files/local.json")
             },
-            waits: ["l": "ctrl-s apply", "ctrl-s": "save it there"],
+            waits: ["l": "ctrl-s apply", "ctrl-s": "save it and apply"],
             // In the notice, or where the line says what is on.
             sees: "map-local",
-            hears: "added; it is in force.",
+            hears: "added; it is active.",
             after: { bench in
                 try bench.nginx.put("local.json", "another one by now")
                 let file = "local/localhost_\(bench.nginx.secure)/files/local.json"
@@ -216,8 +216,8 @@ extension UserStories.Consoles.TaskStories {
             task: "rewrite a header",
             before: { try await $0.visit("/rewritten") },
             waits: ["r": "ctrl-s apply"],
-            sees: "added; it is in force.",
-            hears: "added; it is in force.",
+            sees: "added; it is active.",
+            hears: "added; it is active.",
             after: { try await $0.check("/rewritten") { $0.value("X-Sluice") == "seen" } }
         ),
         TaskStory(
@@ -234,8 +234,8 @@ extension UserStories.Consoles.TaskStories {
             task: "breakpoint on this",
             before: { try await $0.visit("/held") },
             waits: ["k": "ctrl-s apply"],
-            sees: "added; it is in force.",
-            hears: "added; it is in force."
+            sees: "added; it is active.",
+            hears: "added; it is active."
         ),
         TaskStory(
             task: "let one go as edited",
