@@ -85,7 +85,7 @@ let package = Package(
         module("Files", ["CZip", nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
-        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
+        module("Masking", ["Text", "Expressions", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
         module(
             "Rules",

@@ -4,64 +4,50 @@ import NIOCore
 
 /// Masks a body that comes in pieces, without its content coding.
 ///
-/// As much of it is in memory as the longest secret needs, at the most `longestWindow`. How it is cut into pieces
+/// As much of it is in memory as the longest secret needs, at most `longestWindow`. How it is cut into pieces
 /// changes nothing.
 final class BodyMask {
     /// So many bytes are looked at together.
     static let window = 256 * 1024
-    /// A secret that is longer is masked by the bytes that can end it.
-    private let longestWindow: Int
-    /// A text in base64 that is longer is cut.
-    private let longestBase64: Int
-    /// What was written already and is looked at again, as a name before its value.
+    /// Bytes that were written already are looked at again: a name before its value.
     private static let context = 2 * 1024
     private static let reserve = 16 * 1024
 
     private let mask: TextMask
     private let mediaType: MediaType?
     private let window: Int
+    /// A secret that is longer is masked up to a byte that can end it.
+    private let longestWindow: Int
     /// So many bytes are waited for.
     private var wanted: Int
     private var syntax: ScanSyntax?
     private var isBinary = false
     private var hasBegun = false
-    private var wide: WideText?
     private var bytes: [UInt8] = []
     /// How many of the bytes are context.
     private var contextCount = 0
-    /// Whether the bytes go on in a secret that was too long to be had whole.
+    /// Whether the bytes go on in a secret that was too long to be read whole.
     private var isInSecret = false
     /// How many secrets were replaced.
     private(set) var count = 0
 
     init(_ mask: TextMask, _ mediaType: MediaType?, window: Int = BodyMask.window) {
         (self.mask, self.mediaType, self.window) = (mask, mediaType, window)
-        (longestWindow, longestBase64) = (window * 16, window * 4)
-        wanted = window
+        (longestWindow, wanted) = (window * 16, window)
     }
 
-    /// Takes a piece; gives what can be written by now.
+    /// Takes a piece; gives the masked bytes that later ones cannot change.
     func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
         if !hasBegun {
             bytes += piece
-            guard isLast || bytes.count >= 4_096 else { return }
+            guard isLast || bytes.count >= BodySyntax.lookedAt else { return }
             hasBegun = true
             let beginning = bytes
             bytes = []
-            wide = WideText(mediaType, beginning)
-            if wide == nil { (syntax, isBinary) = BodySyntax.of(mediaType, beginning) } else { syntax = .text }
-            return try beginning.withUnsafeBytes { try take($0, isLast: isLast, output) }
+            (syntax, isBinary) = BodySyntax.of(mediaType, Array(beginning.prefix(BodySyntax.lookedAt)))
+            return try beginning.withUnsafeBytes { try fill($0, isLast: isLast, output) }
         }
-        try take(piece, isLast: isLast, output)
-    }
-
-    private func take(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
-        guard wide != nil else { return try fill(piece, isLast: isLast, output) }
-        let narrow = wide?.narrowed(piece) ?? []
-        try narrow.withUnsafeBytes { narrow in
-            try fill(narrow, isLast: isLast) { try output(wide?.widened($0) ?? $0) }
-        }
-        if isLast, !mask.isCollecting, let remainder = wide?.remainder, !remainder.isEmpty { try output(remainder) }
+        try fill(piece, isLast: isLast, output)
     }
 
     private func fill(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
@@ -73,15 +59,16 @@ final class BodyMask {
             let isEnd = isLast && rest.isEmpty
             guard isEnd || bytes.count - contextCount >= wanted else { return }
             if let end = try bytes.withUnsafeBytes({ try settle($0, isLast: isEnd, output) }) {
-                keep(from: end)
-                wanted = window
+                let start = max(0, end - BodyMask.context)
+                bytes.removeFirst(start)
+                (contextCount, wanted) = (end - start, window)
             } else {
                 wanted *= 2
             }
         } while !rest.isEmpty
     }
 
-    /// Writes what no later byte can change; returns up to where, `nil` where more is needed.
+    /// Writes the bytes that no later ones can change; returns up to where, `nil` if more are needed.
     private func settle(
         _ bytes: UnsafeRawBufferPointer,
         isLast: Bool,
@@ -90,26 +77,20 @@ final class BodyMask {
         var start = contextCount
         let wasInSecret = isInSecret
         if isInSecret {
-            start = bytes[start...].firstIndex(where: BodyMask.endsSecret) ?? bytes.count
+            start = bytes[start...].firstIndex { "\"'&<>\r\n".utf8.contains($0) } ?? bytes.count
             isInSecret = start == bytes.count
         }
-        var marks = mask.marks(
-            in: bytes,
-            syntax,
-            isContinued: contextCount > 0,
-            cutRun: isLast || bytes.count - contextCount >= longestWindow ? 0 : longestBase64
-        )
+        let mayGrow = !isLast && bytes.count - contextCount < longestWindow
+        var marks = mask.marks(in: bytes, syntax, isCut: mayGrow, isBinary: isBinary)
         marks.removeAll { $0.range.upperBound <= start }
-        if let first = marks.first, first.range.lowerBound < start {
-            marks[0].range = start..<first.range.upperBound
-        }
+        if let first = marks.first, first.range.lowerBound < start { marks[0].range = start..<first.range.upperBound }
         var end = isLast ? bytes.count : cut(bytes)
         if !isLast {
             for mark in marks where mark.range.lowerBound < end && mark.range.upperBound > end {
                 end = mark.range.lowerBound
             }
             if end <= contextCount {
-                guard bytes.count - contextCount >= longestWindow else { return nil }
+                guard !mayGrow else { return nil }
                 end = bytes.count
                 isInSecret = marks.last?.range.upperBound == end
             }
@@ -119,39 +100,25 @@ final class BodyMask {
         let settled = marks.prefix { $0.range.upperBound <= end }
         count += settled.count
         if !mask.isCollecting {
-            let start = min(start, end)
-            try output(Mark.replaced(settled, in: bytes[start..<end], keepsLength: isBinary, mask.book))
+            try output(Mark.replaced(settled, in: bytes[min(start, end)..<end], keepsLength: isBinary, mask.book))
         }
         return end
     }
 
-    /// Where no text in base64 is cut, and no character of UTF-8.
+    /// A place between words near the end, and within no character of UTF-8.
     private func cut(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let most = max(contextCount, bytes.count - max(min(BodyMask.reserve, window / 2), mask.book.needles.longest))
-        var end = most
-        while end > contextCount, most - end < longestBase64, RunScanner.isOfRun[Int(bytes[end - 1])] {
-            end -= 1
-        }
-        // Of a run that is longer than what is looked at, the beginning is written.
-        if end == contextCount || most - end >= longestBase64 {
-            end = bytes.count - contextCount >= longestBase64 ? most : end
-        }
-        let characters = max(contextCount, end - 3)...max(contextCount, end)
-        return characters.last { bytes[$0] & 0xC0 != 0x80 } ?? end
-    }
-
-    private static func endsSecret(_ byte: UInt8) -> Bool { "\"'&<>\r\n".utf8.contains(byte) }
-
-    private func keep(from end: Int) {
-        let start = max(0, end - BodyMask.context)
-        bytes.removeFirst(start)
-        contextCount = end - start
+        let most = max(contextCount, bytes.count - max(min(BodyMask.reserve, window / 2), mask.book.longestSought))
+        let least = max(contextCount, most - 4_096)
+        if let space = bytes[least..<most].lastIndex(where: { $0 <= 0x20 }) { return space }
+        let characters = max(contextCount, most - 3)...most
+        return characters.last { bytes[$0] & 0xC0 != 0x80 } ?? most
     }
 }
 
 /// How a body's names and values are written, by its media type and its beginning.
 enum BodySyntax {
-    private static let lookedAt = 4_096
+    /// So many bytes of a body tell what it is.
+    static let lookedAt = 4_096
 
     /// Of bytes without a type.
     static func of(_ bytes: UnsafeRawBufferPointer) -> (ScanSyntax?, isBinary: Bool) {
@@ -160,16 +127,35 @@ enum BodySyntax {
 
     static func of(_ mediaType: MediaType?, _ beginning: [UInt8]) -> (ScanSyntax?, isBinary: Bool) {
         let essence = mediaType?.essence ?? ""
-        if essence == "application/x-www-form-urlencoded" { return (FormSyntax.of(beginning), false) }
         if mediaType?.type == "multipart" { return (.multipart, false) }
-        let scripts = ["javascript", "ecmascript", "typescript", "/jsx", "/tsx", "/x-vue", "/css"]
-        if scripts.contains(where: { essence.hasSuffix($0) }) { return (.script, false) }
-        if essence.hasSuffix("html") || essence.hasSuffix("xml") || essence.hasSuffix("+xml") {
-            return (.markup, false)
+        let scripts = ["javascript", "ecmascript", "typescript", "/jsx", "/tsx", "/css"]
+        if scripts.contains(where: { essence.hasSuffix($0) }) { return (nil, false) }
+        if essence.hasSuffix("html") || essence.hasSuffix("xml") { return (.markup, false) }
+        let isForm = essence == "application/x-www-form-urlencoded"
+        guard isForm || mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning)) else {
+            return (nil, true)
         }
-        let isText = mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning.prefix(lookedAt)))
-        if isText { return (.text, false) }
-        let isPicture = ["image", "video", "audio", "font"].contains(mediaType?.type)
-        return (isPicture ? nil : .binary, true)
+        // `curl -d` names the type of a form for whatever it sends.
+        let rest = beginning.drop { $0 <= 0x20 }
+        let next = rest.dropFirst().first { $0 > 0x20 } ?? 0
+        switch rest.first {
+        case UInt8(ascii: "<") where ValueShape.isLetter(next) || "?!".utf8.contains(next): return (.markup, false)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            return "\"{[".utf8.contains(next) ? (.text, false) : (isForm ? .form : .text, false)
+        default: return (isForm || mediaType == nil && looksLikeForm(rest) ? .form : .text, false)
+        }
+    }
+
+    /// Whether a text without a type is `name=value&…`.
+    private static func looksLikeForm(_ text: ArraySlice<UInt8>) -> Bool {
+        let name = text.prefix { ValueShape.isLetterOrDigit($0) || "_-.[]%".utf8.contains($0) }
+        return !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=") && !text.contains(0x20)
+    }
+
+    /// Whether bytes are compressed: gzip, zstd or ZIP.
+    static func isPacked(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        [[0x1F, 0x8B, 0x08], [0x28, 0xB5, 0x2F, 0xFD], [0x50, 0x4B, 0x03, 0x04]].contains {
+            bytes.starts(with: $0 as [UInt8])
+        }
     }
 }

@@ -5,25 +5,13 @@ import Text
 
 /// Masks heads, trailers and URLs.
 struct HeadMask {
-    /// Fields whose values look made by chance and are no secrets.
-    private static let ordinary: Set<String> = [
-        "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "traceparent",
-        "tracestate", "content-digest", "repr-digest", "digest", "content-md5", "cf-ray", "x-amz-cf-id", "b3", "via",
-        "last-modified", "date", "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache",
-        "content-type",
-    ]
-    /// The same, where a value may have URLs or JSON in it: there are names in it.
-    private static let ordinaryWithNames: Set<String> = [
-        "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
-        "nel",
-        "user-agent",
-    ]
     let mask: TextMask
 
-    /// A stored head with its values masked, a start line's target too; and how many there were. What follows the head of a
-    /// request, as in one that is malformed, is masked as a body is.
+    /// A stored head with its secrets replaced, and how many there were. Bytes behind the head of a malformed request are masked as a
+    /// body.
     func masked(_ head: ByteBuffer, isRequest: Bool, hasStartLine: Bool = true) -> (ByteBuffer, count: Int) {
-        head.withUnsafeReadableBytes { bytes in
+        mask.origin = isRequest ? .request : .response
+        return head.withUnsafeReadableBytes { bytes in
             var marks: [Mark] = []
             var place = 0
             var isStartLine = hasStartLine
@@ -35,23 +23,19 @@ struct HeadMask {
                 }
                 let next = min(end + 1, bytes.count)
                 if end > place, bytes[end - 1] == 0x0D { end -= 1 }
+                let whole = place..<end
                 if isStartLine {
-                    marks += isRequest ? startLine(bytes, place..<end) : statusLine(bytes, place..<end)
+                    marks += isRequest ? startLine(bytes, whole) : statusLine(bytes, whole)
                     isStartLine = false
-                } else if end > place {
-                    let whole = place..<end
-                    marks += mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[whole])) { line(bytes, whole) }
+                } else if !whole.isEmpty {
+                    marks += offset(whole, in: bytes) { line in mask.marks(inLine: line) { self.line(line) } }
                 } else if isRequest {
-                    // Nearly always there is nothing.
                     guard next < bytes.count else { break }
-                    let rest = UnsafeRawBufferPointer(rebasing: bytes[next...])
-                    marks += mask.marks(in: rest, BodySyntax.of(rest).0).map { mark in
-                        let range = mark.range.lowerBound + next..<mark.range.upperBound + next
-                        return Mark(range, mark.placeholder, isNumber: mark.isNumber)
-                    }
+                    let rest = next..<bytes.count
+                    marks += offset(rest, in: bytes) { mask.marks(in: $0, BodySyntax.of($0).0) }
                     break
                 } else {
-                    // Interim heads stand one after the other.
+                    // Interim heads are one behind the other.
                     isStartLine = hasStartLine
                 }
                 place = next
@@ -63,6 +47,7 @@ struct HeadMask {
     }
 
     func masked(_ url: RequestURL) -> (RequestURL, count: Int) {
+        mask.origin = .request
         var masked = url
         var count = 0
         if let query = url.query, let text = mask.masked(query, .form) {
@@ -76,22 +61,38 @@ struct HeadMask {
         return (masked, count)
     }
 
-    private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
-        // Without a version, as of HTTP/0.9 and of what is malformed, the target goes to the end.
-        let last = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20)
-        let hasVersion = last.map { bytes[($0 + 1)..<line.upperBound].starts(with: "HTTP/".utf8) } ?? false
-        let end = hasVersion ? last ?? line.upperBound : line.upperBound
-        let method =
-            space - line.lowerBound < SecretBook.shortestSought ? [] : marks(bytes, line.lowerBound..<space, nil)
-        return method + target(bytes, space + 1..<end)
+    /// The marks of a part of the bytes, at their places in all of them.
+    private func offset(
+        _ range: Range<Int>,
+        in bytes: UnsafeRawBufferPointer,
+        _ find: (UnsafeRawBufferPointer) -> [Mark]
+    ) -> [Mark] {
+        guard !range.isEmpty else { return [] }
+        return find(UnsafeRawBufferPointer(rebasing: bytes[range])).map {
+            let place = $0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound
+            return Mark(place, $0.placeholder, isNumber: $0.isNumber)
+        }
     }
 
-    /// What follows the version: the status and its reason, in which a server may say anything.
+    private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
+        offset(range, in: bytes) { mask.marks(in: $0, syntax) }
+    }
+
+    private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
+        guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
+        let last = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20)
+        let hasVersion = last.map { bytes[($0 + 1)..<line.upperBound].starts(with: "HTTP/".utf8) } ?? false
+        // Without a version, as in HTTP/0.9 and in malformed lines, the target goes to the end, and may have spaces.
+        guard hasVersion, let last else { return marks(bytes, line, .field) }
+        return marks(bytes, line.lowerBound..<space, nil) + target(bytes, space + 1..<last)
+    }
+
     private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        mask.marks(inLine: UnsafeRawBufferPointer(rebasing: bytes[line])) {
-            let space = bytes[line].firstIndex(of: 0x20) ?? line.lowerBound
-            return marks(bytes, space..<line.upperBound, .field)
+        offset(line, in: bytes) { line in
+            mask.marks(inLine: line) {
+                let space = line.firstIndex(of: 0x20) ?? 0
+                return marks(line, space..<line.count, .field)
+            }
         }
     }
 
@@ -100,206 +101,203 @@ struct HeadMask {
         return marks(bytes, target.lowerBound..<mark, .field) + marks(bytes, mark + 1..<target.upperBound, .form)
     }
 
-    private func line(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
+    // MARK: Fields
+
+    private func line(_ line: UnsafeRawBufferPointer) -> [Mark] {
         // A pseudo-field of HTTP/2 begins with a colon.
-        let nameStart = bytes[line.lowerBound] == UInt8(ascii: ":") ? line.lowerBound + 1 : line.lowerBound
-        guard let colon = bytes[nameStart..<line.upperBound].firstIndex(of: UInt8(ascii: ":")) else {
-            return marks(bytes, line, .field)
+        let nameStart = line[0] == UInt8(ascii: ":") ? 1 : 0
+        guard let colon = line[nameStart...].firstIndex(of: UInt8(ascii: ":")) else {
+            return mask.marks(in: line, .field)
         }
-        var start = colon + 1
-        var end = line.upperBound
-        while start < end, HeadMask.isSpace(bytes[start]) { start += 1 }
-        while end > start, HeadMask.isSpace(bytes[end - 1]) { end -= 1 }
-        let value = start..<end
-        let label = String(decoding: bytes[nameStart..<colon], as: UTF8.self)
-        mask.field = label
-        defer { mask.field = "" }
-        // A server may put what it was sent into a name, too.
-        let inName = colon - nameStart < SecretBook.shortestSought ? [] : marks(bytes, nameStart..<colon, nil)
-        return inName + marks(bytes, value, of: label, isPseudo: nameStart > line.lowerBound)
-    }
-
-    private func marks(
-        _ bytes: UnsafeRawBufferPointer,
-        _ value: Range<Int>,
-        of label: String,
-        isPseudo: Bool
-    ) -> [Mark] {
+        var (start, end) = (colon + 1, line.count)
+        while start < end, StructureScanner.isSpace(line[start]) { start += 1 }
+        while end > start, StructureScanner.isSpace(line[end - 1]) { end -= 1 }
+        let (value, label) = (start..<end, String(decoding: line[nameStart..<colon], as: UTF8.self))
         let facts = mask.facts(ofField: label)
+        if nameStart == 1, facts.name == "path" { return target(line, value) }
+        (mask.field, mask.suspectsNothing) = (label, facts.isOrdinary)
+        defer { (mask.field, mask.suspectsNothing) = ("", false) }
+        var named: [FoundSecret] = []
         switch facts.name {
-        case "cookie", "cookie2", "x-cookie": return cookies(bytes, value)
-        case "sec-websocket-protocol": return protocols(bytes, value, label)
+        case "cookie", "cookie2", "x-cookie": named = Cookies.secrets(in: line, value, mask.names, isResponse: false)
         case "set-cookie", "set-cookie2", "x-set-cookie":
-            return setCookies(bytes, value)
-        case "path" where isPseudo: return target(bytes, value)
-        case "www-authenticate", "proxy-authenticate": return marks(bytes, value, nil)
-        default: break
+            named = Cookies.secrets(in: line, value, mask.names, isResponse: true)
+        default:
+            if let kind = facts.kind { named = secrets(in: line, value, kind, label, facts.name) }
         }
-        // A ticket may be one of a list of faults.
-        let isOrdinary = facts.isTicket && !ValueShape.isMadeByChance(.init(rebasing: bytes[value]), least: 12)
-        guard let kind = facts.kind, !isOrdinary else { return marks(bytes, value, facts) }
-        if kind == .credential { return credentials(bytes, value, label) }
-        let credentials = CredentialScheme.end(in: bytes, value)..<value.upperBound
-        noteFirstWord(of: bytes, credentials, kind, label)
-        return secret(bytes, credentials, kind, label)
+        return mask.marks(in: line, named.isEmpty && facts.hasNames ? .field : nil, named: named)
     }
 
-    /// A space of a head; the end of a folded line is one, too (RFC 9112 §5.2).
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
-
-    /// What is looked for in a value that is no secret as a whole.
-    private func marks(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [Mark] {
-        let syntax: ScanSyntax? = facts.hasNames ? .field : nil
-        return facts.isOrdinary ? unsuspected(bytes, value, syntax) : marks(bytes, value, syntax)
-    }
-
-    /// The same as `marks`, where what looks made by chance is ordinary.
-    private func unsuspected(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
-        mask.suspectsNothing = true
-        defer { mask.suspectsNothing = false }
-        return marks(bytes, range, syntax)
-    }
-
-    /// A field of values that are made by chance: nothing in it is suspected.
-    fileprivate static func isOrdinary(_ name: String) -> Bool {
-        ordinary.contains(name) || ordinaryWithNames.contains(name) || name.hasSuffix("-id") || name.contains("trace")
-            || name.contains("hash")
-    }
-
-    fileprivate static func hasNames(_ name: String) -> Bool { !ordinary.contains(name) }
-
-    private func pieces(
-        of bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
-        _ separator: UInt8
-    ) -> [Slice<UnsafeRawBufferPointer>] {
-        bytes[range].split(separator: separator)
-    }
-
-    /// The pair of each cookie in `Set-Cookie`, of which there may be more, folded into one field with commas between.
-    private func setCookies(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Mark] {
-        var marks: [Mark] = []
-        var start = value.lowerBound
-        while start < value.upperBound {
-            let pairEnd = bytes[start..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
-            if let second = nextCookie(in: bytes, start..<pairEnd), HeadMask.isSpace(bytes[second - 1]) {
-                // What joins fields has a space behind the comma; a comma in a value has none.
-                let comma = bytes[start..<second].lastIndex(of: UInt8(ascii: ",")) ?? second
-                marks += cookies(bytes, start..<comma)
-                start = second
-                continue
-            }
-            let next = nextCookie(in: bytes, pairEnd..<value.upperBound) ?? value.upperBound
-            marks += cookies(bytes, start..<pairEnd)
-            // A path may have a query.
-            marks += unsuspected(bytes, pairEnd..<next, .field)
-            start = next
-        }
-        return marks
-    }
-
-    /// Where a cookie begins behind a comma among attributes; a date has no equals sign behind its comma.
-    private func nextCookie(in bytes: UnsafeRawBufferPointer, _ attributes: Range<Int>) -> Int? {
-        var comma: Int?
-        for place in attributes {
-            switch bytes[place] {
-            case UInt8(ascii: ","): comma = place
-            case UInt8(ascii: ";"), UInt8(ascii: "\""): comma = nil
-            case UInt8(ascii: "="):
-                guard let start = comma else { continue }
-                let name = bytes[(start + 1)..<place].drop(while: HeadMask.isSpace)
-                if !name.isEmpty, !name.contains(where: HeadMask.isSpace) { return name.startIndex }
-                comma = nil
-            default: break
-            }
-        }
-        return nil
-    }
-
-    private func cookies(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Mark] {
-        pieces(of: bytes, value, UInt8(ascii: ";")).flatMap { cookie -> [Mark] in
-            let equals = cookie.firstIndex(of: UInt8(ascii: "="))
-            let name = equals.map { bytes[cookie.startIndex..<$0] } ?? bytes[cookie.startIndex..<cookie.startIndex]
-            var start = equals.map { $0 + 1 } ?? cookie.startIndex
-            var end = cookie.endIndex
-            while start < end, HeadMask.isSpace(bytes[start]) || bytes[start] == UInt8(ascii: "\"") { start += 1 }
-            while end > start, HeadMask.isSpace(bytes[end - 1]) || bytes[end - 1] == UInt8(ascii: "\"") { end -= 1 }
-            // After `; ` comes a space.
-            let cookieName = name.drop(while: HeadMask.isSpace)
-            let inName =
-                name.count < SecretBook.shortestSought ? [] : marks(bytes, name.startIndex..<name.endIndex, nil)
-            start = CredentialScheme.end(in: bytes, start..<end)
-            if mask.names.isExempt(cookieName) { return inName + marks(bytes, start..<end, nil) }
-            let kind = mask.names.kind(of: name)
-            let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
-            // The settings of a page are no secrets elsewhere.
-            let plain = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            return inName
-                + secret(
-                    bytes,
-                    start..<end,
-                    kind ?? .cookie,
-                    "cookie \(label)",
-                    isSought: kind.map { !ValueShape.isOrdinary(plain, $0) } ?? ValueShape.isRandom(plain),
-                    isCookie: true
-                )
-        }
-    }
-
-    func secret(
-        _ bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
+    private func secrets(
+        in line: UnsafeRawBufferPointer,
+        _ value: Range<Int>,
         _ kind: SecretKind,
-        _ name: String,
-        isEscaped: Bool = false,
-        isSought: Bool = true,
-        isCookie: Bool = false
-    ) -> [Mark] {
-        let value = UnsafeRawBufferPointer(rebasing: bytes[range])
-        guard !range.isEmpty, !Placeholder.isOne(value) else { return [] }
-        // `X-Auth: none`; of cookies each is masked.
-        if kind != .named, !isCookie, ValueShape.isOrdinaryWord(value) || ValueTemplate.isOne(value) { return [] }
-        let found = FoundSecret(
+        _ label: String,
+        _ name: String
+    ) -> [FoundSecret] {
+        if kind == .credential { return Credentials(line, value, label).secrets.filter { isSecret($0) } }
+        let range = CredentialScheme.end(in: line, value, kind)..<value.upperBound
+        let text = UnsafeRawBufferPointer(rebasing: line[range])
+        let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(name)
+        guard !mustBeRandom || ValueShape.isMadeByChance(text, least: 12) else { return [] }
+        let secret = FoundSecret(
             range: range,
             kind: kind,
-            name: name,
-            secret: PlainValue.of(value, isEscaped: isEscaped),
-            isSought: isSought
+            name: label,
+            secret: PlainValue.percentDecoded(text) ?? Array(text)
         )
-        mask.note(found)
-        return mask.isCollecting ? [] : [Mark(range, mask.book.placeholder(of: found.secret, kind))]
+        return isSecret(secret) ? [secret] : []
     }
 
-    func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
-        guard !range.isEmpty else { return [] }
-        let marks = mask.marks(in: UnsafeRawBufferPointer(rebasing: bytes[range]), syntax)
-        guard !marks.isEmpty else { return [] }
-        return marks.map {
-            let place = $0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound
-            return Mark(place, $0.placeholder, isNumber: $0.isNumber)
+    private func isSecret(_ found: FoundSecret) -> Bool {
+        found.secret.withUnsafeBytes { value in
+            guard !value.isEmpty, !Placeholder.isOne(value) else { return false }
+            if found.kind == .named { return true }
+            return !OrdinaryValue.isTemplate(value) && !OrdinaryValue.isPlaceholderWord(value, found.kind, mask.origin)
         }
+    }
+}
+
+/// `Authorization` and fields like it: a scheme, then a token or parameters (RFC 9110 §11.4).
+private struct Credentials {
+    private let bytes: UnsafeRawBufferPointer
+    private let label: String
+    private(set) var secrets: [FoundSecret] = []
+
+    /// Parameters that are secrets (RFC 7616, AWS Signature Version 4, OAuth 1).
+    private static let secretParameters: Set<String> = [
+        "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
+    ]
+
+    init(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ label: String) {
+        (self.bytes, self.label) = (bytes, label)
+        guard let space = bytes[value].firstIndex(where: StructureScanner.isSpace) else {
+            secrets = [FoundSecret(range: value, kind: .token, name: label, secret: Array(bytes[value]))]
+            return
+        }
+        let start = bytes[space..<value.upperBound].firstIndex { !StructureScanner.isSpace($0) } ?? value.upperBound
+        let rest = start..<value.upperBound
+        let isBasic = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased() == "basic"
+        // A token, then parameters behind a comma; or parameters alone; or anything else, which is a secret as a whole.
+        let word = bytes[rest].prefix { !",; \t\r\n".utf8.contains($0) }
+        let next = bytes[word.endIndex..<value.upperBound].first { !StructureScanner.isSpace($0) }
+        let isToken =
+            !word.isEmpty && !word.drop(while: { $0 != UInt8(ascii: "=") }).contains { $0 != UInt8(ascii: "=") }
+        let isFollowed = word.endIndex < value.upperBound
+        if isToken, !isFollowed || next.map({ ",;".utf8.contains($0) }) ?? false {
+            take(token: rest.lowerBound..<word.endIndex, isBasic: isBasic)
+            takeParameters(word.endIndex..<value.upperBound, othersAreSecrets: true)
+            return
+        }
+        takeParameters(rest, othersAreSecrets: false)
+        guard secrets.isEmpty else { return }
+        take(token: rest, isBasic: isBasic)
+        guard isFollowed, word.count >= 16 else { return }
+        secrets.append(FoundSecret(range: rest, kind: .token, name: label, secret: Array(word)))
+    }
+
+    private mutating func take(token: Range<Int>, isBasic: Bool) {
+        let plain = isBasic ? Base64Text.decode(bytes[token]) : nil
+        let hasParameters = bytes[token].dropLast(2).contains(UInt8(ascii: "="))
+        let kind: SecretKind = plain != nil || hasParameters ? .credential : .token
+        secrets = [FoundSecret(range: token, kind: kind, name: label, secret: Array(bytes[token]))]
+        if let plain, let colon = plain.firstIndex(of: UInt8(ascii: ":")), colon + 1 < plain.count {
+            // The password is known elsewhere, too (RFC 7617); here it has no place of its own.
+            let password = Array(plain[(colon + 1)...])
+            secrets.append(FoundSecret(range: token, kind: .password, name: label, secret: password))
+        }
+    }
+
+    /// Takes `name=value` and `name="value"` with a secret's name, with commas between; behind a token also those with names that
+    /// say nothing.
+    private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            while place < range.upperBound, StructureScanner.isSpace(bytes[place]) || ",;".utf8.contains(bytes[place]) {
+                place += 1
+            }
+            let name = bytes[place..<range.upperBound].prefix {
+                ValueShape.isLetterOrDigit($0) || "_-.*".utf8.contains($0)
+            }
+            var equals = name.endIndex
+            while equals < range.upperBound, StructureScanner.isSpace(bytes[equals]) { equals += 1 }
+            guard !name.isEmpty, equals < range.upperBound, bytes[equals] == UInt8(ascii: "=") else { return }
+            var start = equals + 1
+            while start < range.upperBound, StructureScanner.isSpace(bytes[start]) { start += 1 }
+            let isQuoted = start < range.upperBound && bytes[start] == UInt8(ascii: "\"")
+            if isQuoted { start += 1 }
+            var end = start
+            while end < range.upperBound,
+                isQuoted ? bytes[end] != UInt8(ascii: "\"") : !", \t\r\n".utf8.contains(bytes[end])
+            {
+                end += isQuoted && bytes[end] == UInt8(ascii: "\\") ? 2 : 1
+            }
+            end = min(end, range.upperBound)
+            take(
+                start..<end,
+                name: String(decoding: name, as: UTF8.self),
+                isQuoted: isQuoted,
+                othersAreSecrets: othersAreSecrets
+            )
+            place = isQuoted ? min(end + 1, range.upperBound) : end
+        }
+    }
+
+    private static let names = SecretNames()
+
+    /// Parameters that are no secrets beside a token.
+    private static let plainParameters: Set<String> = [
+        "realm", "scope", "charset", "username", "uri", "algorithm", "qop", "nc", "version", "error",
+    ]
+
+    private mutating func take(_ value: Range<Int>, name: String, isQuoted: Bool, othersAreSecrets: Bool) {
+        // `Credential` of AWS is the number of a key.
+        let isNamed = Credentials.names.kind(of: name.utf8).map { $0 != .credential } ?? false
+        let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name.lowercased())
+        guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name.lowercased()) else {
+            return
+        }
+        let secret = isQuoted ? PlainValue.ofQuoted(bytes[value]) : Array(bytes[value])
+        let kind: SecretKind = name.lowercased().hasSuffix("signature") ? .signature : .token
+        secrets.append(FoundSecret(range: value, kind: kind, name: name, secret: secret))
     }
 }
 
 /// What the name of a field says of its value.
 struct FieldNameFacts {
+    /// Fields whose values look random and are no secrets.
+    private static let ordinary: Set<String> = [
+        "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
+        "cf-ray",
+        "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date", "accept",
+        "www-authenticate",
+        "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2", "x-served-by",
+    ]
+    /// The same, but a value may have URLs or JSON in it.
+    private static let ordinaryWithNames: Set<String> = [
+        "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
+        "nel",
+        "user-agent", "reporting-endpoints",
+    ]
+
     /// In lower case.
     let name: String
-    /// The kind of secret that the value is; `nil` where it is none.
+    /// The kind of secret that the value is; `nil` if it is none.
     let kind: SecretKind?
     /// Whether nothing in the value is suspected.
     let isOrdinary: Bool
-    /// Whether there may be names in the value that say what is a secret in it.
+    /// Whether the value may have names in it.
     let hasNames: Bool
-    /// Whether the value is a secret only where it looks made by chance.
-    let isTicket: Bool
 
     init(_ label: String, _ names: SecretNames) {
         name = label.lowercased()
-        kind = names.kind(ofField: name)
-        isTicket = kind == .token && (name == "ticket" || name == "x-ticket")
         let isExempt = names.isExempt(name.utf8)
-        isOrdinary = HeadMask.isOrdinary(name) || isExempt
-        hasNames = HeadMask.hasNames(name) && !isExempt
+        let isOfParameter = isExempt ? nil : StructureScanner.kindOfParameter(name.utf8)
+        kind = names.kind(ofField: name) ?? isOfParameter
+        let isPlain = FieldNameFacts.ordinary.contains(name)
+        isOrdinary =
+            isPlain || isExempt || FieldNameFacts.ordinaryWithNames.contains(name)
+            || SuspectScanner.isNameOfIdentifiers(name)
+        hasNames = !isPlain && !isExempt
     }
 }

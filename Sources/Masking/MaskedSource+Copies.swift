@@ -23,7 +23,7 @@ extension MaskedSource {
     /// a secret, so each word that is known as one is replaced, too.
     package func masked(shown text: String) -> String {
         if let placeholder = mask.book.placeholder(ofKnown: Array(text.utf8)) { return placeholder.text }
-        let named = mask.book.unmarked(Array((mask.masked(text, .text) ?? text).utf8))
+        let named = Array((mask.masked(text, .text) ?? text).utf8)
         var output: [UInt8] = []
         for word in named.split(omittingEmptySubsequences: false, whereSeparator: { MaskedSource.isBetweenWords($0) }) {
             if word.startIndex > 0 { output.append(named[word.startIndex - 1]) }
@@ -48,6 +48,6 @@ extension MaskedSource {
 extension SecretBook {
     /// The placeholder of a whole text that was found as a secret; `nil` for other texts.
     fileprivate func placeholder(ofKnown text: [UInt8]) -> Placeholder? {
-        knows(NeedleTable.digest(text)) ? placeholder(of: text, .token) : nil
+        knows(text) ? placeholder(of: text, .token) : nil
     }
 }

@@ -23,6 +23,19 @@ package final class MaskedSource: ExchangeSource {
     private var recorded: RecordedExchange?
     private var parts: [String] = []
     private let growth: DecodedGrowth
+    /// Whether each secret gets a mark, for which a command of a shell has a variable.
+    package var marksSecrets = false
+
+    package var isMasking: Bool { true }
+    package var asRecorded: any ExchangeSource { original }
+    package var forCommands: any ExchangeSource { other(marksSecrets: true) }
+    package var forFiles: any ExchangeSource { other(marksSecrets: false) }
+
+    private func other(marksSecrets: Bool) -> MaskedSource {
+        let other = MaskedSource(original, mask, growth: growth)
+        other.marksSecrets = marksSecrets
+        return other
+    }
 
     package convenience init(_ original: any ExchangeSource, _ mask: TextMask) {
         self.init(original, mask, growth: MaskedSource.growth)
@@ -73,6 +86,8 @@ package final class MaskedSource: ExchangeSource {
     /// An exchange with its secrets replaced, and the parts named where there were any.
     package func masked(_ exchange: RecordedExchange) -> RecordedExchange {
         closeBody()
+        mask.book.isForCommands = marksSecrets
+        defer { mask.book.isForCommands = false }
         var masked = exchange
         let recordParts = RecordMask(mask).mask(&masked.record)
         (recorded, parts) = (exchange, recordParts)
@@ -85,7 +100,7 @@ package final class MaskedSource: ExchangeSource {
         masked.messages.responseHead = head(messages.responseHead, "response headers")
         masked.messages.responseHeadSent = head(messages.responseHeadSent, "response headers")
         masked.messages.responseTrailers = head(messages.responseTrailers, "response trailers", hasStartLine: false)
-        mask.part = "trace"
+        (mask.part, mask.origin) = ("trace", .response)
         for (index, entry) in messages.trace.enumerated() {
             if let rule = entry.rule.flatMap({ mask.masked($0, .text) }) {
                 masked.messages.trace[index].rule = rule
@@ -131,27 +146,17 @@ package final class MaskedSource: ExchangeSource {
     /// What a source on another thread has replaced.
     package struct Replaced: Sendable {
         fileprivate var count = 0
-        fileprivate var foundAgain: Set<Int32> = []
     }
 
     /// What was replaced since this was asked last, for the source that counts it; `nil` for nothing.
     package func takeReplaced() -> Replaced? {
         closeBody()
         defer { count = 0 }
-        return count > 0 ? Replaced(count: count, foundAgain: mask.takeFoundAgain()) : nil
+        return count > 0 ? Replaced(count: count) : nil
     }
 
     /// Counts what another source has replaced of the same export.
-    package func add(_ replaced: Replaced) {
-        count += replaced.count
-        mask.add(foundAgain: replaced.foundAgain)
-    }
-
-    /// Counts anew, after a reading whose output nobody gets.
-    package func restartCount() {
-        closeBody()
-        count = 0
-    }
+    package func add(_ replaced: Replaced) { count += replaced.count }
 
     private func closeBody() {
         guard let body = open else { return }
@@ -166,6 +171,8 @@ package final class MaskedSource: ExchangeSource {
     /// Reads a body without its content coding, with its secrets replaced; of one in pieces they are to be read in order.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
         let body = try opened(id, side, offset)
+        mask.book.isForCommands = marksSecrets
+        defer { mask.book.isForCommands = false }
         return try body?.read(offset, limit) ?? ByteBuffer()
     }
 
@@ -187,16 +194,19 @@ package final class MaskedSource: ExchangeSource {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
         begin(exchange.record)
         let body = OpenBody(exchange, side, original, mask, growth)
-        guard try body.readAll() == 0, body.problem == nil else { return false }
-        // What stands beside what is coded: the name of a file in gzip, or bytes behind its end.
-        let masking = BodyMask(mask, MediaType("application/octet-stream"))
-        var offset: Int64 = 0
-        while true {
+        return try body.readAll() == 0 && body.problem == nil && !hasSecretInRecordedBytes(id, side: side)
+    }
+
+    /// Whether a secret is in the bytes of a body as recorded, such as beside its compressed data.
+    package func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool {
+        var (offset, hasSecret): (Int64, Bool) = (0, false)
+        while !hasSecret {
             let piece = try original.body(of: id, side: side, offset: offset, limit: MaskedSource.pieceSize)
+            guard piece.readableBytes > 0 else { return false }
             offset += Int64(piece.readableBytes)
-            piece.withUnsafeReadableBytes { masking.add($0, isLast: $0.isEmpty) { _ in } }
-            if piece.readableBytes == 0 { return masking.count == 0 }
+            piece.withUnsafeReadableBytes { mask.book.forEachSought(in: $0) { _, _ in hasSecret = true } }
         }
+        return true
     }
 
     private func recorded(_ id: ExchangeID) -> RecordedExchange? {
@@ -222,18 +232,16 @@ package final class MaskedSource: ExchangeSource {
     /// A message with the secrets of its payload replaced, and those of what stands beside it.
     package func masked(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
         begin(exchange.record)
+        mask.book.isForCommands = marksSecrets
+        defer { mask.book.isForCommands = false }
         mask.part = "messages"
+        mask.origin = message.direction == .fromClient ? .request : .response
         var masked = message
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
-            if !message.isText, let packing = PackedBody.packing(of: bytes, nil, FieldSection()),
-                let replacement = PackedBody.replacement(of: bytes, packing, mask)
-            {
-                add("messages", 1)
-                return mask.isCollecting ? message.payload : ByteBuffer(string: replacement.ofMessage)
-            }
+            if !message.isText, BodySyntax.isPacked(bytes) { mask.addUnread() }
             // Many programs send their texts as binary messages.
             let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
-            let marks = mask.marks(in: bytes, syntax)
+            let marks = mask.marks(in: bytes, syntax, isBinary: isBinary)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
             return ByteBuffer(bytes: Mark.replaced(marks, in: bytes[...], keepsLength: isBinary, mask.book))
@@ -271,8 +279,6 @@ package final class MaskedSource: ExchangeSource {
         private var codings: [ContentCoding]
         private var limit: Int
         private let growth: DecodedGrowth
-        /// What is written in place of all of it.
-        private var replacement: PackedBody.Replacement?
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
@@ -285,7 +291,7 @@ package final class MaskedSource: ExchangeSource {
         private(set) var start: Int64 = 0
 
         var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
-        var count: Int { masking.count + (replacement == nil ? 0 : 1) }
+        var count: Int { masking.count }
         var problem: DecodingProblem? { uncoded ?? decoder.problem }
 
         init(
@@ -326,22 +332,9 @@ package final class MaskedSource: ExchangeSource {
             return count
         }
 
-        private func lookThrough(_ packing: PackedBody.Packing) throws -> PackedBody.Replacement? {
-            let packed = PackedBody(packing, textMask)
-            let decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
-            var offset: Int64 = 0
-            while true {
-                let piece = try source.body(of: id, side: side, offset: offset, limit: MaskedSource.pieceSize)
-                guard piece.readableBytes > 0 else { break }
-                offset += Int64(piece.readableBytes)
-                decoder.decode(piece) { packed.add($0) }
-            }
-            packed.finish()
-            return packed.replacement
-        }
-
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
+            textMask.origin = side == .requestReceived || side == .requestSent ? .request : .response
             let piece = try source.body(of: id, side: side, offset: readCount, limit: MaskedSource.pieceSize)
             if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
@@ -349,17 +342,14 @@ package final class MaskedSource: ExchangeSource {
             if isAtEnd {
                 decoder.finish()
                 if startsOver() { return }
-                if let replacement, isKept { bytes.writeString(replacement.rawValue) }
+                if !codings.isEmpty, decodedCount == 0, readCount > 0 { textMask.addUnread() }
                 masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) {
                     if isKept { bytes.writeBytes($0) }
                 }
             } else {
-                try decoder.decode(piece) { part in
-                    if decodedCount == 0, let packing = PackedBody.packing(of: part, type, fields) {
-                        replacement = try lookThrough(packing)
-                    }
+                decoder.decode(piece) { part in
+                    if decodedCount == 0, BodySyntax.isPacked(part) { textMask.addUnread() }
                     decodedCount += part.count
-                    guard replacement == nil else { return }
                     masking.add(part, isLast: false) { if isKept { bytes.writeBytes($0) } }
                 }
             }

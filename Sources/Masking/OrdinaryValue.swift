@@ -1,171 +1,214 @@
-/// Values under a secret's name that are none by what they look like: states, versions, places, names.
+import Expressions
+
+/// Values under the name of a secret that are none: templates, what covers a secret, words for a state, names, places.
 enum OrdinaryValue {
-    /// Words for a password, as a page has them on its labels.
-    private static let labels: Set<String> = [
-        "contraseña", "mot de passe", "wachtwoord", "senha", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호", "암호",
-        "lösenord", "adgangskode", "kodeord", "passord", "salasana", "heslo", "jelszó", "şifre", "parola", "kata sandi",
-        "mật khẩu", "รหัสผ่าน", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "κωδικός", "lozinka", "парола", "geslo",
-        "slaptažodis", "parole", "parool", "palavra-passe", "contrasenya", "kennwort", "mot de passe oublié",
-        "код доступа", "पासवर्ड", "token d'accès", "jeton", "jeton d'accès",
+    /// Where a value stands.
+    enum Origin {
+        /// In a request a password is a secret even if it is a word.
+        case request
+        case response
+    }
+
+    /// Whether a value under the name of a secret is none.
+    static func isOne(
+        _ value: UnsafeRawBufferPointer,
+        _ kind: SecretKind,
+        name: some Collection<UInt8>,
+        _ origin: Origin
+    ) -> Bool {
+        guard !value.isEmpty, !Placeholder.isOne(value) else { return true }
+        if kind == .named { return isLiteral(value) }
+        if isLiteral(value) || isTemplate(value) { return true }
+        let plain = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))
+        if kind == .password { return isNoPassword(value, plain, origin) }
+        if kind == .card { return !ValueShape.isCard(value) }
+        if isPlaceholderWord(value, kind, origin) { return true }
+        if kind == .code {
+            return value.contains(0x20) && !isDigitsInGroups(value) || value.count > 4 && isVersion(value)
+        }
+        let isPair = kind == .credential && value.contains(UInt8(ascii: ":")) && !value.contains(UInt8(ascii: "\""))
+        if randomOnly.contains(plain), !isPair { return !ValueShape.isMadeByChance(value, least: 12) }
+        if kind == .signature { return !ValueShape.isRandom(value) }
+        if plain.hasSuffix("secret") { return isSentence(value) || isLabel(value, plain) || isPlace(value) }
+        if kind != .credential, value.contains(0x20) { return true }
+        if kind != .privateKey, kind != .credential, value.count < 4 { return true }
+        return isLabel(value, plain) || isVersion(value) || isPlace(value)
+    }
+
+    private static func isLiteral(_ value: UnsafeRawBufferPointer) -> Bool {
+        ["true", "false", "null"].contains { value.elementsEqual($0.utf8) }
+    }
+
+    // MARK: Templates
+
+    private static func whole(_ pattern: String) -> RegularExpression? {
+        try? RegularExpression(pattern, isCaseSensitive: true, isWhole: true, takesAnyBytes: true)
+    }
+
+    private static func matches(_ value: UnsafeRawBufferPointer, _ pattern: RegularExpression?) -> Bool {
+        guard value.count <= 160, let pattern else { return false }
+        return (try? pattern.matches(value)) ?? false
+    }
+
+    /// `${X}`, `{{x}}`, `<…>`, `$X`, `%X%`, `[REDACTED]`, several of these with signs between; `****`, `sk-…`.
+    private static let templates: RegularExpression? = {
+        let framed = [
+            #"\$\{\{?[^{}]*\}?\}"#, #"\{\{\{?[^{}]*\}?\}\}"#, "<%[^%]*%>", #"<\?[^?]*\?>"#, #"\{%[^%]*%\}"#,
+            #"\[\[[^\]]*\]\]"#,
+            "<[^<>\"=]{1,80}>", #"[#@%]\{[\w .-]+\}"#, #"\$\([^()]+\)"#, #"%\(\w+\)s"#, #"%env\([^()]*\)%"#,
+            #"\{[A-Za-z_. -]+\}"#, #"\{\d{0,2}\}"#, #"\[[A-Za-z_ .-]+\]"#, "__[A-Z_]+__", "@@?[A-Z_]+@@?",
+            #"\$[A-Z][A-Z0-9_]*"#, #"\$\d"#, "%[A-Z][A-Z0-9_]+%", "%[sdv]", #"\*+[A-Z _-]+\*+"#,
+        ]
+        let covered = [
+            "(?:[*.x_ -]|•|●|∙|·|…|X)+", #"[\w.-]{0,10}(?:\*{3}|•|…|\.\.\.)(?:[\w.*-]|•|…){0,10}"#,
+            "[a-zA-Z_-]{0,10}x{6,}",
+        ]
+        let one = "(?:\(framed.joined(separator: "|")))"
+        return whole("\(one)(?:[:/.@ -]+\(one))*|:[a-z_]+|\(covered.joined(separator: "|"))")
+    }()
+
+    /// Words that documentation has in place of a secret: `YOUR_TOKEN`, `changeme`, `insert-key-here`.
+    private static let documentation = whole(
+        "(?i)your[-_ .]?[a-z_ .-]*|[a-z_ .-]+[-_ .]your[a-z_ .-]*"
+            + "|(?:insert|replace|enter|paste|put|add|fill|change|set)[-_ ]?(?:me|this|with|your|it|in|here|api|the|my)[a-z_ .-]*"
+            + "|(?:process\\.env\\.|env[.:])\\w+|op://.*|[a-z_ .-]+[-_ ]here"
+    )
+
+    /// Whether a value is a template or covered as a whole.
+    static func isTemplate(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard let first = value.first else { return false }
+        // Most values are none: these need no expression.
+        let mayBeCovered = value.contains { $0 == UInt8(ascii: "*") || $0 == 0xE2 || $0 == 0xC2 }
+        let mayEndCovered = value.suffix(3).allSatisfy { ".xX".utf8.contains($0) }
+        return ("$%<[{#@_*:(.-".utf8.contains(first) || mayBeCovered || mayEndCovered) && matches(value, templates)
+    }
+
+    /// Whether a value is a word that stands for no secret; in a request a word may be a password.
+    static func isPlaceholderWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
+        if kind == .password, origin == .request { return false }
+        return isWord(value) || matches(value, documentation)
+    }
+
+    // MARK: Words
+
+    private static let words: Set<String> = [
+        "true", "false", "null", "nil", "none", "undefined", "anonymous", "public", "bearer", "basic", "digest", "mac",
+        "jwt", "opaque", "string", "number", "boolean", "object", "text", "password", "passwort", "token", "secret",
+        "required", "optional", "hidden", "masked", "redacted", "removed", "invalid", "expired", "missing", "new",
+        "current-password", "new-password", "one-time-code", "off", "on", "yes", "no", "unknown", "default", "include",
+        "omit", "same-origin", "disabled", "enabled", "header", "query", "cookie", "inherit", "auto", "manual", "never",
+        "always", "denied", "granted", "allowed", "forbidden", "rejected", "revoked", "active", "inactive", "pending",
+        "verified", "unverified", "valid", "failed", "fail", "passed", "success", "ok", "empty", "unset", "n/a", "tbd",
+        "todo", "mandatory", "incorrect", "wrong", "weak", "strong", "(none)", "not set", "sms", "email", "match",
+        "unchecked", "read", "write", "seconds", "minutes", "hours", "days", "rs256", "rs512", "hs256", "hs384",
+        "hs512", "es256", "ps256", "eddsa",
+        "contraseña", "mot de passe", "wachtwoord", "senha", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호",
+        "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "şifre", "parola", "kennwort",
     ]
-    /// Names that stand for a value of their own.
-    private static let names: Set<String> = [
-        "accesstoken", "refreshtoken", "idtoken", "authtoken", "apitoken", "csrftoken", "xsrftoken", "xcsrftoken",
-        "xxsrftoken", "bearertoken", "sessiontoken", "usertoken", "apikey", "xapikey", "sessionid", "jsessionid",
-        "phpsessid", "authorization", "xauthtoken", "clientsecret", "accesskey", "secretkey", "csrfmiddlewaretoken",
-        "authenticitytoken", "requestverificationtoken", "awssecretaccesskey", "awsaccesskeyid", "awssessiontoken",
+    /// Names with other meanings, whose values count if they look random.
+    private static let randomOnly: Set<String> = [
+        "ticket", "sshkey", "assertion", "sas", "authentication", "credential", "credentials", "code", "auth",
+    ]
+    /// Codes that have digits.
+    private static let withDigits: Set<String> = [
+        "pin", "pincode", "userpin", "cvv", "cvc", "cvv2", "cvc2", "cvvcode", "cvccode", "securitycode",
     ]
 
-    /// Whether a value is no secret of a kind by what it looks like.
-    static func isOne(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, isCalledSecret: Bool) -> Bool {
-        if isText(value) { return true }
-        switch kind {
-        case .password, .card: return value.starts(with: "op://".utf8) && isPlace(value)
-        case .code: return value.count >= 5 && isVersion(value)
-        default: return isNoKey(value, isCalledSecret: isCalledSecret)
+    /// Whether a value is a word for a state or a setting.
+    static func isWord(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count <= 20 && words.contains(String(decoding: value, as: UTF8.self).lowercased())
+    }
+
+    private static func isNoPassword(_ value: UnsafeRawBufferPointer, _ name: String, _ origin: Origin) -> Bool {
+        if withDigits.contains(name) { return !value.contains(where: ValueShape.isDigit) }
+        if ["mnemonic", "seedphrase"].contains(name) {
+            return value.count { $0 == 0x20 || $0 == UInt8(ascii: "+") } < 5
         }
+        // mustChangePassword=1; the number of tests that pass
+        if value.allSatisfy(ValueShape.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
+        if ["pwd", "oldpwd"].contains(name), value.first == UInt8(ascii: "/") { return true }
+        return isPlaceholderWord(value, .password, origin) || origin == .response && isSentence(value)
     }
 
-    /// Whether a value is a word, a name or a template whatever the kind of secret that it would be.
-    private static func isText(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard let first = value.first, let last = value.last else { return true }
-        if ValueTemplate.isOne(value) || isCovered(value) { return true }
-        if first == UInt8(ascii: "<"), last == UInt8(ascii: ">"), value.count > 6, value[1] &- 0x61 < 26 {
-            // A piece of HTML.
-            return value.contains(UInt8(ascii: "/")) && value.contains(0x20)
-        }
-        guard value.count <= 40 else { return false }
-        guard first >= 0x80 || value.contains(0x20) || value.contains(where: { $0 >= 0x80 }) || value.count < 16 else {
-            return false
-        }
-        return isLabel(String(decoding: value, as: UTF8.self).lowercased())
+    /// Whether a value is what a page says of a password or a secret: `Enter your password`, `This field is required.`
+    private static func isSentence(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.contains(0x20), value.count <= 200 else { return false }
+        let text = String(decoding: value, as: UTF8.self).lowercased()
+        return [
+            "password", "passwort", "contraseña", "mot de passe", "wachtwoord", "secret", "token", "required",
+            "characters", "digits",
+            "blank", "too short", "too long", "invalid", "incorrect", "must ", "…", "?",
+        ]
+        .contains { text.contains($0) }
+            || !text.utf8.contains(where: ValueShape.isDigit) && ".!".contains(text.last ?? " ")
     }
 
-    /// Whether a text is a word for a password, or a few words with one: `nueva contraseña`.
-    private static func isLabel(_ text: String) -> Bool {
-        if labels.contains(text) { return true }
-        guard text.contains(" ") || text.last == ":" else { return false }
-        let hasLabel = labels.contains { label in
-            (label.utf8.count > 5) && (text.hasPrefix(label) || text.hasSuffix(label) || text.contains(" \(label) "))
-        }
-        return hasLabel && !text.utf8.contains { $0 &- 0x30 < 10 }
+    // MARK: Names and places
+
+    /// Whether a value is the name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
+    private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
+        guard value.count <= 40, !value.contains(where: ValueShape.isDigit) else { return false }
+        let plain = SecretNames.normalised(String(decoding: value, as: UTF8.self))
+        if plain == name { return true }
+        guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
+        return value.contains(where: { !ValueShape.isLetter($0) || $0 < 0x60 }) && names.kind(of: value) != nil
     }
 
-    /// Whether a value is what programs write over a secret: `••••`, `xxxx-xxxx`.
-    private static func isCovered(_ value: UnsafeRawBufferPointer) -> Bool {
-        var (place, xs) = (0, 0)
-        while place < value.count {
-            switch value[place] {
-            case UInt8(ascii: "*"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), 0x20: place += 1
-            case UInt8(ascii: "x"), UInt8(ascii: "X"): (place, xs) = (place + 1, xs + 1)
-            case 0xE2, 0xC2:
-                let rest = value[place...]
-                guard let sign = ["•", "●", "∙", "◦", "·", "…"].first(where: { rest.starts(with: $0.utf8) }) else {
-                    return false
-                }
-                place += sign.utf8.count
-            default: return false
-            }
-        }
-        return xs == 0 || xs * 2 > value.count
+    private static let names = SecretNames()
+
+    private static func isDigitsInGroups(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.allSatisfy { ValueShape.isDigit($0) || $0 == 0x20 || $0 == UInt8(ascii: "-") }
     }
 
-    /// Whether a value under the name of a token, a key or a session is none: a version, a place, a name, or one of which a part
-    /// is left out.
-    private static func isNoKey(_ value: UnsafeRawBufferPointer, isCalledSecret: Bool) -> Bool {
-        guard let first = value.first, value.count <= 400 else { return false }
-        if isCut(value) || isVersion(value) || isPlace(value) || isColour(value) { return true }
-        // The scopes of an editor and the steps of a design: keyword.operator
-        if !isCalledSecret, first &- 0x61 < 26, isDotted(value) { return true }
-        if isConstant(value) { return true }
-        guard value.count <= 32, !isCalledSecret || value.contains(where: { "_-".utf8.contains($0) }) else {
-            return false
-        }
-        return names.contains(SecretNames.normalised(String(decoding: value, as: UTF8.self)))
-    }
+    private static let versions = whole(
+        #"[~^<>=v ]*\d{1,4}(?:\.[\dx*]{1,5}){1,3}(?:-[\w.]{1,10})?|[~^<>]+\d+|#[0-9a-fA-F]{3,8}|[a-z]{2}-[A-Z]{2}|[a-z]{2,}(?:\.[a-z]{2,}){1,3}"#
+    )
 
-    private static let secretNames = SecretNames()
-
-    /// Whether a value is the name of a variable of the environment: `AWS_SECRET_ACCESS_KEY`.
-    private static func isConstant(_ value: UnsafeRawBufferPointer) -> Bool {
-        (8...60).contains(value.count) && value.contains(UInt8(ascii: "_"))
-            && value.allSatisfy { $0 &- 0x41 < 26 || $0 == UInt8(ascii: "_") } && secretNames.kind(of: value) != nil
-    }
-
-    private static func isDotted(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard value.count <= 60, value.contains(UInt8(ascii: ".")),
-            value.allSatisfy({ $0 &- 0x61 < 26 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") })
-        else { return false }
-        return value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
-            (2...16).contains($0.count)
-        }
-    }
-
-    /// Whether a part of a value is left out: `sk-…`, `sk-****1234`, `ghp_xxxxxxxx`.
-    private static func isCut(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard value.count >= 4, value.count <= 100 else { return false }
-        // More than a few signs are a part of the secret.
-        let shown = value.count { ValueShape.isLetterOrDigit($0) && $0 | 0x20 != 0x78 }
-        guard shown <= 10 else { return false }
-        var (run, last): (Int, UInt8) = (0, 0)
-        for (place, byte) in value.enumerated() {
-            run = byte == last ? run + 1 : 1
-            last = byte
-            if run >= 3, byte == UInt8(ascii: "*") || byte == UInt8(ascii: ".") { return true }
-            if byte == 0xE2, ["•", "…", "●"].contains(where: { value[place...].starts(with: $0.utf8) }) { return true }
-        }
-        let end = value.reversed().prefix { $0 | 0x20 == 0x78 }.count
-        return end >= 6 && value.dropLast(end).allSatisfy { !($0 &- 0x30 < 10) }
-    }
-
-    private static func isColour(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.first == UInt8(ascii: "#") && [4, 7, 9].contains(value.count)
-            && value.dropFirst().allSatisfy(ValueShape.isHexadecimal)
-    }
-
-    /// Whether a value is a version, or a range of them as a list of packages has it: `^3.1.0`, `1.2.3`.
+    /// Whether a value is a version, a colour, a language or words with dots between.
     private static func isVersion(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard value.count <= 24 else { return false }
-        var rest = value.drop { "^~<>=v ".utf8.contains($0) }
-        let major = rest.prefix { $0 &- 0x30 < 10 }
-        guard (1...4).contains(major.count) else { return false }
-        rest = rest.dropFirst(major.count)
-        var points = 0
-        while rest.first == UInt8(ascii: ".") {
-            let number = rest.dropFirst().prefix {
-                $0 &- 0x30 < 10 || $0 == UInt8(ascii: "x") || $0 == UInt8(ascii: "*")
-            }
-            guard (1...5).contains(number.count) else { return false }
-            rest = rest.dropFirst(1 + number.count)
-            points += 1
-        }
-        let isRange = value.first.map { "^~<>".utf8.contains($0) } ?? false
-        return points >= (isRange ? 0 : 1) && points <= 3
-            && (rest.isEmpty || rest.first == UInt8(ascii: "-") && rest.count <= 10)
+        value.count <= 24 && matches(value, versions)
     }
 
-    /// Whether a value is the place of something, such as a URL, a path or the name of a resource, of words alone.
+    /// Whether a value is a URL, a path or the name of a resource whose parts are words.
     private static func isPlace(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard let first = value.first, value.count >= 4, value.count <= 400 else { return false }
-        if ["arn:aws", "op://"].contains(where: { value.starts(with: $0.utf8) }) { return true }
-        let slashes = value.count { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-        guard slashes > 0 else { return false }
-        let isPath =
-            first == UInt8(ascii: "/") || first == UInt8(ascii: ".") || first == UInt8(ascii: "~")
-            || first | 0x20 &- 0x61 < 26 && value[1] == UInt8(ascii: ":") && value[2] == UInt8(ascii: "\\")
-        let isURL = value.prefix(16).firstIndex(of: UInt8(ascii: ":")).map { value[$0...].starts(with: "://".utf8) }
-        let isResource = ["alias/", "vault:", "secret/"].contains { value.starts(with: $0.utf8) }
-        guard isPath || isURL == true || isResource || slashes > 2 else { return false }
-        return isWordsOfPath(value)
+        guard value.count <= 400, value.contains(UInt8(ascii: "/")) || value.contains(UInt8(ascii: "\\")) else {
+            return false
+        }
+        if value.starts(with: "arn:aws".utf8) { return true }
+        let isPath = value.first.map { "/.~".utf8.contains($0) } ?? false
+        let isURL =
+            value.prefix(16).firstIndex(of: UInt8(ascii: ":")).map { value[$0...].starts(with: "://".utf8) } ?? false
+        guard isPath || isURL || value.count(where: { $0 == UInt8(ascii: "/") }) > 2 else { return false }
+        return value.split { !ValueShape.isLetterOrDigit($0) }.allSatisfy { part in
+            let part = UnsafeRawBufferPointer(rebasing: part)
+            let digits = part.count(where: ValueShape.isDigit)
+            return part.count <= 32 && (digits == 0 || digits == part.count || part.count <= 8)
+                && (part.count < 6 || !ValueShape.isInPieces(part))
+        }
     }
 
-    /// Whether no part of a path looks made by chance.
-    private static func isWordsOfPath(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.split { !ValueShape.isLetterOrDigit($0) }.allSatisfy { part in
-            let part = UnsafeRawBufferPointer(rebasing: part)
-            let digits = part.count { $0 &- 0x30 < 10 }
-            return part.count <= 32 && (part.count < 6 || !ValueShape.isInPieces(part) || digits == part.count)
-                && (digits == 0 || digits == part.count || part.count <= 8)
-        }
+    // MARK: Words of elsewhere
+
+    private static let common: Set<String> = [
+        "user_name", "my-password", "your-password", "changeit", "change-me", "change_me", "letmein1", "password1",
+        "administrator", "testpassword", "access_token", "refresh_token", "client_secret", "api_key", "authorization",
+        "x-oauth-basic", "x-token-auth", "oauth2accesstoken",
+    ]
+
+    /// Whether a value means something else wherever else it stands, so that it is masked in its place alone: a word, or a path of
+    /// words.
+    static func isCommonWord(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count <= 200 else { return false }
+        if isWord(value) { return true }
+        if value.count <= 20, common.contains(String(decoding: value, as: UTF8.self).lowercased()) { return true }
+        let isPath =
+            value.contains(UInt8(ascii: "/"))
+            && (value.first == UInt8(ascii: "/") || value.prefix(8).contains(UInt8(ascii: ":")))
+        let parts = value.split { !ValueShape.isLetterOrDigit($0) }
+        return (isPath || parts.count <= 1)
+            && parts.allSatisfy {
+                $0.count <= 12 && ValueShape.isLetter($0[$0.startIndex])
+                    && $0.dropFirst().allSatisfy { $0 &- 0x61 < 26 }
+            }
     }
 }

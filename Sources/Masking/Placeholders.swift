@@ -7,6 +7,8 @@ struct PlaceholderReading {
     let range: Range<Int>
     /// Whether it is one of ours (``Placeholder/markedText``), with the encoded form that it says.
     let isMarked: Bool
+    /// The host of a marked one.
+    private(set) var host = ""
     /// The encoded form of the secret that is named after the number (`e2`), and where that name ends.
     let encoding: (number: Int, end: Int)?
 
@@ -33,8 +35,11 @@ struct PlaceholderReading {
             guard let encoding, encoding.end < bytes.count, bytes[encoding.end] == PlaceholderReading.hyphen else {
                 return nil
             }
+            let host = bytes[(encoding.end + 1)...].prefix(while: Placeholder.isOfHost)
+            guard host.endIndex < bytes.count, bytes[host.endIndex] == UInt8(ascii: "_") else { return nil }
             placeholder.encoding = encoding.number
-            range = start..<encoding.end + 1
+            self.host = String(decoding: host, as: UTF8.self)
+            range = start..<host.endIndex + 1
         } else {
             range = start..<end
         }
@@ -120,7 +125,7 @@ extension TextMask {
 
     /// Says that what stands in these bytes is exported: placeholders of an earlier export keep their numbers.
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
-        guard isCollecting, !isAtOthers else { return }
+        guard isCollecting else { return }
         PlaceholderReading.forEach(in: bytes) { reading in
             let isNumbered = (1...TextMask.highestNumber).contains(reading.placeholder.number)
             if isNumbered, !reading.isMarked { add(earlier: reading.placeholder) }
@@ -129,37 +134,35 @@ extension TextMask {
         if wasMasked { Placeholder.forEachNumber(in: bytes) { add(earlier: $0) } }
     }
 
-    /// Says of which exchange comes what is looked at.
-    func begin(_ record: ExchangeRecord) {
-        (exchange, host, wasMasked) = (record.id, record.url.host, !record.extras.masked.isEmpty)
-    }
-
     /// Whether a secret is a placeholder that an earlier export gave, in the form of a number, or cut as in a binary body.
-    func isEarlier(_ found: FoundSecret, _ bytes: UnsafeRawBufferPointer, _ syntax: ScanSyntax) -> Bool {
+    func isEarlier(_ found: FoundSecret, _ bytes: UnsafeRawBufferPointer, isBinary: Bool) -> Bool {
         if found.isNumber { return Placeholder(digits: bytes[found.range]) != nil }
-        return syntax == .binary && Placeholder.isBeginning(bytes[found.range])
+        return isBinary && Placeholder.isBeginning(bytes[found.range])
     }
 }
 
 extension SecretBook {
-    /// The placeholders in bytes, in order, that were given to secrets: in what becomes commands and programs the marked
-    /// ones, elsewhere those whose numbers were given.
-    package func placeholders(in bytes: [UInt8]) -> [(range: Range<Int>, placeholder: Placeholder)] {
-        var found: [(Range<Int>, Placeholder)] = []
+    /// How many different placeholders are in a text that were given to secrets, or variables for them in a command.
+    package func placeholderCount(in text: String) -> Int {
+        var found: Set<Placeholder> = []
+        let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { bytes in
             PlaceholderReading.forEach(in: bytes) { reading in
-                if reading.isMarked == isForPrograms, reading.isMarked || isIssued(reading.placeholder) {
-                    found.append((reading.range, reading.placeholder))
-                }
+                if isIssued(reading.placeholder) { found.insert(reading.placeholder.ofSecret) }
                 return true
             }
         }
-        return found
+        let variables = text.matches(of: /\$\{(SLUICE_[A-Z_]+?_[0-9]+)(?:_ENCODED(?:_[0-9]+)?)?:\?/).map(\.output.1)
+        return found.count + Set(variables).count
     }
 
-    /// Where a secret was found first; `nil` where it has no number of its own.
-    package func entry(of placeholder: Placeholder) -> Entry? {
-        place(of: placeholder.ofSecret).map { shown(entries[$0]) }
+    /// The host where a secret was found first; empty if it cannot be in a command, or has a secret.
+    func host(of placeholder: Placeholder) -> String {
+        guard let place = place(of: placeholder.ofSecret) else { return "" }
+        let host = Array(entries[place].host.utf8)
+        var isPlain = host.allSatisfy(Placeholder.isOfHost)
+        host.withUnsafeBytes { forEachSought(in: $0) { _, _ in isPlain = false } }
+        return isPlain ? entries[place].host : ""
     }
 
     /// An entry as it can be written: a secret may stand in the name of another one, as of a cookie.
@@ -175,8 +178,8 @@ extension SecretBook {
             var marks: [Mark] = []
             forEachSought(in: bytes) { marks.append(Mark($0, placeholder(at: $1))) }
             guard !marks.isEmpty else { return text }
-            let shown = Mark.replaced(marks, in: bytes[...], keepsLength: false, self)
-            return String(decoding: unmarked(shown), as: UTF8.self)
+            let shown = Mark.replaced(marks, in: bytes[...], keepsLength: false, isPlain: true, self)
+            return String(decoding: shown, as: UTF8.self)
         }
     }
 }

@@ -61,12 +61,9 @@ package struct RecordMask {
         }
         if record.method.utf8.count >= SecretBook.shortestSought { text("method", \.method, nil) }
         if record.failure != nil { text("failure", \.failureMessage) }
-        if let hint = record.failure?.hint, !hint.isEmpty {
-            mask.part = "failure"
-            if let masked = mask.masked(hint: hint) {
-                record.failure?.hint = masked
-                if parts.last != "failure" { parts.append("failure") }
-            }
+        if let hint = record.failure?.hint, let masked = mask.masked(hint, .text) {
+            record.failure?.hint = masked
+            if parts.last != "failure" { parts.append("failure") }
         }
         if record.grpc != nil { text("gRPC message", \.grpcMessage) }
         if record.extras.annotation.comment != nil { text("comment", \.comment) }

@@ -28,13 +28,19 @@ package struct Placeholder: Sendable, Hashable {
         "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
     }
 
-    /// What stands for the secret in what becomes a command or a program, until its variable takes this place. Nobody who
-    /// is recorded can know the ``mark``, and what stands behind it is no part of it, whatever it is.
-    var markedText: String { "\(Placeholder.prefix)\(Placeholder.mark)-\(kind.rawValue)-\(number)e\(encoding)-" }
+    /// What stands for the secret in what becomes a command, until its variable takes this place. Nobody who
+    /// is recorded can know the ``mark``. Ends with the host of the secret and a `_`.
+    func markedText(host: String) -> String {
+        "\(Placeholder.prefix)\(Placeholder.mark)-\(kind.rawValue)-\(number)e\(encoding)-\(host)_"
+    }
+
+    /// Whether a byte may be in the host of a marked placeholder: it means nothing to a shell between double quotes.
+    static func isOfHost(_ byte: UInt8) -> Bool {
+        byte &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
     /// Another one in each process.
     static let mark = String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "x" })
-    /// As many bytes does ``markedText`` have at the most.
-    static let longestMarked = 80
 
     /// The variable of a shell or a program that stands for the secret in a command.
     package var variable: String {

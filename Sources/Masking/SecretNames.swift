@@ -163,17 +163,6 @@ package struct SecretNames: Sendable {
         return ending.kind
     }
 
-    private static let literals: Set<String> = [
-        "password", "passwd", "passphrase", "dbpassword", "apikey", "secretkey", "clientsecret", "secret",
-        "accesstoken",
-        "authtoken", "apisecret", "apitoken", "masterkey", "signingkey", "encryptionkey", "accesskey", "privatekey",
-    ]
-
-    /// Whether a name has no other meaning than that of a secret, in code too.
-    func isExactly(_ name: some Collection<UInt8>) -> Bool {
-        name.count <= 24 && SecretNames.literals.contains(SecretNames.normalised(String(decoding: name, as: UTF8.self)))
-    }
-
     private static func isOrdinary(_ name: String) -> Bool {
         ordinary.contains(name)
             || name.last == "n" && name.utf8.count <= longest && ordinaryEndings.contains { name.hasSuffix($0) }

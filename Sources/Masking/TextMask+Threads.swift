@@ -1,34 +1,27 @@
-/// What a mask on another thread finds, and who takes it over.
+/// Secrets that a mask on another thread finds.
 extension TextMask {
     /// How many findings a mask for another thread has.
     package var findingCount: Int { (findings?.count ?? 0) + candidates.count }
 
-    /// What a mask for another thread has found since it was asked last.
+    /// The findings of a mask for another thread since the last call.
     package func takeFindings() -> Findings {
         var taken = findings ?? Findings()
-        taken.suspects = candidates
-        taken.unreadCount = unreadCount
-        (findings, candidates, unreadCount) = (Findings(), [], 0)
-        if candidateDigests.count > TextMask.mostRemembered { candidateDigests = [] }
+        (taken.suspects, taken.unreadCount) = (candidates, unreadCount)
+        findings = Findings(after: taken)
+        (candidates, unreadCount) = ([], 0)
+        if candidateTexts.count > Findings.mostRemembered { candidateTexts = [] }
         return taken
     }
 
-    /// Takes over what a copy of this mask has found, as though it had found it here.
+    /// Takes over the findings of a copy of this mask, as if it had found them here.
     package func add(_ findings: Findings) {
         unreadCount += findings.unreadCount
         for (kind, number) in findings.earlier { book.add(earlier: Placeholder(kind: kind, number: number)) }
         for secret in findings.secrets {
-            book.note(
-                secret.bytes,
-                secret.kind,
-                name: secret.name,
-                host: secret.host,
-                isSought: secret.isSought,
-                other: secret.other
-            )
+            book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
         }
         for candidate in findings.suspects
-        where candidates.count < TextMask.mostSuspects && candidateDigests.insert(candidate.digest).inserted {
+        where candidates.count < TextMask.mostSuspects && candidateTexts.insert(candidate.text).inserted {
             candidates.append(candidate)
         }
     }
@@ -39,9 +32,7 @@ extension TextMask {
         if placeholder.number > known { findings?.earlier[placeholder.kind] = placeholder.number }
     }
 
-    private static let mostRemembered = 4 * mostSuspects
-
-    /// What a mask for another thread has found.
+    /// The findings of a mask on another thread.
     package struct Findings: Sendable {
         struct Secret: Sendable {
             var bytes: [UInt8]
@@ -49,35 +40,31 @@ extension TextMask {
             var name: String
             var host: String
             var isSought: Bool
-            var other: [UInt8]?
         }
+
+        static let mostRemembered = 16_384
 
         var secrets: [Secret] = []
         var suspects: [Candidate] = []
         var unreadCount = 0
         /// The highest numbers of placeholders that an earlier export gave.
         var earlier: [SecretKind: Int] = [:]
-        /// The digests of the secrets, of which each is taken once.
-        private var digests: Set<Int> = []
+        /// The secrets that were found lately, and whether they are sought: each is handed over once.
+        private var known: [[UInt8]: Bool] = [:]
 
         var count: Int { secrets.count + suspects.count }
 
+        init() {}
+
+        init(after other: Findings) { known = other.known.count > Findings.mostRemembered ? [:] : other.known }
+
         mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
-            let whole = found.other.map { found.secret + [0] + $0 } ?? found.secret
-            let digest = NeedleTable.digest(whole)
-            // With so many the book is full, and knows that it is.
-            guard secrets.count <= 2 * SecretBook.most, digests.insert(isSought ? digest : ~digest).inserted else {
-                return
-            }
+            // With so many the book is full, and knows it.
+            guard secrets.count <= 2 * SecretBook.most else { return }
+            if let wasSought = known[found.secret], wasSought || !isSought { return }
+            known[found.secret] = isSought
             secrets.append(
-                Secret(
-                    bytes: found.secret,
-                    kind: found.kind,
-                    name: found.name,
-                    host: host,
-                    isSought: isSought,
-                    other: found.other
-                )
+                Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
             )
         }
     }

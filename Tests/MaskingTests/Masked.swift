@@ -18,11 +18,13 @@ enum Masked {
 
     static func text(
         _ text: String,
-        _ syntax: ScanSyntax = .text,
+        _ syntax: ScanSyntax? = .text,
         _ rules: MaskRules = MaskRules(),
-        knowing secrets: [String] = []
+        knowing secrets: [String] = [],
+        origin: OrdinaryValue.Origin = .response
     ) -> String {
         let mask = TextMask(rules)
+        mask.origin = origin
         for secret in secrets {
             let found = FoundSecret(range: 0..<0, kind: .token, name: "known", secret: Array(secret.utf8))
             mask.note(found)

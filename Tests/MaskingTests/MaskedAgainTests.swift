@@ -33,7 +33,7 @@ struct MaskedAgainTests {
         #expect(once != [text])
         #expect(masked(once, .text, parts: ["response body"]) == once)
         let more = masked(once + [#"{"pin":9915}"#], .text, parts: ["response body"])
-        #expect(Array(more.dropLast()) == once && more.last == #"{"pin":900000003}"#)
+        #expect(Array(more.dropLast()) == once && more.last == #"{"pin":900000005}"#)
     }
 
     @Test("A number of that form that no export gave is a secret")
@@ -56,7 +56,7 @@ struct MaskedAgainTests {
             mask.begin(record)
             func pass() -> [UInt8] {
                 bytes.withUnsafeBytes {
-                    Mark.replaced(mask.marks(in: $0, .binary), in: $0[...], keepsLength: true, mask.book)
+                    Mark.replaced(mask.marks(in: $0, .text, isBinary: true), in: $0[...], keepsLength: true, mask.book)
                 }
             }
             _ = pass()
@@ -95,9 +95,9 @@ struct KnownSessionTests {
     @Test("The name of a secret that has another one in it is masked")
     func names() {
         let mask = TextMask()
-        for text in [#"{"token":"Maple-Otter-17"}"#, "Cookie: Maple-Otter-17=Maple-Otter-18"] {
-            _ = mask.masked(text, .text)
-        }
+        _ = mask.masked(#"{"token":"Maple-Otter-17"}"#, .text)
+        let head = ByteBuffer(string: "GET / HTTP/1.1\r\nCookie: Maple-Otter-17=Maple-Otter-18\r\n\r\n")
+        _ = HeadMask(mask: mask).masked(head, isRequest: true)
         mask.endCollecting()
         #expect(mask.secrets.map(\.name) == ["token", "cookie sluice-token-1"])
     }

@@ -141,83 +141,6 @@ struct MaskedSourceTests {
         }
     }
 
-    @Test("A packed body that says so nowhere is masked whole where a secret is in it, and else stays")
-    func packed() throws {
-        let log = "a log with \(chance) in it, and \(secretText)"
-        let header: [UInt8] = [0x50, 0x4B, 3, 4, 20, 0, 0, 0, 8, 0] + Array(repeating: 0, count: 16) + [1, 0, 2, 0]
-        let entry = header + Array("nxx".utf8) + (try encoded(log, .deflate)).dropFirst(2).dropLast(4)
-        let message = try encoded(log, .gzip)
-        let frame = [1, 0, 0, 0, UInt8(message.count)] + message
-        let ordinary = try encoded("nothing of use", .gzip)
-        try memory.add("Content-Type: application/json\r\n", Array(secretText.utf8))
-        try memory.add("Content-Type: application/octet-stream\r\n", try encoded(log, .gzip))
-        try memory.add("", try encoded(log, .zstd))
-        try memory.add("Content-Type: application/zip\r\n", header + Array("nxx".utf8) + [3, 0] + entry)
-        try memory.add("Content-Type: application/grpc\r\ngrpc-encoding: gzip\r\n", frame)
-        try memory.add("Content-Type: application/octet-stream\r\n", ordinary)
-        let part = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n"
-        let form = { (file: [UInt8]) in Array(part.utf8) + file + Array("\r\n--b--\r\n".utf8) }
-        try memory.add("Content-Type: application/octet-stream\r\n", try encoded(log, .deflate))
-        try memory.add("Content-Type: multipart/form-data; boundary=b\r\n", form(try encoded(log, .gzip)))
-        try memory.add("Content-Type: multipart/form-data; boundary=b\r\n", form(ordinary))
-        try memory.add("Content-Type: application/x-tar\r\nContent-Encoding: gzip\r\n", try encoded("x", .gzip))
-        let (bodies, source) = try bodies()
-        for body in bodies[6...7] { #expect(body == Array(PackedBody.Replacement.holdsSecrets.rawValue.utf8)) }
-        #expect(bodies[8] == form(ordinary))
-        for body in bodies[1...4] { #expect(body == Array(PackedBody.Replacement.holdsSecrets.rawValue.utf8)) }
-        #expect(bodies[5] == ordinary && bodies[9] == Array("x".utf8))
-        let sizes = source.recordedSizes(of: ExchangeID(10), side: .responseReceived)
-        #expect(sizes?.decoded == 1 && source.replacedCount == 7)
-    }
-
-    @Test("A packed body that is too long to be looked through is masked whole")
-    func tooLong() throws {
-        func replacement(_ packing: PackedBody.Packing, _ body: [UInt8], limit: Int) -> PackedBody.Replacement? {
-            let packed = PackedBody(packing, TextMask(), unpackedLimit: limit)
-            body.withUnsafeBytes { packed.add($0) }
-            packed.finish()
-            return packed.replacement
-        }
-        let text = String(repeating: "nothing of use ", count: 100)
-        let packed = try encoded(text, .gzip)
-        #expect(replacement(.coding(.gzip), packed, limit: text.utf8.count) == nil)
-        #expect(replacement(.coding(.gzip), packed, limit: text.utf8.count - 1) == .isTooLong)
-        // Each entry counts, even an empty one: a file of headers alone does not keep an export for ever.
-        let empty: [UInt8] =
-            [0x50, 0x4B, 3, 4, 20, 0, 0, 0, 8, 0] + Array(repeating: 0, count: 20)
-            + (try encoded("", .deflate)).dropFirst(2).dropLast(4)
-        let parts = Array(repeatElement(Array("\r\n\r\n".utf8) + packed + Array("\r\n--".utf8), count: 5).joined())
-        #expect(replacement(.parts, parts, limit: 5 * 4096) == nil)
-        #expect(replacement(.parts, parts, limit: 4 * 4096) == .isTooLong)
-        let archive = Array(repeatElement(empty, count: 5).joined())
-        #expect(replacement(.zip, archive, limit: 5 * 4096) == nil)
-        #expect(replacement(.zip, archive, limit: 4 * 4096) == .isTooLong)
-    }
-
-    @Test("A form that is longer than is read is masked whole where a packed part is in what is beyond")
-    func longForm() throws {
-        func replacement(_ body: [UInt8], pieces: Int) -> PackedBody.Replacement? {
-            let form = PackedBody(.parts, TextMask(), readLimit: 200)
-            for start in stride(from: 0, to: body.count, by: pieces) {
-                body[start..<min(body.count, start + pieces)].withUnsafeBytes { form.add($0) }
-            }
-            form.finish()
-            return form.replacement
-        }
-        func part(_ content: [UInt8]) -> [UInt8] { Array("\r\n--b\r\nA: b\r\n\r\n".utf8) + content }
-        let filler = part(Array(repeating: 0x61, count: 300))
-        let packed = try encoded(secretText, .gzip)
-        for pieces in [1, 7, 100, 1_000] {
-            #expect(replacement(filler + part([0x61]), pieces: pieces) == nil)
-            #expect(replacement(filler + part(packed), pieces: pieces) == .isTooLong)
-            for before in 170..<200 {
-                // Of a part that goes on beyond it, no more is known.
-                let filler = part(Array(repeating: 0x61, count: before - 32))
-                #expect(replacement(filler + part(packed), pieces: pieces) != nil, "\(before)")
-            }
-        }
-    }
-
     @Test("A secret is masked in exchanges before the one that names it")
     func before() throws {
         try memory.add("X: \(chance)\r\n", Array("first \(chance)".utf8))
@@ -295,32 +218,5 @@ struct MaskedSourceTests {
             isWhole: true,
             notes: []
         )
-    }
-
-    @Test(
-        "A message of a WebSocket that is packed by itself is masked whole where a secret is in it",
-        arguments: [ContentCoding.gzip, .zstd, .deflate]
-    )
-    func packedMessages(coding: ContentCoding) throws {
-        try memory.add("X-Auth-Token: \(chance)\r\n", [])
-        func message(_ text: String) throws -> StreamedMessage {
-            let payload = ByteBuffer(bytes: try encoded(text, coding))
-            return binaryMessage(payload, .fromServer, .webSocket(WebSocketDetails(opcode: .binary)))
-        }
-        let messages = try ["a log with \(chance) in it", #"{"password":"GingerWalrus77"}"#, "words alone"].map(message)
-        let source = MaskedSource(memory, TextMask())
-        try source.collect(memory.exchanges[0])
-        for each in messages { #expect(source.masked(each, of: memory.exchanges[0]).payload == each.payload) }
-        source.mask.endCollecting()
-        #expect(source.mask.secrets.map(\.placeholder.text) == ["sluice-token-1", "sluice-password-1"])
-        let masked = messages.map { source.masked($0, of: memory.exchanges[0]) }
-        for (each, before) in zip(masked.prefix(2), messages) {
-            #expect(
-                String(buffer: each.payload)
-                    == "sluice: this message holds secrets in compressed data, and is masked whole"
-            )
-            #expect(each.maskedGrowth == Int64(each.payload.readableBytes) - before.size)
-        }
-        #expect(masked[2].payload == messages[2].payload)
     }
 }

@@ -65,42 +65,6 @@ struct SessionPagesTests {
         }
     }
 
-    @Test("A page of heads has records and heads, and bodies are read when they are asked for")
-    func heads() throws {
-        let reader = try record(12)
-        let pages = SessionPages(reader)
-        var rest: ArraySlice<Int64> = [3, 9, 4, 77, 12]
-        let read = try pages.readHeads(&rest)
-        let expected = try [3, 9, 4, 12].compactMap { try reader.exchange(ExchangeID($0)) }
-        #expect(rest.isEmpty && read.map(\.record) == expected.map(\.record))
-        #expect(read.map(\.messages) == expected.map(\.messages))
-        let body = try pages.body(of: ExchangeID(3), side: .responseReceived, offset: 0, limit: 9_000)
-        #expect(body.readableBytes == 2_400)
-    }
-
-    @Test("The numbers about an exchange: those before it first, up to a number of them and of bytes of bodies")
-    func around() throws {
-        let feed = try Feed(path: scratch.session)
-        for id in Int64(1)...20 where id != 7 {
-            let body = Samples.bytes(id == 3 ? 5_000 : 100, seed: 1)
-            feed.submit(Samples.exchange(id, bodies: [(.responseReceived, body)]))
-        }
-        feed.recorder.close()
-        let reader = try SessionReader(path: scratch.session)
-        func range(_ number: Int64, _ most: Int64, _ bytes: Int64, longest: Int64 = 1_000) throws -> ClosedRange<Int64>
-        {
-            try reader.range(around: number, most: most, bodyBytes: bytes, longestBody: longest)
-        }
-        #expect(try range(10, 4, 10_000) == 6...10)
-        #expect(try range(10, 12, 10_000) == 1...13)
-        #expect(try range(10, 100, 10_000) == 1...20)
-        #expect(try range(10, 100, 300) == 8...10)
-        #expect(try range(10, 100, 10_000, longest: 10_000) == 1...20)
-        #expect(try range(10, 100, 3_000, longest: 10_000) == 4...10)
-        #expect(try range(10, 100, 1_000) == 1...12)
-        #expect(try range(1, 3, 0) == 1...1)
-    }
-
     @Test("A page ends where it has enough bytes, and one exchange is always read")
     func length() throws {
         let feed = try Feed(path: scratch.session)

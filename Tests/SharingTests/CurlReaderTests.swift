@@ -116,29 +116,6 @@ struct CurlReaderTests {
             body: "a\r\n\0%\\\u{202E}"
         ),
         Case(
-            name: "a pipe with values",
-            command:
-                "printf '{\"a\":\"%s\"}%%' \"$SLUICE_TOKEN_1\" | curl --data-binary @\"${SLUICE_BODY_1:--}\" https://h/a",
-            method: "POST",
-            fields: ["Content-Type: application/x-www-form-urlencoded"],
-            body: "{\"a\":\"$SLUICE_TOKEN_1\"}%",
-            remarks: [
-                "not taken over: what the shell puts in place of '$' and '`', which stands as it is",
-                "not taken over: SLUICE_BODY_1, which is taken for not set",
-            ]
-        ),
-        Case(
-            name: "what stands where a variable is set, and what the shell counts",
-            command: "curl ${B:+'-HContent-Encoding: gzip}'}${C:+\"-HX: $(($(wc -c <\"$C\")))\"} "
-                + "-H \"Content-Length: $((2 + $(printf %s \"$A\" | wc -c)))\" -H X: -H \"Y: ${E:-it's}\" https://h/\"${D:-$(printf %s 'a')}\"",
-            fields: ["Y: it's"],
-            remarks: [
-                "not taken over: B, which is taken for not set", "not taken over: C, which is taken for not set",
-                "not taken over: $((…)), which was not evaluated", "not taken over: E, which is taken for not set",
-                "not taken over: D, which is taken for not set",
-            ]
-        ),
-        Case(
             name: "what is not known is named",
             command: "$ curl --frobnicate -x p:1 --cacert f https://h/a https://h/b | jq . > out; rm x",
             remarks: [
@@ -150,7 +127,46 @@ struct CurlReaderTests {
             name: "the shell's variables stay as they are",
             command: "curl \"https://h/a\" -H \"Authorization: Bearer $TOKEN\" # a comment",
             fields: ["Authorization: Bearer $TOKEN"],
-            remarks: ["not taken over: what the shell puts in place of '$' and '`', which stands as it is"]
+            remarks: ["not taken over: shell expansions, which stay as they are"]
+        ),
+        Case(
+            name: "a command in a word",
+            command: "curl https://h/a -H \"X: $(jq -r \".a b\" f) c\" -d $((1 + 2))",
+            method: "POST",
+            fields: ["X: $(jq -r \".a b\" f) c", "Content-Type: application/x-www-form-urlencoded"],
+            body: "$((1 + 2))",
+            remarks: ["not taken over: shell expansions, which stay as they are"]
+        ),
+        Case(
+            name: "an ampersand without quotes",
+            command: "curl https://h/a?x=1&y=2",
+            url: "https://h/a?x=1",
+            remarks: [
+                "not taken over: what follows an '&' that is not in quotes",
+                "not taken over: the commands after the first one",
+            ]
+        ),
+        Case(
+            name: "a user alone, an open range, a query as it is, a value with an at sign",
+            command: "curl -u user -r 600 https://h/a --url-query a=b\\ c --url-query +d=e%20f --url-query @f "
+                + "-G --data-urlencode '@at=x'",
+            url: "https://h/a?@at=x&a=b%20c&d=e%20f",
+            fields: ["Authorization: Basic dXNlcjo=", "Range: bytes=600-"],
+            remarks: ["not taken over: --url-query @f"]
+        ),
+        Case(
+            name: "credentials for a challenge",
+            command: "curl --digest -u u:p https://h/a",
+            remarks: ["not taken over: --digest"]
+        ),
+        Case(
+            name: "an older Chrome's for cmd, in one line",
+            command: #"curl "https://h/a" --data-binary "^{^\^"name^\^":^\^"a b^\^",^\^"n^\^":^[^]^}" --compressed"#,
+            method: "POST",
+            fields: [
+                "Accept-Encoding: gzip, deflate, br, zstd", "Content-Type: application/x-www-form-urlencoded",
+            ],
+            body: #"{"name":"a b","n":[]}"#
         ),
         Case(
             name: "several requests",
@@ -188,6 +204,14 @@ struct CurlReaderTests {
         )
     }
 
+    @Test("a boundary is appended to the type that a command has")
+    func boundary() throws {
+        let request = try CurlCommandReader.read("curl https://h/a -H 'Content-Type: multipart/form-data' -F a=1")
+        #expect(request.fields.count == 1)
+        let boundary = try #require(request.fields[0].value.split(separator: "multipart/form-data; boundary=").first)
+        #expect(String(decoding: request.body { _ in [] }, as: UTF8.self).hasPrefix("--\(boundary)\r\n"))
+    }
+
     @Test("files of data are changed as curl changes them")
     func files() throws {
         let read = { (_: String) in Array("a\r\nb\0 &".utf8) }
@@ -200,6 +224,7 @@ struct CurlReaderTests {
         #expect(try body("curl h --data-urlencode n@f") == "n=a%0D%0Ab%00%20%26")
         let upload = try CurlCommandReader.read("curl -T dir/f http://h/d/")
         #expect(upload.method == "PUT" && upload.url == "http://h/d/f" && upload.files == ["dir/f"])
+        #expect(try CurlCommandReader.read("curl -T dir/f http://h").url == "http://h/f")
     }
 
     @Test("a mark of the letter before it hides no slash, no hash and no question mark of a URL")
@@ -211,24 +236,6 @@ struct CurlReaderTests {
         #expect(credentials.url == "http://\u{301}h/" && credentials.fields.map(\.name) == ["Authorization"])
     }
 
-    @Test("of many variables the first are told, and of their names the beginnings")
-    func manyNames() throws {
-        let words = (0..<100_000).map { "${A\($0):-}" }.joined()
-        let request = try CurlCommandReader.read(
-            "curl http://h/ ${\(String(repeating: "B", count: 100_000)):-}\(words)"
-        )
-        #expect(request.remarks.count <= 33 && request.remarks.allSatisfy { $0.utf8.count < 120 })
-    }
-
-    @Test("words in words in words are read, and as deep as anybody likes they are no harm")
-    func deepWords() throws {
-        let word = { (count: Int) in
-            String(repeating: "${A:-", count: count) + "x" + String(repeating: "}", count: count)
-        }
-        #expect(try CurlCommandReader.read("curl http://h/\(word(8))").url == "http://h/x")
-        #expect(try CurlCommandReader.read("curl http://h/ -d \(word(200_000))").url == "http://h/")
-    }
-
     @Test(
         "what is no command says why",
         arguments: [
@@ -236,7 +243,6 @@ struct CurlReaderTests {
             ("curl 'http://h/", "character 6 is not closed"),
             ("curl -H", "-H has no value"), ("curl -s", "no URL"), ("curl ftp://h/", "scheme is 'ftp'"),
             ("curl ^\"http://h/", "is not closed"), ("curl \"$(printf 'a", "is not closed"),
-            ("curl \"${A:-b", "The ${ at character 7 is not closed"), ("curl $((1 + (2)", "The $(( at character 6"),
             ("curl h -F x", "NAME=VALUE"),
         ]
     )

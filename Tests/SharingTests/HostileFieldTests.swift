@@ -112,21 +112,26 @@ struct HostileFieldTests {
 
     @Test func `a name of a secret acts on nothing where it is told`() throws {
         let source = MemorySource()
-        let name = "\u{7F}" + #"!!"\$(touch-x)`touch-x`}{'.password"#
+        let name = #"!!"\$(touch-x)`touch-x`}{'.password"#
         let body = String(decoding: try JSONSerialization.data(withJSONObject: [name: "hunter2-Xk93"]), as: UTF8.self)
         let type = ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"]
         let recorded = try exchange(source, type, body: body)
         let masked = MaskedSource(source, TextMask())
         try masked.collectAll(recorded)
         masked.mask.endCollecting()
-        masked.mask.book.isForPrograms = true
-        var needed: [Placeholder] = []
-        let command = try CopyForm.curl.text(masked.masked(recorded), source: masked, files: nil) { needed = $0 }
-        #expect(command?.contains("\"$SLUICE_PASSWORD_1\"") == true, "\(command ?? "")")
-        let guards = CopyForm.guards(needed, masked)
-        #expect(guards.hasPrefix(": \"${SLUICE_PASSWORD_1:?set the password of "), "\(guards)")
-        #expect(guards.filter { "!\\`\u{7F}'(".contains($0) }.allSatisfy { $0 == "(" }, "\(guards)")
-        #expect(guards.filter { $0 == "$" }.count == 1 && guards.filter { $0 == "\"" }.count == 2, "\(guards)")
+        masked.marksSecrets = true
+        let command = try CopyForm.curl.text(masked.masked(recorded), source: masked, files: nil)
+        #expect(command?.contains("'\"${SLUICE_PASSWORD_1:?password of h}\"'") == true, "\(command ?? "")")
+    }
+
+    @Test(arguments: ["h$(touch x)", "h\"", "H", "h}x"])
+    func `a host acts on nothing where its secret is`(_ host: String) throws {
+        let source = MemorySource()
+        let head = "GET / HTTP/1.1\r\nHost: h\r\nX-Api-Key: kJ8sd7Fh2lQp9\r\n\r\n"
+        let one = try source.add("http://h/", request: head) { $0.record.url.host = host }
+        let masked = try masked(source, [one])
+        let text = try CopyForm.curl.text(masked.masked(one), source: masked, files: nil)
+        #expect(text?.contains("\"${SLUICE_KEY_1:?key}\"") == true, "\(text ?? "")")
     }
 
     @Test func `HTTPie takes no header for an option or a file`() throws {
@@ -176,7 +181,6 @@ struct HostileFieldTests {
         let masked = MaskedSource(source, TextMask())
         try masked.collectAll(recorded)
         masked.mask.endCollecting()
-        masked.mask.book.isForPrograms = true
         let maskedText = try #require(
             try CopyForm.python.text(masked.masked(recorded), source: masked, files: nil)
         )
@@ -198,12 +202,12 @@ struct HostileFieldTests {
         let masked = MaskedSource(source, TextMask())
         for exchange in exchanges { try masked.collectAll(exchange) }
         masked.mask.endCollecting()
-        masked.mask.book.isForPrograms = true
+        masked.marksSecrets = true
         return masked
     }
 
     /// A peer writes what looks like the placeholder of somebody else's secret, as it is or by a digit behind his own.
-    @Test(arguments: [CopyForm.curl, .httpie, .fetch, .python])
+    @Test(arguments: [CopyForm.curl, .httpie])
     func `no request has a secret that it did not have`(_ form: CopyForm) throws {
         let source = MemorySource()
         func add(_ host: String, _ target: String, _ lines: [String], body: String = "") throws -> RecordedExchange {
@@ -222,18 +226,16 @@ struct HostileFieldTests {
         let near = "\(own)2 sluice-token-0 sluice-token-12 sluice-token-12e1 sluice-token-900000 sluice-token-900001"
         let evil = try add("evil", "/\(own)2?x=\(own)2e1&y=sluice-token-900012", ["X-A: \(near)"], body: near)
         let masked = try masked(source, all + [evil])
-        var needed: [Placeholder] = []
-        let text = try #require(
-            try form.text(masked.masked(evil), source: masked, files: nil) { needed = $0 }
-        )
-        let variable = try #require(needed.first).variable
-        #expect(needed.count == 1 && text.contains(variable), "\(text)")
-        #expect(text.matches(of: /SLUICE_TOKEN_[0-9]+/).allSatisfy { $0.output == variable }, "\(text)")
+        func variables(_ text: String) -> Set<Substring> {
+            Set(text.matches(of: /\$\{SLUICE_TOKEN_[0-9]+:/).map(\.output))
+        }
+        let text = try #require(try form.text(masked.masked(evil), source: masked, files: nil))
+        #expect(variables(text).count == 1, "\(text)")
         #expect(text.contains("sluice-token-12e1") && text.contains("sluice-token-900001") && !text.contains(own))
         #expect(!text.contains(/sluice-[a-z]{16}-/), "\(text)")
         // And everyone's own is there.
-        let bank = try #require(try form.text(masked.masked(all[5]), source: masked, files: nil) { needed = $0 })
-        #expect(needed.count == 1 && needed[0].variable != variable && bank.contains(needed[0].variable), "\(bank)")
+        let bank = try #require(try form.text(masked.masked(all[5]), source: masked, files: nil))
+        #expect(variables(bank).count == 1 && variables(bank).isDisjoint(with: variables(text)), "\(bank)")
     }
 
     @Test(arguments: [CopyForm.curl, .httpie])
@@ -256,13 +258,10 @@ struct HostileFieldTests {
             for exchange in [one, tunnel] { try export.add(masked.masked(exchange)) }
             try export.finish()
         }
-        #expect(
-            try CopyForm.url.text(masked.masked(one), source: masked, files: nil)
-                == "http://h/?access_token=sluice-token-1"
-        )
         let text = String(buffer: output)
         #expect(text.contains("# 1 GET http://h/?access_token=sluice-token-1\n"), "\(text)")
-        #expect(text.contains("access_token='\"$SLUICE_TOKEN_1\"") && !text.contains(/sluice-[a-z]{16}-/), "\(text)")
+        #expect(text.contains("access_token='\"${SLUICE_TOKEN_1:?token of h}\""), "\(text)")
+        #expect(!text.contains(/sluice-[a-z]{16}-/), "\(text)")
     }
 
     @Test func `a command that a shell of its own executes ends where a variable is not set`() async throws {
@@ -275,7 +274,7 @@ struct HostileFieldTests {
         try export.add(masked.masked(one))
         try export.finish()
         let command = String(buffer: output).dropLast()
-        #expect(command.hasPrefix(": \"${SLUICE_TOKEN_1:?set the token of Authorization for h}\"\ncurl "), "\(command)")
+        #expect(command.contains("\"${SLUICE_TOKEN_1:?token of h}\""), "\(command)")
         #expect(try await run("curl() { touch x; }\n\(command)").isEmpty)
         #expect(try await run("curl() { touch x; }\nSLUICE_TOKEN_1=a\n\(command)") == ["x", "x"])
     }
@@ -288,7 +287,7 @@ struct HostileFieldTests {
         let one = try source.add("http://h/", request: head)
         let masked = try masked(source, [one])
         let text = try #require(try CopyForm.httpie.text(masked.masked(one), source: masked, files: nil))
-        #expect(text.contains(" 'X-Api-Key: '\"$SLUICE_KEY_1\" 'A: =b' 'C: :d' "), "\(text)")
+        #expect(text.contains(" 'X-Api-Key: '\"${SLUICE_KEY_1:?key of h}\" 'A: =b' 'C: :d' "), "\(text)")
         #expect(text.contains("--ignore-netrc"))
     }
 
@@ -416,17 +415,19 @@ struct HostileFieldTests {
             requestBody: Array(body.utf8)
         )
         let masked = try masked(source, [one, most])
-        var needed: [Placeholder] = []
         for form in [CopyForm.curl, .httpie] {
-            let text = try #require(try form.text(masked.masked(one), source: masked, files: nil) { needed = $0 })
+            let text = try #require(try form.text(masked.masked(one), source: masked, files: nil))
             let lines = text.utf8.split(separator: 0x0A)
             #expect(lines.count > 4 && lines.allSatisfy { $0.count < 4_000 }, "\(lines.map(\.count))")
             #expect(throws: CurlError.self) { try form.text(masked.masked(most), source: masked, files: nil) }
         }
-        let text = try #require(try CopyForm.curl.text(masked.masked(one), source: masked, files: nil) { needed = $0 })
+        let text = try #require(try CopyForm.curl.text(masked.masked(one), source: masked, files: nil))
         // The cookies come first, and the rest is under another name.
-        let values = needed.map { "\($0.variable)=\(secrets[$0.number - 1 + ($0.kind == .token ? 150 : 0)])\n" }
-            .joined()
+        let values = text.matches(of: /\{SLUICE_([A-Z]+)_([0-9]+):/).map { match in
+            let place = (Int(match.output.2) ?? 0) - 1 + (match.output.1 == "TOKEN" ? 150 : 0)
+            return "SLUICE_\(match.output.1)_\(match.output.2)=\(secrets[place])\n"
+        }
+        .joined()
         try await blocking {
             for shell in ["dash", "bash", "zsh"] {
                 let folder = try TemporaryFolder()
@@ -434,7 +435,6 @@ struct HostileFieldTests {
                 try Data(script.utf8).write(to: URL(filePath: "\(folder.path)/script"))
                 #expect(try folder.run(shell, ["\(folder.path)/script"]).wait() == 0)
                 let words = try String(decoding: Data(contentsOf: URL(filePath: "\(folder.path)/words")), as: UTF8.self)
-                #expect(words.contains("\nContent-Length: \(body.utf8.count)\n"), "\(shell)")
                 #expect(words.contains("\nCookie: \(cookies)\n") && words.contains("\n\(body)\n"), "\(shell)")
             }
         }
@@ -463,12 +463,8 @@ struct HostileFieldTests {
             let masked = try masked(source, [one])
             return try #require(try CopyForm.curl.text(masked.masked(one), source: masked, files: nil))
         }
-        let plain = try command("kJ8sd7Fh2lQp9ZxV4Nm")
-        #expect(!plain.contains("--globoff") && !plain.contains("--request-target"), "\(plain)")
         let list = try command("{kJ8sd7Fh2lQp9Zx,V4NmkJ8sd7Fh2lQp9}")
-        #expect(list.contains("--globoff") && list.contains("$SLUICE_TOKEN_1"), "\(list)")
-        let mark = try command("kJ8sd7Fh#2lQp9ZxV4Nm")
-        #expect(mark.contains("--request-target") && !mark.contains("kJ8sd7Fh"), "\(mark)")
+        #expect(list.contains("--globoff") && list.contains("${SLUICE_TOKEN_1:?"), "\(list)")
     }
 
     @Test func `a header whose name is a secret is no option of HTTPie`() throws {
@@ -478,7 +474,7 @@ struct HostileFieldTests {
         let one = try source.add("http://h/", request: head)
         let masked = try masked(source, [one])
         let text = try #require(try CopyForm.httpie.text(masked.masked(one), source: masked, files: nil))
-        #expect(text.contains(" -- GET ") && text.contains(" \"$SLUICE_TOKEN_1\"':v'"), "\(text)")
+        #expect(text.contains(" -- GET ") && text.contains(" \"${SLUICE_TOKEN_1:?token of h}\"':v'"), "\(text)")
     }
 
     @Test(arguments: [CopyForm.curl, .httpie]) func `no tab completes a name`(_ form: CopyForm) throws {

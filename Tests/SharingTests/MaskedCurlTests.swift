@@ -10,7 +10,7 @@ import Testing
 
 /// Masked cURL commands run with their secrets, by the shells that people have: the request is the recorded one, each field in its
 /// place.
-@Suite("Masked cURL commands send the request byte for byte", .serialized)
+@Suite("Masked cURL commands send the request", .serialized)
 struct MaskedCurlTests {
     private static let secret = "hünter2'wörd"
     private static let json = #"{"name":"Jörg","password":"\#(secret)","again":"\#(secret)"}"#
@@ -21,11 +21,10 @@ struct MaskedCurlTests {
         /// Those between `Accept` and `Content-Type`.
         var fields: [String] = []
         var bytes: [UInt8]
-        /// Whether a file has to have the body.
-        var isHeld = false
+        /// What is sent with the variables set, if that is not what was recorded.
+        var sent: String?
         var isInFile = false
-        /// What is sent where no file has the body as it was recorded.
-        var decoded: String?
+        var remark = ""
     }
 
     private static func packed(_ text: String) throws -> [UInt8] {
@@ -33,42 +32,45 @@ struct MaskedCurlTests {
     }
 
     static func cases() throws -> [Case] {
-        let long =
+        func long(_ secret: String) -> String {
             #"{"password":"\#(secret)","fill":"\#((0..<20_000).map { "\($0 &* 2_654_435_761 % 65_521)" }.joined())"}"#
-        let wide: [UInt8] = [0xFF, 0xFE] + json.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] as [UInt8] }
-        let binary: [UInt8] = [0, 1, 0xFF, 0x25, 0x27] + Array("\r\n{\"password\":\"\(secret)\"}".utf8)
+        }
         return [
             Case(testDescription: "JSON", bytes: Array(json.utf8)),
             Case(testDescription: "no secret in the body", bytes: Array("a=1".utf8)),
-            Case(testDescription: "bytes", bytes: binary),
-            Case(testDescription: "JSON in a file", bytes: Array(long.utf8), isInFile: true),
-            Case(testDescription: "UTF-16", bytes: wide, isHeld: true),
+            Case(
+                testDescription: "text with a tab",
+                bytes: Array("\t{\"password\":\"\(secret)\"}".utf8),
+                sent: "\t{\"password\":\"sluice-password-1\"}",
+                remark: "# put the secret in place of sluice-password-1\n"
+            ),
+            Case(
+                testDescription: "JSON in a file",
+                bytes: Array(long(secret).utf8),
+                sent: long("sluice-password-1"),
+                isInFile: true,
+                remark: "secrets are masked; put them in where it says sluice-…"
+            ),
             Case(
                 testDescription: "gzip",
                 fields: ["Content-Encoding:  gzip "],
                 bytes: try packed(json),
-                decoded: json
+                sent: json,
+                remark: "the body is sent without its Content-Encoding, gzip, as it is masked"
             ),
             Case(
-                testDescription: "gzip in a file",
-                fields: ["content-encoding: gzip"],
-                bytes: try packed(long),
-                isInFile: true,
-                decoded: long
+                testDescription: "a coding that a shell could read",
+                fields: ["Content-Encoding: x}'$(touch ran)`touch ran`\"$(touch ran)\u{2028}touch ran"],
+                bytes: Array(json.utf8),
+                sent: json,
+                remark: "the body is sent without its Content-Encoding, x"
             ),
             Case(
-                testDescription: "a packed file in gzip",
-                fields: ["Content-Encoding: gzip"],
-                bytes: Array(
-                    try ContentEncoder.encode(ByteBuffer(bytes: try packed(json)), coding: .gzip).readableBytesView
-                ),
-                isHeld: true
-            ),
-            Case(
-                testDescription: "what cannot be decoded",
+                testDescription: "bytes that cannot be decoded",
                 fields: ["Content-Encoding: gzip"],
                 bytes: Array(repeatElement([0x93, 0x12, 0, 1, 2, 0x80, 0x81], count: 9).joined()),
-                isHeld: true
+                sent: "",
+                remark: "the body is left out, as it cannot be decoded to look for secrets"
             ),
         ]
     }
@@ -77,170 +79,99 @@ struct MaskedCurlTests {
         _ one: Case,
         to port: Int,
         in folder: TemporaryFolder
-    ) throws -> (text: String, sent: [String]) {
+    ) throws -> (text: String, fields: [String]) {
         let source = MemorySource()
-        let sent =
+        let fields =
             ["Host: 127.0.0.1:\(port)", "User-Agent: mine", "Content-Length: \(one.bytes.count)", "Accept: */*"]
             + one.fields + ["Authorization: Bearer tok-5f4dcc3b5aa765d6", "Content-Type: application/json"]
         let exchange = try source.add(
             "http://127.0.0.1:\(port)/login",
-            request: (["POST /login HTTP/1.1"] + sent).joined(separator: "\r\n") + "\r\n\r\n",
+            request: (["POST /login HTTP/1.1"] + fields).joined(separator: "\r\n") + "\r\n\r\n",
             requestBody: one.bytes
         )
         let masked = MaskedSource(source, TextMask())
         try masked.collectAll(exchange)
         masked.mask.endCollecting()
-        masked.mask.book.isForPrograms = true
+        masked.marksSecrets = true
         var output = ByteBuffer()
         let files = BodyDirectory(path: "\(folder.path)/it's bodies", referredToAs: "it's bodies")
         var export = CurlExport(source: masked, form: .scriptFile, files: files) { output.writeImmutableBuffer($0) }
-        var rehearsal = export.rehearsal
-        try rehearsal.add(masked.masked(exchange))
-        export.begin(after: rehearsal)
         try export.add(masked.masked(exchange))
         try export.finish()
         let text = String(buffer: output)
         try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/script"))
-        return (text, sent)
-    }
-
-    private func received(
-        _ server: EchoServer,
-        _ folder: TemporaryFolder,
-        _ variables: [String],
-        _ shell: [String]
-    ) throws -> ReceivedRequest {
-        let all = [
-            "LC_ALL=C.UTF-8", "SLUICE_TOKEN_1=tok-5f4dcc3b5aa765d6", "SLUICE_PASSWORD_1=\(MaskedCurlTests.secret)",
-        ]
-        let child = try folder.run("env", all + variables + shell + ["\(folder.path)/script"])
-        let received = try server.receive()
-        #expect(child.wait() == 0)
-        return received
+        return (text, fields)
     }
 
     @Test(arguments: try cases())
-    func `what is sent`(_ one: Case) async throws {
+    func `with its variables set`(_ one: Case) async throws {
         try await blocking {
             let (server, folder) = (try EchoServer(), try TemporaryFolder())
-            let (text, sent) = try exported(one, to: server.port, in: folder)
+            let (text, fields) = try exported(one, to: server.port, in: folder)
             #expect(!text.contains("wörd") && !text.contains("5f4dcc"), "\(text.prefix(2_000))")
-            #expect(text.contains("SLUICE_BODY_1") == (one.isHeld || one.decoded != nil), "\(text.prefix(2_000))")
+            #expect(text.contains("\"${SLUICE_TOKEN_1:?token of 127.0.0.1}\""), "\(text.prefix(2_000))")
             #expect(text.contains("it's bodies/exchange-1-body.bin") == one.isInFile, "\(text.prefix(2_000))")
-            // The file may be longer than what stands here.
-            if one.isHeld || one.decoded != nil { #expect(text.contains(" -H 'Expect:' ")) }
-            let file = "\(folder.path)/a  body"
-            try Data(one.bytes).write(to: URL(filePath: file))
-            let body = "\(folder.path)/it's bodies/exchange-1-body.bin"
-            if one.isInFile, one.decoded == nil { try Data(one.bytes).write(to: URL(filePath: body)) }
-            if one.isHeld {
-                try #require(text.contains("@\"${SLUICE_BODY_1:?"), "\(text)")
-                let variables = ["SLUICE_TOKEN_1=x", "SLUICE_PASSWORD_1=y"]
-                let child = try folder.run("env", variables + MaskedCurlTests.shells[0] + ["\(folder.path)/script"])
-                #expect(child.wait() != 0, "\(text)")
+            #expect(one.remark.isEmpty || text.contains(one.remark), "\(text.prefix(2_000))")
+            #expect(!text.contains("\u{2028}"))
+            // curl writes the length of a masked body.
+            let dropped = one.sent == nil ? [] : ["content-length", "content-encoding"]
+            func kept(_ fields: [String], without names: [String]) -> [String] {
+                fields.filter { field in !names.contains { field.lowercased().hasPrefix($0) } }
             }
             for shell in MaskedCurlTests.shells {
-                let got = try received(server, folder, ["SLUICE_BODY_1=\(file)"], shell)
+                let all = [
+                    "LC_ALL=C.UTF-8", "SLUICE_TOKEN_1=tok-5f4dcc3b5aa765d6",
+                    "SLUICE_PASSWORD_1=\(MaskedCurlTests.secret)",
+                ]
+                let child = try folder.run("env", all + shell + ["\(folder.path)/script"])
+                let got = try Result { try server.receive() }.getReporting(text)
+                #expect(child.wait() == 0, "\(text.prefix(2_000))")
                 #expect(got.requestLine.text == "POST /login HTTP/1.1")
-                #expect(got.fields.map(\.text) == sent, "\(shell): \(text.prefix(2_000))")
-                #expect(got.body == one.bytes, "\(shell): \(text.prefix(2_000))")
-            }
-            guard let decoded = one.decoded else { return }
-            // Without that file the decoded body goes with the secrets that the variables have.
-            if one.isInFile { try Data(decoded.utf8).write(to: URL(filePath: body)) }
-            for shell in MaskedCurlTests.shells {
-                let got = try received(server, folder, [], shell)
-                #expect(got.body == Array(decoded.utf8), "\(shell): \(text.prefix(2_000))")
-                let fields = got.fields.map { $0.text.lowercased() }
-                #expect(fields.contains("content-length: \(decoded.utf8.count)"), "\(fields)")
-                #expect(!fields.contains { $0.hasPrefix("content-encoding") }, "\(fields)")
+                #expect(got.body == one.sent.map { Array($0.utf8) } ?? one.bytes, "\(shell): \(text.prefix(2_000))")
+                let received = got.fields.map(\.text)
+                let names = text.contains("SLUICE_PASSWORD") ? dropped + ["content-length"] : dropped
+                #expect(
+                    kept(received, without: names) == kept(fields, without: names),
+                    "\(shell): \(text.prefix(2_000))"
+                )
+                #expect(!received.contains { $0.lowercased().hasPrefix("content-encoding") }, "\(received)")
+                #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"), "\(text)")
             }
         }
     }
 
-    @Test("A file of a masked body is not sent as it is, but one of the body as it was recorded is")
-    func guards() async throws {
-        try await blocking {
-            let (server, folder) = (try EchoServer(), try TemporaryFolder())
-            let one = try #require(try MaskedCurlTests.cases().first { $0.testDescription == "gzip in a file" })
-            let (text, _) = try exported(one, to: server.port, in: folder)
-            let variables = ["SLUICE_TOKEN_1=x", "SLUICE_PASSWORD_1=y"]
-            for shell in MaskedCurlTests.shells {
-                let child = try folder.run("env", variables + shell + ["\(folder.path)/script"])
-                #expect(child.wait() != 0, "\(text.prefix(2_000))")
-            }
-            let file = "\(folder.path)/body"
-            try Data(one.bytes).write(to: URL(filePath: file))
-            #expect(try received(server, folder, ["SLUICE_BODY_1=\(file)"], ["dash", "-eu"]).body == one.bytes)
-        }
-    }
-
-    @Test(
-        "A content coding is no command where a file has to have the body",
-        arguments: [CopyForm.curl, .httpie, .fetch, .python]
-    )
-    func hostileHeld(_ form: CopyForm) async throws {
+    @Test("Without its variables a script ends before anything is sent", arguments: [CopyForm.curl, .httpie])
+    func unset(_ form: CopyForm) async throws {
         try await blocking {
             let folder = try TemporaryFolder()
             let source = MemorySource()
-            let coding = "x}\"$(touch ran)`touch ran`'\"; touch ran; \"\");process.exit(0);//"
+            let head = "POST / HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/json\r\n"
+            let lines = "Content-Length: \(MaskedCurlTests.json.utf8.count)\r\nX-Api-Key: kJ8sd7Fh2lQp9ZxV4Nm\r\n\r\n"
             let exchange = try source.add(
-                "http://h/",
-                request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: \(coding)\r\n\r\n",
-                requestBody: try MaskedCurlTests.packed(MaskedCurlTests.json)
+                "http://api.example.com/",
+                request: head + lines,
+                requestBody: Array(MaskedCurlTests.json.utf8)
             )
             let masked = MaskedSource(source, TextMask())
             try masked.collectAll(exchange)
             masked.mask.endCollecting()
-            masked.mask.book.isForPrograms = true
+            masked.marksSecrets = true
             let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
-            #expect(text.contains("SLUICE_BODY_1"), "\(text)")
-            try Data("cd '\(folder.path)'; PATH=/bin:/usr/bin\n\(text)".utf8)
-                .write(to: URL(filePath: "\(folder.path)/script"))
-            guard form.isCommand else { return #expect(!text.contains("recorded (")) }
-            for shell in MaskedCurlTests.shells {
-                let child = try folder.run("env", shell + ["\(folder.path)/script"])
-                #expect(child.wait() != 0, "\(text)")
-                #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"), "\(text)")
+            #expect(text.contains("\"${SLUICE_KEY_1:?key of api.example.com}\""), "\(text)")
+            let script = "curl() { touch ran; }\nhttp() { touch ran; }\n\(text)\n"
+            try Data(script.utf8).write(to: URL(filePath: "\(folder.path)/script"))
+            func run(_ variables: [String], _ shell: [String]) throws -> Bool {
+                let path = "\(folder.path)/ran"
+                try? FileManager.default.removeItem(atPath: path)
+                let child = try folder.run("env", variables + shell + ["\(folder.path)/script"])
+                let isWell = child.wait() == 0
+                #expect(isWell == FileManager.default.fileExists(atPath: path), "\(text)")
+                return isWell
             }
-        }
-    }
-
-    @Test("Nor does one end the comment that names it", arguments: [CopyForm.curl, .httpie, .fetch, .python])
-    func hostileComment(_ form: CopyForm) throws {
-        let source = MemorySource()
-        let exchange = try source.add(
-            "http://h/",
-            request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: x\u{2028}first\u{85}second\r\n\r\n",
-            requestBody: Array(MaskedCurlTests.json.utf8)
-        )
-        let masked = MaskedSource(source, TextMask())
-        try masked.collectAll(exchange)
-        masked.mask.endCollecting()
-        masked.mask.book.isForPrograms = true
-        let text = try #require(try form.text(masked.masked(exchange), source: masked, files: nil))
-        #expect(!text.unicodeScalars.contains("\u{2028}") && !text.unicodeScalars.contains("\u{85}"), "\(text)")
-    }
-
-    @Test("What stands in a content coding is no command to a shell")
-    func hostile() async throws {
-        try await blocking {
-            let (server, folder) = (try EchoServer(), try TemporaryFolder())
-            let coding = "x}'$(touch ran)`touch ran`\"$(touch ran)"
-            let one = Case(
-                testDescription: "",
-                fields: ["Content-Encoding: \(coding)"],
-                bytes: Array(MaskedCurlTests.json.utf8),
-                decoded: MaskedCurlTests.json
-            )
-            let (text, sent) = try exported(one, to: server.port, in: folder)
-            let file = "\(folder.path)/body"
-            try Data(one.bytes).write(to: URL(filePath: file))
-            for shell in MaskedCurlTests.shells {
-                let got = try received(server, folder, ["SLUICE_BODY_1=\(file)"], shell)
-                #expect(got.fields.map(\.text) == sent, "\(text)")
-                #expect(try received(server, folder, [], shell).body == one.bytes)
-                #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"), "\(text)")
+            for shell in MaskedCurlTests.shells + [["zsh"]] {
+                #expect(try !run(["SLUICE_KEY_1=a"], shell), "\(text)")
+                #expect(try !run(["SLUICE_PASSWORD_1=a"], shell), "\(text)")
+                #expect(try run(["SLUICE_KEY_1=a", "SLUICE_PASSWORD_1=b"], shell), "\(text)")
             }
         }
     }

@@ -169,8 +169,7 @@ struct RepeatedFormTests {
         let source = MemorySource()
         let head = "GET /?a=sluice-key-2 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer sluice-token-1\r\n\r\n"
         let exchange = try source.add("http://h/?a=sluice-key-2", request: head)
-        let words =
-            "sluice-key-2, sluice-token-1 were recorded as they stand here: where an earlier export masked secrets, put them in"
+        let words = "put the secret in place of sluice-key-2, sluice-token-1"
         for form in [CopyForm.httpie, .fetch, .python] {
             let text = try #require(try form.text(exchange, source: source, files: nil))
             #expect(text.contains(" \(words)\n"), "\(text)")
@@ -179,10 +178,10 @@ struct RepeatedFormTests {
         var export = CurlExport(source: source, form: .script) { script.writeImmutableBuffer($0) }
         try export.add(exchange)
         try export.finish()
-        let ofCurl = "# sluice-token-1, sluice-key-2 were recorded as they stand here: "
+        let ofCurl = "# put the secret in place of sluice-token-1, sluice-key-2\n"
         #expect(String(buffer: script).contains(ofCurl))
         let plain = try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: sluice-x\r\nA: sluice-token\r\n\r\n")
-        #expect(try CopyForm.httpie.text(plain, source: source, files: nil)?.contains("an earlier export") == false)
+        #expect(try CopyForm.httpie.text(plain, source: source, files: nil)?.contains("put the secret") == false)
     }
 
     @Test func `header lines of one name stay apart or are joined`() throws {

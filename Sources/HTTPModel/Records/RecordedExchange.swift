@@ -42,9 +42,29 @@ package protocol ExchangeSource {
     ///
     /// The next page begins at the offset of the last one read, which comes first in it again.
     func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival]
+
+    /// Whether secrets are replaced: then bodies come without their content coding.
+    var isMasking: Bool { get }
+    /// The same exchanges as recorded.
+    var asRecorded: any ExchangeSource { get }
+    /// The same exchanges for commands of a shell: each secret has a mark, for which the command has a variable.
+    var forCommands: any ExchangeSource { get }
+    /// The same exchanges for files: each secret has a plain placeholder.
+    var forFiles: any ExchangeSource { get }
+    /// The parts of an exchange whose secrets were replaced so far: all of them, once its bodies were read.
+    func maskedParts(of record: ExchangeRecord) -> [String]
+    /// The size of a head as recorded, in bytes, if the head that the source gives is of another size.
+    func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int?
 }
 
 extension ExchangeSource {
+    package var isMasking: Bool { false }
+    package var asRecorded: any ExchangeSource { self }
+    package var forCommands: any ExchangeSource { self }
+    package var forFiles: any ExchangeSource { self }
+    package func maskedParts(of record: ExchangeRecord) -> [String] { record.extras.masked }
+    package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? { nil }
+
     /// Reads no arrivals, as from an archive that does not have any.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
 

@@ -40,8 +40,8 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .bundle:
             "A zip with the session's slice, HAR, page, the profile in force and the story in README.txt; 'sluice open' opens it."
         case .httpie: "As curl, with HTTPie's commands."
-        case .fetch: "A program for Node that calls fetch, with its imports and variables at the beginning."
-        case .python: "A program for Python's requests, with its imports and variables at the beginning."
+        case .fetch: "A program for Node that calls fetch, with its imports at the beginning."
+        case .python: "A program for Python's requests, with its imports at the beginning."
         case .csv: "A table with a line for each exchange, in which nothing is a formula."
         case .raw:
             "A file for each request and response, as on the wire, for nc, parsers and diffs; with -o NAME.zip a zip."
@@ -70,9 +70,6 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
 
     /// Whether it has a place for a title and a note.
     package var takesNote: Bool { self == .html || self == .bundle }
-
-    /// Whether it is made of commands, whose variables are looked for first where secrets are masked.
-    package var isScript: Bool { [.curl, .httpie, .fetch, .python].contains(self) }
 
     /// The writer of this format; `source` is `reader` itself, or the same without its secrets.
     package func export(

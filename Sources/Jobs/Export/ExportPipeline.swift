@@ -19,58 +19,24 @@ package struct ExportPipeline {
     package let pages: SessionPages
     private let threads: Int
     private let numbers: (([Int64]) throws -> Void) throws -> Void
-    /// Whether all exchanges of the session are gone through.
-    let isWhole: Bool
-    private let onOthers: () -> Void
-    private let onNumbers: ([Int64]) -> Void
     private let onProgress: (Int) throws -> Void
 
     /// Prepares to go through exchanges.
     ///
     /// - Parameters:
     ///   - threads: how many threads are used; by default one for each core, up to four.
-    ///   - isWhole: whether there are no other exchanges in the session.
-    ///   - onOthers: called before other exchanges of the session are gone through.
-    ///   - onNumbers: called with the numbers of others that come next.
     ///   - onProgress: called on the caller's thread with how many exchanges were gone through since the last call, and
     ///     some times a second with 0; what it throws ends the pass.
     ///   - numbers: calls its closure with the exchanges' numbers, in order, many at a time.
     package init(
         _ reader: SessionReader,
         threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, mostThreads),
-        isWhole: Bool = false,
-        onOthers: @escaping () -> Void = {},
-        onNumbers: @escaping ([Int64]) -> Void = { _ in },
         onProgress: @escaping (Int) throws -> Void = { _ in },
         numbers: @escaping (([Int64]) throws -> Void) throws -> Void
     ) {
         (self.reader, self.numbers, self.onProgress) = (reader, numbers, onProgress)
-        (self.isWhole, self.onOthers, self.onNumbers) = (isWhole, onOthers, onNumbers)
         self.threads = max(1, threads)
         pages = SessionPages(reader)
-    }
-
-    /// The same, and `chosen` is told the numbers.
-    func telling(_ chosen: @escaping ([Int64]) -> Void) -> ExportPipeline {
-        ExportPipeline(reader, threads: threads, isWhole: isWhole, onProgress: onProgress) { [numbers] body in
-            try numbers { block in
-                chosen(block)
-                try body(block)
-            }
-        }
-    }
-
-    /// Goes through other exchanges of the session: those in a range of numbers.
-    func others(than chosen: ExchangeNumbers, in range: ClosedRange<Int64>) -> ExportPipeline {
-        ExportPipeline(reader, threads: threads, onProgress: onProgress) { [reader, onOthers, onNumbers] body in
-            onOthers()
-            try reader.forEachNumbers(in: range) { block in
-                let others = block.filter { !chosen.contains($0) }
-                guard !others.isEmpty else { return }
-                onNumbers(others)
-                try body(others)
-            }
-        }
     }
 
     /// Calls `body` with each exchange on the caller's thread; returns how many there were. ``pages`` has its short bodies
@@ -232,17 +198,9 @@ final class ExportPage<Made: Sendable>: Sendable {
 
     /// Reads the exchanges and calls `body` with each.
     func forEach(in pages: SessionPages, _ body: (RecordedExchange) throws -> Void) throws {
-        try forEach(reading: { try pages.read(&$0) }, body)
-    }
-
-    /// Calls `body` with each exchange that `read` gives; it takes the numbers away whose exchanges it reads.
-    func forEach(
-        reading read: (inout ArraySlice<Int64>) throws -> [RecordedExchange],
-        _ body: (RecordedExchange) throws -> Void
-    ) throws {
         var rest = numbers[...]
         while !rest.isEmpty {
-            let exchanges = try read(&rest)
+            let exchanges = try pages.read(&rest)
             for exchange in exchanges { try body(exchange) }
             state.withLock { $0.found += exchanges.count }
         }

@@ -2,7 +2,7 @@ import Files
 package import HTTPModel
 package import Recording
 
-/// An exchange of a session without its secrets, also those that other exchanges show, and a session in the temporary folder that
+/// An exchange of a session without its secrets, and a session in the temporary folder that
 /// has it alone: its bodies with their content coding, its messages with their times.
 package final class MaskedCopy {
     package let exchange: RecordedExchange

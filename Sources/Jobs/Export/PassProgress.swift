@@ -49,9 +49,6 @@ extension ExportPipeline {
         let progress = PassProgress(work, try query.reader.bounds() ?? 1...1, title: title)
         self.init(
             query.reader,
-            isWhole: query.isWhole,
-            onOthers: { progress.begin("finding secrets in others") },
-            onNumbers: { progress.expect($0) },
             onProgress: { try progress.add($0) },
             numbers: { body in
                 progress.begin()

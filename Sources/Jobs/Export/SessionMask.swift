@@ -27,39 +27,28 @@ package enum SessionMask {
         try RuleProfile.mask(in: sources, tools: .standard)
     }
 
-    /// Reads all exchanges of an export for their secrets, and others of the session, and gives the session without them.
+    /// Reads all exchanges of an export for their secrets, and gives the session without them.
     package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
         let masked = MaskedSource(pipeline.pages, TextMask(rules))
-        let texts = try ruleTexts(of: pipeline.reader)
-        guard !pipeline.isWhole else {
-            try collect(pipeline, masked)
-            collect(rules: texts, masked)
-            masked.mask.endCollecting()
-            return masked
-        }
-        let chosen = ChosenNumbers()
-        masked.mask.expectOthers()
-        try collect(pipeline.telling(chosen.add), masked)
-        for text in texts { masked.mask.expect(text) }
-        try OtherExchanges.ofSession.collect(chosen.numbers, pipeline, masked)
-        collect(rules: texts, masked)
-        masked.mask.endCollecting()
-        return masked
+        try collect(pipeline, masked)
+        return try collected(masked, pipeline.reader)
     }
 
-    /// Gives a session without the secrets of some exchanges, which `read` reads, and of others.
+    /// Gives a session without the secrets of exchanges that `read` reads.
     package static func source(
         _ reader: SessionReader,
-        _ numbers: [Int64],
         _ rules: MaskRules,
-        others: OtherExchanges,
         _ read: (MaskedSource) throws -> Void
     ) throws -> MaskedSource {
         let masked = MaskedSource(reader, TextMask(rules))
-        masked.mask.expectOthers()
         try read(masked)
-        try others.collect(ExchangeNumbers(numbers), ExportPipeline(reader) { try $0(numbers) }, masked)
-        collect(rules: try ruleTexts(of: reader), masked)
+        return try collected(masked, reader)
+    }
+
+    /// Ends the first reading, after the session's rules: a trace may have a secret that a rule names.
+    private static func collected(_ masked: MaskedSource, _ reader: SessionReader) throws -> MaskedSource {
+        masked.mask.beginRules()
+        for text in try ruleTexts(of: reader) { ProfileMask.collect(text, masked) }
         masked.mask.endCollecting()
         return masked
     }
@@ -70,29 +59,18 @@ package enum SessionMask {
         return try reader.rules().flatMap(\.sources).map(\.text).filter { known.insert($0).inserted }
     }
 
-    /// Reads rules for the secrets that they name: of these count those that stand in what is exported, as in a trace.
-    private static func collect(rules texts: [String], _ masked: MaskedSource) {
-        guard !texts.isEmpty else { return }
-        masked.mask.beginOthers()
-        for text in texts { ProfileMask.collect(text, masked) }
-    }
-
     /// Reads exchanges for their secrets, on several threads.
     static func collect(
         _ pipeline: ExportPipeline,
-        _ masked: MaskedSource,
-        reading read: @escaping @Sendable (SessionPages, inout ArraySlice<Int64>) throws -> [RecordedExchange] = {
-            try $0.read(&$1)
-        },
-        by collect: @escaping @Sendable (MaskedSource, RecordedExchange) throws -> Void = { try $0.collectAll($1) }
+        _ masked: MaskedSource
     ) throws {
         let copy = masked.mask.copy
         try pipeline.run { pages in
             let mask = TextMask(copy)
             let source = MaskedSource(pages, mask)
             return { (page: ExportPage<TextMask.Findings>) in
-                try page.forEach(reading: { try read(pages, &$0) }) { exchange in
-                    try collect(source, exchange)
+                try page.forEach(in: pages) { exchange in
+                    try source.collectAll(exchange)
                     if mask.findingCount > mostFindings { try page.give(mask.takeFindings()) }
                 }
                 try page.give(mask.takeFindings())
@@ -106,19 +84,13 @@ package enum SessionMask {
     private static let mostFindings = 1_024
 
     /// Writes all exchanges of an export; returns how many there were.
-    ///
-    /// A masked script begins with the variables that its commands need, so its commands are made twice.
     @discardableResult
     package static func write(
         _ export: inout any ExchangeExport,
         _ masked: MaskedSource?,
         _ pipeline: ExportPipeline
     ) throws -> Int {
-        if let masked, let script = export as? any ScriptExport {
-            masked.mask.book.isForPrograms = true
-            export = try rehearsed(script, masked, pipeline)
-        }
-        masked?.restartCount()
+        if let script = export as? any ScriptExport, script.isForShell { masked?.marksSecrets = true }
         let count: Int
         if var parted = export as? any PartedExport {
             count = try write(&parted, masked, pipeline)
@@ -163,24 +135,13 @@ package enum SessionMask {
         }
     }
 
-    private static func rehearsed<Script: ScriptExport>(
-        _ script: Script,
-        _ masked: MaskedSource,
-        _ pipeline: ExportPipeline
-    ) throws -> Script {
-        var (script, rehearsal) = (script, script.rehearsal)
-        try pipeline.forEachExchange { try rehearsal.add(masked.masked($0)) }
-        script.begin(after: rehearsal)
-        return script
-    }
-
     /// What was masked, and where secrets were not looked for, in sentences; `keeping` says how to keep them. `nil` where
     /// there is nothing to say.
     package static func summary(_ masked: MaskedSource, keeping: String) -> String? {
         let places = masked.replacedCount
         var sentences: [String] = []
         if places > 0 {
-            let secrets = masked.mask.secretCount
+            let secrets = max(1, masked.mask.secretCount)
             var text = secrets == 1 ? "1 secret is masked" : "\(secrets.grouped) secrets are masked"
             text += places == 1 ? " in one place" : " in \(places.grouped) places"
             if masked.mask.book.isFull { text += ", and more than these, each only where its name says so" }
@@ -188,8 +149,8 @@ package enum SessionMask {
         }
         let unread = masked.mask.unreadCount
         if unread > 0 {
-            let others = unread == 1 ? "another exchange" : "\(unread.grouped) other exchanges"
-            sentences.append("The bodies of \(others) of the session were not looked through for secrets.")
+            let bodies = unread == 1 ? "1 compressed body was" : "\(unread.grouped) compressed bodies were"
+            sentences.append("\(bodies) not searched for secrets.")
         }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }

@@ -57,34 +57,6 @@ package final class SessionPages: ExchangeSource {
         return exchanges
     }
 
-    /// Reads exchanges as ``read(_:)`` does, without their short bodies and their connections.
-    package func readHeads(_ numbers: inout ArraySlice<Int64>) throws -> [RecordedExchange] {
-        try check()
-        bodies.removeAll(keepingCapacity: true)
-        var rest = numbers
-        var exchanges: [RecordedExchange] = []
-        try reader.read(inOneTransaction: true) { session in
-            let heads = try session.prepared(SessionPages.headsSQL, of: "exchange")
-            var size = 0
-            while size < SessionPages.longestPage, let number = rest.popFirst() {
-                try session.forEachRow(of: heads, number) { row in
-                    let record = try row.record().record
-                    exchanges.append(RecordedExchange(record: record, messages: try row.messages()))
-                    size += row.bytesRead
-                }
-            }
-        }
-        numbers = rest
-        return exchanges
-    }
-
-    private static let headsSQL = """
-        SELECT \(Schema.joinedRecord), p.id, p.request_head, p.request_head_sent, p.request_trailers, p.interim_heads,
-        p.response_head, p.response_head_sent, p.response_trailers, p.trace
-        FROM exchange AS e LEFT JOIN annotation AS a ON a.exchange = e.id
-        JOIN payload AS p ON p.id = e.payload WHERE e.id = ? AND a.deleted_at IS NULL
-        """
-
     // MARK: - The source of the page's exchanges
 
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {

@@ -18,18 +18,14 @@ package struct CurlFileReader: ArchiveReader {
 
     package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
         var count = 0
-        do {
-            try CurlCommandReader.forEach(in: bytes) { result in
-                switch result {
-                case .success(let request):
-                    count += 1
-                    try body(entry(request))
-                case .failure(let error):
-                    losses.add(.init("command that cannot be read: \(error)", "commands that cannot be read: \(error)"))
-                }
+        try CurlCommandReader.forEach(in: bytes) { result in
+            switch result {
+            case .success(let request):
+                count += 1
+                try body(entry(request))
+            case .failure(let error):
+                losses.add(.init("command that cannot be read: \(error)", "commands that cannot be read: \(error)"))
             }
-        } catch let error as CurlReadError {
-            throw ArchiveError("\(error)")
         }
         if count == 0, losses.phrases.isEmpty { throw ArchiveError("there is no cURL command in it") }
     }

@@ -4,7 +4,9 @@ import NIOCore
 
 /// Why an exchange cannot become a cURL command.
 struct CurlError: Error, CustomStringConvertible {
-    var description: String
+    let description: String
+
+    init(description: String) { self.description = MarkedText.plain(description) }
 }
 
 /// One cURL command that sends a recorded request again: the request as the client sent it. What curl would add by
@@ -21,19 +23,14 @@ struct CurlCommand {
     private let record: ExchangeRecord
     private let head: RequestHead
     private let files: (any BodyFiles)?
-    private let masked: MaskedSource?
     private let bodySize: Int
     /// `nil` where there is none to send.
     private var body: CurlBody?
+    /// Whether the body is sent without the content coding of its head.
+    private var lacksCoding = false
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
-    /// What a script has before the command, so that it ends where a file has no secrets yet.
-    private(set) var guards: [UInt8] = []
-    private var variables: ShellVariables?
-    /// The masked secrets whose variables the command needs.
-    var placeholders: [Placeholder] { variables?.used ?? [] }
-
     /// Makes the command. Throws `CurlError` where the exchange is not a request that curl can send, or the source's or
     /// files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
@@ -48,8 +45,6 @@ struct CurlCommand {
         self.head = CurlCommand.named(head, as: exchange)
         let recorded = try RecordedBody.toRepeat(exchange, head, source)
         self.files = files
-        masked = source as? MaskedSource
-        variables = ShellVariables(masked)
         var size = 0
         // What a WebSocket carried is not a body of its handshake.
         let hasOne = try record.kind != .webSocket && !recorded.isEmpty
@@ -66,18 +61,19 @@ struct CurlCommand {
         } else if record.kind != .webSocket, let remark = exchange.remarkOnCut(bodySize: size, source) {
             remarks.append(remark)
         }
-        if hasOne || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, head, files, &variables) }
+        if size > 0 || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, head.method, files) }
         remarks += body?.remarks ?? []
-        guards += body?.guards ?? []
+        if record.kind != .webSocket, recorded.source.isMasking, let coding = head.fields.value(of: .contentEncoding) {
+            lacksCoding = true
+            if let remark = try recorded.remark(onCoding: coding, isEmpty: size == 0) { remarks.append(remark) }
+        }
         version()
         try method()
-        // The shell ends the command at the first variable that is not set.
-        if body?.isHeld == true { words += body?.words ?? [] }
         try headerFields()
-        if body?.isHeld == false { words += body?.words ?? [] }
+        words += body?.words ?? []
         if head.fields.contains(.acceptEncoding) { option("--compressed") }
         try url()
-        if let remark = EarlierMask.remark(on: bytes) { remarks.append(remark) }
+        if let remark = PlaceholderRemark.text(on: bytes) { remarks.append(remark) }
     }
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
@@ -101,7 +97,7 @@ struct CurlCommand {
     }
 
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
-        guard let word = ShellWord.quoted(variables.pieces(of: Array(value)), followsLines: body?.hasLines ?? false)
+        guard let word = ShellWord.quoted(value, followsLines: body?.hasLines ?? false)
         else {
             throw CurlError(description: "\(name) has a NUL, or more hidden characters than a command line can carry")
         }
@@ -176,8 +172,9 @@ struct CurlCommand {
             // curl writes its own at the end; elsewhere the field is given, to stay where it was.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
             let isWhereCurlWritesIt = hasBody && field.name == "Content-Length" && isLast(index)
-            guard isFirst, !isChunked, !isWhereCurlWritesIt else { return false }
-            return Int(field.value).map { $0 == bodySize || body?.isMasked == true } ?? false
+            guard isFirst, !isChunked, !isWhereCurlWritesIt, body?.isMasked != true else { return false }
+            return Int(field.value).map { $0 == bodySize } ?? false
+        case .contentEncoding: return !lacksCoding
         default: return field.nameBytes.first != UInt8(ascii: ":")
         }
     }
@@ -200,24 +197,17 @@ struct CurlCommand {
             line.append(contentsOf: ": ".utf8)
             line.append(contentsOf: field.valueBytes)
         }
-        if let masked = body?.words(for: field, line) {
-            words += masked
-            return
-        }
         guard line.first != UInt8(ascii: "@") else {
             throw CurlError(description: "curl takes the header '\(field.name)' for the name of a file")
         }
         guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
-        let path = try files.write("header-\(words.count).txt", of: record, masked) {
-            try $0(ByteBuffer(bytes: line))
+        let path = try files.write("header-\(words.count).txt", of: record) {
+            try $0(ByteBuffer(bytes: MarkedText.plain(line)))
         }
-        if variables?.areNeeded(in: line) ?? false { guardFile(path) }
+        if MarkedText.plain(line) != line {
+            remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
+        }
         try option("-H", "@\(path)".utf8)
-    }
-
-    private mutating func guardFile(_ path: String) {
-        remarks.append("in \(path) secrets are masked; put them in where it says sluice-…")
-        guards += CurlBody.guards(path)
     }
 
     // MARK: URL
@@ -225,24 +215,17 @@ struct CurlCommand {
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
-        // What a secret has is not seen in its placeholder.
-        let recorded = try recordedTarget() ?? target
+        // A secret may have a bracket.
+        let hasSecret = MarkedText.pieces(of: target).contains(where: \.isVariable)
         let isUpload = bodySize > CurlBody.longestInMemory
         // These would ask for several URLs.
-        if (base.utf8 + recorded).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
-        guard !isUpload, CurlCommand.isPlainTarget(recorded) else {
+        if hasSecret || (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
+        guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)
             return try argument("the URL", "\(base)/".utf8)
         }
-        if recorded.indices.contains(where: { recorded[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
+        if target.indices.contains(where: { target[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
         try argument("the URL", Array(base.utf8) + target)
-    }
-
-    /// The target as it was recorded, where it has secrets.
-    private func recordedTarget() throws -> [UInt8]? {
-        guard let masked, variables?.areNeeded(in: head.originTarget) == true else { return nil }
-        let messages = try masked.original.exchange(record.id)?.messages
-        return messages?.requestHead.flatMap { StoredHead.request($0) }?.originTarget
     }
 
     private var authority: String {

@@ -15,6 +15,8 @@ package struct CurlCommandReader {
     private var method: String?
     private var upload: String?
     private var target: [UInt8]?
+    /// Whether the credentials of `--user` are not sent with the request, but after a challenge, or as a signature.
+    private var isOtherScheme = false
     private var isHead = false
     private var isQuery = false
     private var isJSON = false
@@ -58,15 +60,22 @@ package struct CurlCommandReader {
     /// Reads the first command of a text. Throws `CurlReadError` where it is none, has no URL, or a quote is not closed.
     package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
 
-    /// Reads all commands of a text, and passes over those of other programs. Throws `CurlReadError` where a quote is not
-    /// closed, and what `body` throws.
+    /// Reads all commands of a text, and passes over those of other programs. One that cannot be read drops itself alone. Throws
+    /// what `body` throws.
     static func forEach(in bytes: [UInt8], _ body: (Result<CurlRequest, CurlReadError>) throws -> Void) throws {
         let isPrompt = PromptReader.isWritten(bytes)
         var place = 0
         while place < bytes.count {
-            var command =
-                try isPrompt
-                ? PromptReader.command(bytes, from: place) : ShellReader.command(bytes, from: place)
+            var command: ShellCommand
+            do throws(CurlReadError) {
+                command =
+                    try isPrompt
+                    ? PromptReader.command(bytes, from: place) : ShellReader.command(bytes, from: place)
+            } catch {
+                try body(.failure(error))
+                place = nextCommand(in: bytes, from: max(place, error.offset))
+                continue
+            }
             // Nothing is read twice, whatever there is.
             place = max(command.end, place + 1)
             command.remarks.removeAll { $0 == ShellCommand.othersFollow }
@@ -78,6 +87,17 @@ package struct CurlCommandReader {
             }
             try body(Result { () throws(CurlReadError) in try read(command) })
         }
+    }
+
+    /// Where the next line begins with `curl`, after a command that cannot be read.
+    private static func nextCommand(in bytes: [UInt8], from start: Int) -> Int {
+        var rest = bytes[start...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            rest = rest[(end + 1)...]
+            let line = rest.drop { $0 == 0x20 || $0 == 0x09 }
+            if line.starts(with: "curl ".utf8) || line.starts(with: "$ curl ".utf8) { return rest.startIndex }
+        }
+        return bytes.count
     }
 
     /// The same for a command that is not UTF-8.
@@ -176,9 +196,14 @@ package struct CurlCommandReader {
         case "referer":
             let referer = text.hasSuffix(";auto") ? String(text.dropLast(5)) : text
             if !referer.isEmpty { set("Referer", referer) }
-        case "range": set("Range", "bytes=\(text)")
+        case "range": set("Range", "bytes=\(text)\(text.allSatisfy(\.isNumber) ? "-" : "")")
         case "oauth2-bearer": set("Authorization", "Bearer \(text)")
-        case "user": set("Authorization", "Basic \(Data(value).base64EncodedString())")
+        case "user":
+            let user = value.contains(UInt8(ascii: ":")) ? value : value + [UInt8(ascii: ":")]
+            set("Authorization", "Basic \(Data(user).base64EncodedString())")
+        case "digest", "ntlm", "negotiate", "anyauth", "aws-sigv4":
+            isOtherScheme = true
+            leave("--\(option.name)")
         case "basic", "http0.9": break
         case "cookie":
             if text.contains("=") { cookies.append(text) } else { leave("--cookie \(text)") }
@@ -197,7 +222,14 @@ package struct CurlCommandReader {
                 data.append(.bytes(value))
             }
         case "form", "form-string": try form(value, isText: option.name == "form-string")
-        case "url-query": query.append(encoded(value))
+        case "url-query":
+            if value.first == UInt8(ascii: "@") {
+                leave("--url-query \(text)")
+            } else if value.first == UInt8(ascii: "+") {
+                query.append(Array(value.dropFirst()))
+            } else {
+                query.append(encoded(value))
+            }
         case "get": isQuery = true
         case "head": isHead = true
         case "upload-file": upload = text
@@ -287,7 +319,8 @@ package struct CurlCommandReader {
 
     /// `--data-urlencode`: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE`, `NAME@FILE`.
     private mutating func encodedData(_ value: [UInt8]) {
-        let mark = value.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
+        let equals = value.firstIndex(of: UInt8(ascii: "="))
+        let mark = equals ?? value.firstIndex(of: UInt8(ascii: "@"))
         guard let mark, value[mark] == UInt8(ascii: "@") else { return addPiece(.bytes(encoded(value))) }
         let file = piece(of: value[(mark + 1)...], .percentEncoded)
         guard mark > 0 else { return addPiece(file) }
@@ -323,13 +356,19 @@ package struct CurlCommandReader {
         }
         pieces.append(.bytes(Array("--\(boundary)--\r\n".utf8)))
         request.pieces = pieces
-        addUnlessThere("Content-Type", "multipart/form-data; boundary=\(boundary)")
+        // curl appends the boundary to a type that the command has.
+        if let index = request.fields.firstIndex(where: { $0.name.lowercased() == "content-type" }) {
+            request.fields[index].value += "; boundary=\(boundary)"
+        } else {
+            addUnlessThere("Content-Type", "multipart/form-data; boundary=\(boundary)")
+        }
     }
 
     // MARK: End
 
     private mutating func finish() throws(CurlReadError) {
         if isCompressed { addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd") }
+        if isOtherScheme { made.removeAll { $0.value.hasPrefix("Basic ") } }
         for line in made { addUnlessThere(line.name, line.value) }
         if !cookies.isEmpty { addUnlessThere("Cookie", cookies.joined(separator: "; ")) }
         if isQuery {
@@ -396,8 +435,9 @@ package struct CurlCommandReader {
         }
         let added = query.filter { !$0.isEmpty }.map { String(fieldBytes: $0) }.joined(separator: "&")
         if !added.isEmpty { request.url += (request.url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + added }
-        if let upload, upload != "-", request.url.hasSuffix("/") {
-            request.url += String(upload.split(separator: "/").last ?? "")
+        let hasNoPath = !request.url.utf8[start...].contains { "/?".utf8.contains($0) }
+        if let upload, upload != "-", request.url.hasSuffix("/") || hasNoPath {
+            request.url += (hasNoPath ? "/" : "") + String(upload.split(separator: "/").last ?? "")
         }
     }
 }

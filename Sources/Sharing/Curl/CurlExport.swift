@@ -1,5 +1,4 @@
 package import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -26,10 +25,6 @@ package struct CurlExport: ScriptExport {
     /// The same command with the comment it has in a script.
     private var pendingTitle: [UInt8] = []
     private var hasHeader = false
-    /// What the script begins with, so that it ends where the variable of a masked secret is not set.
-    private var guards: [UInt8] = []
-    /// The masked secrets whose variables the commands need.
-    private var placeholders = NeededPlaceholders()
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
     package init(
@@ -50,36 +45,24 @@ package struct CurlExport: ScriptExport {
         do {
             command = try CurlCommand(exchange, source: source, files: files)
         } catch let refusal as CurlError {
-            skipped.append((id, unmarked(refusal.description)))
+            skipped.append((id, refusal.description))
             if form != .nulSeparated {
                 try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8), isCommand: false)
             }
             return
         }
-        for placeholder in command.placeholders { placeholders.add(placeholder) }
-        if form == .nulSeparated {
-            // Each is executed by a shell of its own.
-            let needed = masked.map { ShellVariables.guards(command.placeholders, $0.mask.book) } ?? []
-            return try send(needed + command.guards + command.bytes + [0])
-        }
+        if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
         let title = ShellWord.comment(exchange.title) + "number=\(id)\n"
         let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
-        let lines = remarks + command.guards + command.bytes
+        let lines = remarks + command.bytes
         try write(title.utf8 + lines + Array("\nworst $?\n".utf8), isCommand: true, bare: lines + [0x0A])
     }
 
-    package var rehearsal: CurlExport {
-        CurlExport(source: source, form: form, files: files == nil ? nil : NamedBodies()) { _ in }
-    }
-
-    package mutating func begin(after rehearsal: CurlExport) {
-        guard let masked else { return }
-        guards = ShellVariables.guards(rehearsal.placeholders.inOrder, masked.mask.book)
-    }
+    package var isForShell: Bool { true }
 
     package mutating func finish() throws {
         try files?.finish()
-        if let first { try send(guards + first) }
+        if let first { try send(first) }
         if hasHeader { try send(Array("\nexit $code\n".utf8)) }
         first = nil
     }
@@ -102,21 +85,14 @@ package struct CurlExport: ScriptExport {
         }
         if !hasHeader {
             hasHeader = true
-            try send(CurlExport.header + CurlExport.functions + guards)
+            try send(CurlExport.header + CurlExport.functions)
             if first != nil { try send([0x0A] + pendingTitle) }
             first = nil
         }
         try send([0x0A] + lines)
     }
 
-    private var masked: MaskedSource? { source as? MaskedSource }
-
-    /// Writes bytes; placeholders outside of commands, as in a comment, have no variable.
-    private func send(_ bytes: [UInt8]) throws {
-        try sink(ByteBuffer(bytes: masked?.mask.book.unmarked(bytes) ?? bytes))
-    }
-
-    private func unmarked(_ text: String) -> String { masked?.mask.book.unmarked(text) ?? text }
+    private func send(_ bytes: [UInt8]) throws { try sink(ByteBuffer(bytes: bytes)) }
 
     /// What a script begins with; paths in it are relative to itself.
     static let header = Array(

@@ -1,11 +1,19 @@
 /// Reads the first command of a line for Windows' `cmd.exe`, as browsers write it with "Copy as cURL (cmd)": first `^`,
 /// then the quotes and backslashes of Microsoft's C runtime.
 enum PromptReader {
+    /// A quote in a word of older versions of Chrome, which escape everything with `^`, also between quotes.
+    private static let oldChromeQuote = Array("^\\^\"".utf8)
+    private static let longestLine = 64 * 1024
+
     /// Whether a text was written for `cmd.exe` rather than a POSIX shell.
     static func isWritten(_ text: [UInt8]) -> Bool {
+        var isQuoted = false
         for index in text.indices.dropLast() {
             let (byte, after) = (text[index], text[index + 1])
             let isAtWord = index == 0 || text[index - 1] <= 0x20
+            // Older versions of Chrome have no other sign of it in one line: `"^{^\^"name^\^"…"`.
+            if isQuoted, text[index...].starts(with: oldChromeQuote) { return true }
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if byte == UInt8(ascii: "^"), after == 0x0A || after == 0x0D || isAtWord && after == UInt8(ascii: "\"") {
                 return true
             }
@@ -31,8 +39,10 @@ enum PromptReader {
         var isQuoted = false
         var rest = bytes[start...]
         defer { command.end = rest.startIndex }
+        let firstLine = rest.prefix(longestLine).prefix { $0 != 0x0A }
+        let isOldChrome = firstLine.contains(sequence: oldChromeQuote)
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "^"), !isQuoted {
+            if byte == UInt8(ascii: "^"), !isQuoted || isOldChrome {
                 if rest.first == 0x0D { rest.removeFirst() }
                 if rest.first == 0x0A {
                     rest.removeFirst()
@@ -102,5 +112,11 @@ enum PromptReader {
             )
         }
         if let word { command.words.append(word) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func contains(sequence: [UInt8]) -> Bool {
+        indices.contains { self[$0...].starts(with: sequence) }
     }
 }

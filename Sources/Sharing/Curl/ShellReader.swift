@@ -15,6 +15,8 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
 struct ShellCommand: Equatable {
     /// The remark about commands that follow it.
     static let othersFollow = "the commands after the first one"
+    /// The remark about a URL that was not copied with its quotes.
+    static let cutAtAmpersand = "what follows an '&' that is not in quotes"
 
     var words: [[UInt8]] = []
     var input: [UInt8]?
@@ -24,22 +26,13 @@ struct ShellCommand: Equatable {
     var end = 0
 }
 
-/// Reads the first command of a POSIX shell's line as bash reads it: quotes, `$'…'`, `\`, comments, and of expansions those
-/// that a command of ours has: `$(printf '…')`, with which ``ShellWord`` writes what no quotes can carry, `${NAME:-…}` and
-/// `${NAME:+…}` of a variable that is not set, and `$((…))`, of which nothing is left. Runs nothing.
+/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with which
+/// ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
 struct ShellReader {
     private let bytes: [UInt8]
     private var place = 0
     private var command = ShellCommand()
     private var word: [UInt8]?
-    /// How many `${NAME:-…}` were told of, and of how many it is told.
-    private var named = 0
-    private static let mostNamed = 32
-    /// How many `${NAME:-…}` are open.
-    private var depth = 0
-    /// As many of them are read in one another; one that is deeper stays as it is.
-    private static let deepest = 32
-
     private init(_ bytes: [UInt8], from start: Int) { (self.bytes, place) = (bytes, start) }
 
     /// Reads the first command from a place on.
@@ -77,8 +70,10 @@ struct ShellReader {
             case 0x20, 0x09, 0x0D: endWord()
             case UInt8(ascii: "#") where word == nil: while let byte = next, byte != 0x0A { place += 1 }
             case 0x0A, UInt8(ascii: ";"), UInt8(ascii: "&"):
+                let isInWord = byte == UInt8(ascii: "&") && word != nil && next.map { $0 > 0x20 && $0 != byte } ?? false
                 endWord()
                 if command.words.isEmpty { continue }
+                if isInWord { remark(ShellCommand.cutAtAmpersand) }
                 if bytes[place...].contains(where: { $0 > 0x20 && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") })
                 {
                     remark(ShellCommand.othersFollow)
@@ -124,7 +119,7 @@ struct ShellReader {
         case UInt8(ascii: "$") where next == UInt8(ascii: "\""):
             place += 1
             try doubleQuoted()
-        case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte, isQuoted: false)
+        case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
         case UInt8(ascii: "\\"):
             guard let escaped = next else { return add(byte) }
             place += 1
@@ -157,91 +152,44 @@ struct ShellReader {
                 if escaped == 0x0A { continue }
                 if !"\"\\$`".utf8.contains(escaped) { add(byte) }
                 add(escaped)
-            case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte, isQuoted: true)
+            case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
             default: add(byte)
             }
         }
         throw unclosed("\"", start)
     }
 
-    /// What a shell would put in place of something; what is not known stays as it is.
-    private mutating func expansion(_ byte: UInt8, isQuoted: Bool) throws(CurlReadError) {
-        let start = place - 1
-        if byte == UInt8(ascii: "$") {
-            if hasPrefix("(printf '") { return try printed("(printf '", ShellReader.formatted) }
-            if hasPrefix("(printf %s '") { return try printed("(printf %s '") { $0 } }
-            if hasPrefix("((") { return try skipArithmetic() }
-            if depth < ShellReader.deepest, let name = unsetVariable() {
-                return try conditional(name, isQuoted: isQuoted, start)
-            }
-        }
+    /// Keeps an expansion as it is, up to its parenthesis; of `$(printf '…')` takes the bytes that it writes.
+    private mutating func expansion(_ byte: UInt8) throws(CurlReadError) {
+        if byte == UInt8(ascii: "$"), hasPrefix("(printf '") { return try printed() }
         let begins = next.map { "({_".utf8.contains($0) || ShellReader.isLetter($0) } ?? false
-        if begins || byte == UInt8(ascii: "`") {
-            remark("what the shell puts in place of '$' and '`', which stands as it is")
-        }
+        if begins || byte == UInt8(ascii: "`") { remark("shell expansions, which stay as they are") }
         add(byte)
+        guard byte == UInt8(ascii: "$"), next == UInt8(ascii: "(") else { return }
+        var depth = 0
+        for (offset, byte) in bytes[place...].prefix(ShellReader.longestExpansion).enumerated() {
+            if byte == UInt8(ascii: "(") { depth += 1 }
+            if byte == UInt8(ascii: ")") { depth -= 1 }
+            guard depth == 0 else { continue }
+            add(bytes[place...(place + offset)])
+            place += offset + 1
+            return
+        }
     }
 
-    private mutating func printed(_ beginning: String, _ read: ([UInt8]) -> [UInt8]) throws(CurlReadError) {
+    private static let longestExpansion = 4_096
+
+    private mutating func printed() throws(CurlReadError) {
         let start = place - 1
-        place += beginning.utf8.count
+        place += "(printf '".utf8.count
         guard let end = bytes[place...].firstIndex(of: UInt8(ascii: "'")), end + 1 < bytes.count,
             bytes[end + 1] == UInt8(ascii: ")")
         else { throw unclosed("$(", start) }
-        var made = read(Array(bytes[place..<end]))
-        // A shell takes the line feeds at the end away.
+        var made = ShellReader.formatted(bytes[place..<end])
+        // A shell drops the line feeds at the end.
         while made.last == 0x0A { made.removeLast() }
         add(made)
         place = end + 2
-    }
-
-    private mutating func skipArithmetic() throws(CurlReadError) {
-        let start = place - 1
-        remark("$((…)), which was not evaluated")
-        var depth = 0
-        while let byte = next {
-            place += 1
-            if byte == UInt8(ascii: "(") { depth += 1 }
-            if byte == UInt8(ascii: ")") { depth -= 1 }
-            if depth == 0 { return }
-        }
-        throw unclosed("$((", start)
-    }
-
-    /// The name in `{NAME:-` or `{NAME:+`, where that follows.
-    private func unsetVariable() -> ArraySlice<UInt8>? {
-        guard next == UInt8(ascii: "{") else { return nil }
-        let name = bytes[(place + 1)...].prefix {
-            ShellReader.isLetter($0) || $0 == UInt8(ascii: "_") || $0 &- 0x30 < 10
-        }
-        let sign = bytes[name.endIndex...].prefix(2)
-        return !name.isEmpty && (sign.elementsEqual(":-".utf8) || sign.elementsEqual(":+".utf8)) ? name : nil
-    }
-
-    /// Takes the word of `${NAME:-WORD}`, and none of `${NAME:+WORD}`.
-    private mutating func conditional(
-        _ name: ArraySlice<UInt8>,
-        isQuoted: Bool,
-        _ start: Int
-    ) throws(CurlReadError) {
-        if named < ShellReader.mostNamed {
-            named += 1
-            remark("\(String(decoding: name.prefix(64), as: UTF8.self)), which is taken for not set")
-        }
-        let before = word
-        let isTaken = bytes[name.endIndex + 1] == UInt8(ascii: "-")
-        depth += 1
-        defer { depth -= 1 }
-        place = name.endIndex + 2
-        while let byte = next {
-            place += 1
-            if byte == UInt8(ascii: "}") {
-                if !isTaken { word = before }
-                return
-            }
-            if isQuoted, byte == UInt8(ascii: "'") { add(byte) } else { try piece(byte) }
-        }
-        throw unclosed("${", start)
     }
 
     private func unclosed(_ quote: String, _ start: Int) -> CurlReadError {
@@ -323,28 +271,17 @@ struct ShellReader {
         UInt8(ascii: "E"): 0x1B,
     ]
 
-    /// What `printf FORMAT VALUE…` writes; `nil` for another command, and where the format would be used again for more values.
+    /// The bytes that `printf FORMAT` writes; `nil` for another command.
     private static func printf(_ words: [[UInt8]]) -> [UInt8]? {
-        guard words.count >= 2, words[0].elementsEqual("printf".utf8) else { return nil }
-        let rest = words[1].elementsEqual("--".utf8) ? words.dropFirst(2) : words.dropFirst()
-        guard let format = rest.first else { return nil }
-        var values = rest.dropFirst()
-        let made = formatted(format) { values.popFirst() ?? [] }
-        return values.isEmpty ? made : nil
+        guard words.count == 2, words[0].elementsEqual("printf".utf8) else { return nil }
+        return formatted(words[1][...])
     }
 
-    private static func formatted(_ format: [UInt8]) -> [UInt8] { formatted(format) { [] } }
-
-    /// A format of `printf`: `\` and digits in octal, letters as in `$'…'`, `%%`, and `%s` for the next value.
-    private static func formatted(_ format: [UInt8], value: () -> [UInt8]) -> [UInt8] {
+    /// A format of `printf`: `\` and digits in octal, letters as in `$'…'`, and `%%`.
+    private static func formatted(_ format: ArraySlice<UInt8>) -> [UInt8] {
         var made: [UInt8] = []
-        var rest = format[...]
+        var rest = format
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.first == UInt8(ascii: "s") {
-                rest.removeFirst()
-                made += value()
-                continue
-            }
             if byte == UInt8(ascii: "%"), rest.first == byte { rest.removeFirst() }
             guard byte == UInt8(ascii: "\\"), let escape = rest.first else {
                 made.append(byte)

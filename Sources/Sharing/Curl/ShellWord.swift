@@ -1,4 +1,5 @@
 import HTTPModel
+import Masking
 import Text
 
 /// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
@@ -13,7 +14,7 @@ package enum ShellWord {
     /// A comment line; whatever could end it is made visible. zsh executes a comment that is typed or pasted as a command, so
     /// what could do more than name a command that is not there stands between quotes. A long one is cut.
     static func comment(_ text: String) -> String {
-        let text = VisibleText.of(text).shortened(to: longestComment)
+        let text = VisibleText.of(MarkedText.plain(text)).shortened(to: longestComment)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
         if has("$`\\\"!") { return "# '\(text.replacing(["'": "'\\''"]))'\n" }
         return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
@@ -27,13 +28,10 @@ package enum ShellWord {
     /// behind it: an interactive bash before 5.0 looks for references to its history in each line by itself, whatever
     /// quotes are open. Where it has no such entry, it drops the command and reads the next line as another one.
     static func quoted(_ bytes: some Collection<UInt8>, followsLines: Bool = false) -> [UInt8]? {
-        quoted([.text(Array(bytes))], followsLines: followsLines)
-    }
-
-    /// The same with variables in it.
-    static func quoted(_ pieces: [ShellVariables.Piece], followsLines: Bool = false) -> [UInt8]? {
         var word = ShellWord.Writer()
-        let hasLines = followsLines || pieces.contains { $0.bytes.contains(0x0A) }
+        let pieces = MarkedText.pieces(of: Array(bytes))
+        let isInLines = bytes.contains(0x0A)
+        let hasLines = followsLines || isInLines
         var isFirst = false
         func isPlain(_ scalar: Unicode.Scalar) -> Bool {
             let isMark = hasLines && (scalar == "!" || scalar == "^" && isFirst)
@@ -41,14 +39,14 @@ package enum ShellWord {
             return !isMark && !VisibleText.isHidden(scalar) || scalar == "\n"
         }
         for piece in pieces {
-            if case .variable(let name) = piece {
+            guard case .text(let bytes) = piece else {
                 isFirst = false
-                word.add(variable: name)
+                word.add(piece)
                 continue
             }
-            if piece.bytes.contains(0) { return nil }
-            guard let text = String(validating: piece.bytes, as: UTF8.self) else {
-                for byte in piece.bytes { word.add([byte], isPlain: byte < 0x80 && isPlain(Unicode.Scalar(byte))) }
+            if bytes.contains(0) { return nil }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                for byte in bytes { word.add([byte], isPlain: byte < 0x80 && isPlain(Unicode.Scalar(byte))) }
                 continue
             }
             for scalar in text.unicodeScalars {
@@ -56,38 +54,30 @@ package enum ShellWord {
             }
         }
         // A shell takes no more than some hundreds of commands in a word.
-        guard word.octalCount > mostOctal, !pieces.contains(where: { $0.bytes.contains(0x0A) }) else {
-            return word.bytes
-        }
+        guard word.octalCount > mostOctal, !isInLines else { return word.bytes }
         return pieces.count <= mostPrinted ? printed(pieces) : nil
     }
 
     /// The words of a command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for
-    /// what could get lost or steer a terminal, and the variables behind it.
-    static func printing(_ pieces: [ShellVariables.Piece]) -> [[UInt8]] {
+    /// what could get lost or steer a terminal.
+    static func printing(_ bytes: [UInt8]) -> [[UInt8]] {
         var format = Format()
-        var variables: [[UInt8]] = []
-        for piece in pieces {
-            if case .variable(let name) = piece {
-                format.add("%s")
-                variables.append(Array("\"$\(name)\"".utf8))
-            } else {
-                format.add(piece.bytes)
-            }
-        }
+        format.add(bytes)
         let lines = format.parts.map { Array("'".utf8) + $0 + Array("'".utf8) }
-        return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))] + variables
+        return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))]
     }
 
     /// Bytes as one word that is made by as few commands as can be: one for each piece, and each part of it.
-    private static func printed(_ pieces: [ShellVariables.Piece]) -> [UInt8] {
+    private static func printed(_ pieces: [MarkedText.Piece]) -> [UInt8] {
         var word: [UInt8] = []
         var lineStart = 0
         for piece in pieces {
-            var parts = [Array("\"$".utf8) + piece.name.utf8 + Array("\"".utf8)]
-            if !piece.isVariable {
+            var parts: [[UInt8]] = []
+            switch piece {
+            case .variable(let expansion): parts = [Array("\"\(expansion)\"".utf8)]
+            case .text(let bytes):
                 var format = Format(escapesMarks: true)
-                format.add(piece.bytes)
+                format.add(bytes)
                 parts = format.parts.map { Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8) }
             }
             for part in parts {
@@ -215,10 +205,11 @@ package enum ShellWord {
             }
         }
 
-        mutating func add(variable: String) {
+        mutating func add(_ piece: MarkedText.Piece) {
+            guard case .variable(let expansion) = piece else { return }
             close()
             breakLine()
-            word += "\"$\(variable)\"".utf8
+            word += "\"\(expansion)\"".utf8
         }
 
         private mutating func breakLine() {

@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -27,7 +26,7 @@ extension HAREntries {
 
     /// A head's size as recorded, -1 where there is none.
     private func size(of head: ByteBuffer?, _ exchange: RecordedExchange, isRequest: Bool) -> Int64 {
-        let recorded = (source as? MaskedSource)?.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
+        let recorded = source.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
         return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
     }
 

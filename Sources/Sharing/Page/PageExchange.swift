@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -55,15 +54,15 @@ struct PageExchange {
         totals.written += command?.utf8.count ?? 0
     }
 
-    /// The cURL command of a request, behind the lines that end it if a masked secret is not set; `nil` if it is none that
-    /// curl can send, or is long.
+    /// The cURL command of a request; `nil` if curl cannot send it, or if it is long.
     private static func command(_ exchange: RecordedExchange, _ source: any ExchangeSource) -> String? {
         guard exchange.record.sizes.requestBody <= longestCommand else { return nil }
-        var needed: [Placeholder] = []
-        guard let command = try? CopyForm.curl.text(exchange, source: source, files: nil, needed: { needed = $0 }),
+        let source = source.forCommands
+        let marked = source.isMasking ? (try? source.exchange(exchange.record.id)) ?? exchange : exchange
+        guard let command = try? CopyForm.curl.text(marked, source: source, files: nil),
             command.utf8.count <= longestCommand
         else { return nil }
-        return ((source as? MaskedSource).map { CopyForm.guards(needed, $0) } ?? "") + command
+        return command
     }
 
     // MARK: The row
@@ -201,12 +200,6 @@ struct PageExchange {
             }
         }
         if document.lines.count > PageExchange.mostLines { writer.member(name + "Cut", true) }
-    }
-}
-
-extension ExchangeSource {
-    fileprivate func maskedParts(of record: ExchangeRecord) -> [String] {
-        (self as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
     }
 }
 

@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -63,7 +62,7 @@ struct GRPCCall {
         let cursor = GRPCCursor(
             RecordedBody(source: source, id: exchange.record.id, side: side),
             framing,
-            codings: source is MaskedSource
+            codings: source.isMasking
                 ? [] : fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
             payloadLimit: messageLimit
         )

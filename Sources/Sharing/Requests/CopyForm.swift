@@ -1,5 +1,4 @@
 package import HTTPModel
-package import Masking
 import NIOCore
 
 /// What of an exchange can be copied, by the words that name it.
@@ -47,56 +46,26 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     /// Whether it is a command of a shell, of which several are a script.
     package var isCommand: Bool { self == .curl || self == .httpie }
 
-    /// Whether it is a command or a program, which has variables in the place of masked secrets.
-    package var isProgram: Bool { isCommand || self == .fetch || self == .python }
-
-    /// The lines before commands that end the script where a variable of a masked secret is not set.
-    package static func guards(_ needed: [Placeholder], _ masked: MaskedSource) -> String {
-        String(decoding: ShellVariables.guards(needed, masked.mask.book), as: UTF8.self)
-    }
-
     /// Whether it is taken from the lines that are shown, not from the exchange.
     package var isShown: Bool { [.value, .path, .header, .line, .page].contains(self) }
 }
 
 extension CopyForm {
     /// The text of one exchange; `nil` for the forms that need more than its heads and request. `files` takes a body that
-    /// no command line can carry; `needed` gets the masked secrets that the text reads from variables.
+    /// no command line can carry.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
-        files: (any BodyFiles)?,
-        needed: ([Placeholder]) -> Void = { _ in }
-    ) throws -> String? {
-        let text = try markedText(exchange, source, files, needed)
-        return (source as? MaskedSource).flatMap { masked in text.map { masked.mask.book.unmarked($0) } } ?? text
-    }
-
-    private func markedText(
-        _ exchange: RecordedExchange,
-        _ source: any ExchangeSource,
-        _ files: (any BodyFiles)?,
-        _ needed: ([Placeholder]) -> Void
+        files: (any BodyFiles)?
     ) throws -> String? {
         let messages = exchange.messages
         switch self {
         case .url: return exchange.record.url.description
         case .curl:
-            let command = try CurlCommand(exchange, source: source, files: files)
-            needed(command.placeholders)
-            return String(decoding: command.bytes, as: UTF8.self)
-        case .fetch:
-            var call = try FetchCall(try RequestToRepeat(exchange, source: source))
-            defer { needed(call.variables?.used ?? []) }
-            return call.text()
-        case .python:
-            var call = PythonCall(try RequestToRepeat(exchange, source: source))
-            defer { needed(call.variables?.used ?? []) }
-            return call.text()
-        case .httpie:
-            var command = try HTTPieCommand(try RequestToRepeat(exchange, source: source))
-            defer { needed(command.variables?.used ?? []) }
-            return try command.text(files)
+            return String(decoding: try CurlCommand(exchange, source: source, files: files).bytes, as: UTF8.self)
+        case .fetch: return try FetchCall(RequestToRepeat(exchange, source: source)).text()
+        case .python: return try PythonCall(RequestToRepeat(exchange, source: source)).text()
+        case .httpie: return try HTTPieCommand(RequestToRepeat(exchange, source: source)).text(files)
         case .requestHeaders: return CopyForm.fields(messages.fields(of: .requestReceived))
         case .responseHeaders: return CopyForm.fields(messages.fields(of: .responseReceived))
         case .cookies:

@@ -1,5 +1,4 @@
 package import HTTPModel
-import Masking
 
 extension RecordedExchange {
     /// Whether the client had sent only a part of its request when the exchange ended. `bodySize` is that of the request's
@@ -18,7 +17,7 @@ extension RecordedExchange {
     /// What a command or a program says of a request that it cannot repeat as it was meant; `nil` for whole ones. The size
     /// is that of the body that `source` has, unless it is masked, and so of another size.
     func remarkOnCut(bodySize: Int, _ source: any ExchangeSource) -> String? {
-        let size = source is MaskedSource ? record.sizes.requestBody : Int64(bodySize)
+        let size = source.isMasking ? record.sizes.requestBody : Int64(bodySize)
         return isRequestCut(bodySize: size) ? "the request did not come whole" : nil
     }
 }

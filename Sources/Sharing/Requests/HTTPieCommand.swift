@@ -1,4 +1,5 @@
 import HTTPModel
+import Masking
 import NIOCore
 import Text
 
@@ -8,8 +9,6 @@ struct HTTPieCommand {
     private static let longestUnquoted = 1_000
 
     private let request: RequestToRepeat
-    /// The masked secrets, for which the command has variables of the shell.
-    private(set) var variables: ShellVariables?
 
     /// Throws ``CurlError`` where HTTPie would take the method for a URL.
     init(_ request: RequestToRepeat) throws(CurlError) {
@@ -18,46 +17,35 @@ struct HTTPieCommand {
         }
         try request.checkNames(for: "HTTPie")
         self.request = request
-        variables = request.variables
     }
 
     /// The command; a body that no argument can carry is piped into it, or read from a file.
-    mutating func text(_ files: (any BodyFiles)?) throws -> String {
+    func text(_ files: (any BodyFiles)?) throws -> String {
         var before = (request.remarks + remarks).map(ShellWord.comment).joined()
         var words: [[UInt8]] = []
         // Without the last it would send a password that ~/.netrc has for the host.
         let program = ["http", "--path-as-is", "--ignore-netrc"].map { Array($0.utf8) }
-        var needed = variables
-        let pieces = needed.pieces(of: request.body)
         if !request.hasBody {
             words = program + [Array("--ignore-stdin".utf8)]
-        } else if let held = request.heldBody {
-            words = program + [Array("<\"\(held.path)\"".utf8)]
         } else if request.body.count <= CurlBody.longestWritten, ShellWord.isPlainText(request.body),
-            let word = ShellWord.quoted(pieces)
+            let word = ShellWord.quoted(request.body)
         {
             words = program + [Array("--ignore-stdin".utf8), Array("--raw=".utf8) + word]
-            variables = needed
         } else {
-            let printing = ShellWord.printing(pieces)
+            let body = MarkedText.plain(request.body)
+            let printing = ShellWord.printing(body)
             if let files, printing.joined().count > CurlBody.longestWritten {
-                let path = try files.write("exchange-\(request.number)-body.bin") {
-                    try $0(ByteBuffer(bytes: variables.unmarked(request.body)))
-                }
+                let path = try files.write("exchange-\(request.number)-body.bin") { try $0(ByteBuffer(bytes: body)) }
                 words = program + [Array("<".utf8) + (ShellWord.quoted(path.utf8) ?? [])]
-                if variables?.areNeeded(in: request.body) ?? false {
+                if body != request.body {
                     before += ShellWord.comment("in \(path) secrets are masked; put them in where it says sluice-…")
-                    before += String(decoding: CurlBody.guards(path), as: UTF8.self)
                 }
             } else {
                 words = printing + [[UInt8(ascii: "|")]] + program
-                variables = needed
             }
         }
         // A header whose name begins with a hyphen would be an option.
-        let mayBeOption = request.fields.contains { field in
-            field.name.hasPrefix("-") || variables?.startsWithOne(Array(field.name.utf8)) ?? false
-        }
+        let mayBeOption = request.fields.contains { $0.name.hasPrefix("-") || Self.beginsWithVariable($0.name.utf8) }
         if mayBeOption { words.append(Array("--".utf8)) }
         let hasLines = words.contains { $0.contains(0x0A) }
         try words += [word(request.method.utf8), word(request.url.utf8, hasLines)]
@@ -96,18 +84,22 @@ struct HTTPieCommand {
     /// begins like another kind of item, or with a variable, whose value may do so.
     private func item(_ name: String, _ value: [UInt8]) -> [UInt8] {
         guard let first = value.first else { return Array("\(name);".utf8) }
-        let isOther = "=@:".utf8.contains(first) || variables?.startsWithOne(value) ?? false
+        let isOther = "=@:".utf8.contains(first) || Self.beginsWithVariable(value)
         return Array("\(name):".utf8) + (isOther ? [0x20] : []) + value
     }
 
-    private mutating func word(_ bytes: some Collection<UInt8>, _ followsLines: Bool = false) throws -> [UInt8] {
+    private static func beginsWithVariable(_ bytes: some Collection<UInt8>) -> Bool {
+        MarkedText.pieces(of: Array(bytes))[0].isVariable
+    }
+
+    private func word(_ bytes: some Collection<UInt8>, _ followsLines: Bool = false) throws -> [UInt8] {
         let isPlain = bytes.allSatisfy { byte in
             byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_./:=@%+,".utf8.contains(byte)
         }
-        let pieces = variables.pieces(of: Array(bytes))
         let isShort = bytes.count <= HTTPieCommand.longestUnquoted
-        if isPlain, isShort, !bytes.isEmpty, !pieces.contains(where: \.isVariable) { return Array(bytes) }
-        guard let word = ShellWord.quoted(pieces, followsLines: followsLines) else {
+        let hasVariable = MarkedText.pieces(of: Array(bytes)).contains(where: \.isVariable)
+        if isPlain, isShort, !bytes.isEmpty, !hasVariable { return Array(bytes) }
+        guard let word = ShellWord.quoted(bytes, followsLines: followsLines) else {
             throw CurlError(
                 description: "The request has a NUL, or more hidden characters than a command line can carry."
             )

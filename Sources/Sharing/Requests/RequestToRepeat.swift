@@ -1,5 +1,4 @@
 import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -19,12 +18,8 @@ struct RequestToRepeat {
     let url: String
     let fields: [(name: String, value: [UInt8])]
     let body: [UInt8]
-    /// Set where the body is read from a file that a variable names.
-    let heldBody: HeldBody?
     /// What is not the same as what was recorded, in sentences.
     private(set) var remarks: [String] = []
-    /// For the masked secrets; `nil` where nothing is masked.
-    let variables: ShellVariables?
 
     init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
         let record = exchange.record
@@ -33,11 +28,9 @@ struct RequestToRepeat {
             let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) })
         else { throw CurlError(description: "This exchange is no request that could be sent again.") }
         number = record.id
-        variables = ShellVariables(source as? MaskedSource)
         method = head.method
         url = RequestToRepeat.url(record, head)
         let recorded = try RecordedBody.toRepeat(exchange, head, source)
-        let isMasked = recorded.masked != nil
         let authority = record.url.authority.lowercased()
         var bytes = ByteBuffer()
         try recorded.read(RequestToRepeat.longestBody + 1, into: &bytes)
@@ -46,23 +39,17 @@ struct RequestToRepeat {
             throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
         }
         body = Array(bytes.readableBytesView)
-        let coding = isMasked ? head.fields.value(of: .contentEncoding) : nil
-        let heldBody = try HeldBody(body, recorded, isCoded: coding != nil)
-        self.heldBody = heldBody
+        let coding = recorded.source.isMasking ? head.fields.value(of: .contentEncoding) : nil
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
             let isUsualHost = name == "host" && field.value.lowercased() == authority
             // A masked body is sent without the coding in which it was recorded.
-            if name == "content-encoding", isMasked, heldBody == nil { return false }
+            if name == "content-encoding", coding != nil { return false }
             return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
         }.map { ($0.name, Array($0.valueBytes)) }
-        if let heldBody { remarks.append(heldBody.remark) }
         let text = Array(url.utf8) + fields.flatMap(\.value) + body
-        if let remark = EarlierMask.remark(on: text) { remarks.append(remark) }
-        if let remark = EarlierMask.remark(onBody: body, recorded.source) { remarks.append(remark) }
-        if !body.isEmpty, heldBody == nil, let coding {
-            remarks.append("the body is sent without its Content-Encoding, \(coding), as it is masked")
-        }
+        if let remark = PlaceholderRemark.text(on: text) { remarks.append(remark) }
+        if let remark = try recorded.remark(onCoding: coding, isEmpty: body.isEmpty) { remarks.append(remark) }
         let target = head.originTarget
         if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
         if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }
@@ -124,7 +111,7 @@ struct RequestToRepeat {
         return ofAny || !isUnreserved(byte)
     }
 
-    var hasBody: Bool { !body.isEmpty || heldBody != nil }
+    var hasBody: Bool { !body.isEmpty }
 
     func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
 

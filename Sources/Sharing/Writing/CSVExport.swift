@@ -1,6 +1,5 @@
 import Content
 package import HTTPModel
-import Masking
 import NIOCore
 import Text
 
@@ -50,7 +49,7 @@ package struct CSVExport: ExchangeExport {
     }
 
     private func masked(_ record: ExchangeRecord) -> String {
-        let parts = (source as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
+        let parts = source.maskedParts(of: record)
         return parts.joined(separator: ", ")
     }
 

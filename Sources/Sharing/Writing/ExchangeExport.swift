@@ -18,12 +18,10 @@ extension ExchangeExport {
     package var remark: String? { nil }
 }
 
-/// An export of commands or programs, which read masked secrets from variables and say at their beginning which.
+/// An export of commands or programs.
 package protocol ScriptExport: ExchangeExport {
-    /// The same export that writes nothing, to learn which variables the commands need.
-    var rehearsal: Self { get }
-    /// Takes over which variables the commands need, from a ``rehearsal`` with the same exchanges.
-    mutating func begin(after rehearsal: Self)
+    /// Whether it is for a shell, which has variables for masked secrets.
+    var isForShell: Bool { get }
     /// The exchanges that could not become commands, each with the reason.
     var skipped: [(id: ExchangeID, reason: String)] { get }
 }

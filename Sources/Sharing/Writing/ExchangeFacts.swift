@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import Masking
 import NIOCore
 
 /// The parts of an exchange's JSON that more than one format has.
@@ -31,7 +30,7 @@ extension JSONWriter {
 
     /// Writes the parts whose secrets were replaced, once they all were written.
     mutating func masked(_ record: ExchangeRecord, by source: (any ExchangeSource)? = nil) throws {
-        let parts = (source as? MaskedSource)?.maskedParts(of: record) ?? record.extras.masked
+        let parts = source?.maskedParts(of: record) ?? record.extras.masked
         if !parts.isEmpty { try strings("masked", parts) }
     }
 

@@ -24,13 +24,28 @@ struct RecordedBody {
         return RecordedBody(source: masked.original, id: body.id, side: body.side)
     }
 
+    /// The same body for a file.
+    var forFile: RecordedBody { RecordedBody(source: source.forFiles, id: id, side: side) }
+
+    /// Whether secrets in a request's body are replaced, once it was read.
+    func isMasked(_ record: ExchangeRecord) -> Bool {
+        source.isMasking && source.maskedParts(of: record).contains("request body")
+    }
+
+    /// How a masked body that has a content coding differs from the recorded one, in a sentence; `nil` for other bodies.
+    func remark(onCoding coding: String?, isEmpty: Bool) throws -> String? {
+        guard source.isMasking, let coding else { return nil }
+        if !isEmpty { return "the body is sent without its Content-Encoding, \(coding), as it is masked" }
+        return try self.isEmpty ? nil : "the body is left out, as it cannot be decoded to look for secrets"
+    }
+
     /// The source that gives bodies with their secrets replaced, without their content coding.
     var masked: MaskedSource? { source as? MaskedSource }
 
     var isEmpty: Bool {
         get throws {
             // Of a masked body there may be nothing that can be written.
-            try (masked?.original ?? source).body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize)
+            try source.asRecorded.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize)
                 .readableBytes == 0
         }
     }

@@ -75,7 +75,11 @@ package struct TransferredBody {
         try body.forEachPiece { size += Int64($0.readableBytes) }
         let problem = masked.problem(of: id, side: side)
         let isAsReceived = problem?.kind == .notCoded
-        if masked.replacedCount == before, problem == nil || isAsReceived { return try asRecorded() }
+        if masked.replacedCount == before, problem == nil || isAsReceived,
+            try !masked.hasSecretInRecordedBytes(id, side: side)
+        {
+            return try asRecorded()
+        }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
         // What cannot be decoded is masked as it stands.

@@ -61,7 +61,8 @@ extension UserStories.Consoles {
                 try await console.screen.wait(for: "'secrets'")
                 let masked = latin1(console.scratch.bytes("masked.\(form)"))
                 #expect(!masked.contains(token), "\(form)")
-                #expect(masked.contains(form == "curl" ? "\"$SLUICE_TOKEN_1\"" : "Bearer sluice-token-1"), "\(form)")
+                let placeholder = form == "curl" ? "\"${SLUICE_TOKEN_1:?token of " : "Bearer sluice-token-1"
+                #expect(masked.contains(placeholder), "\(form)")
             }
             try await console.screen.send("E", waitFor: "the selected exchange")
             try await console.screen.send("har" + Keys.enter, waitFor: "masked; type 'secrets FILE'")

@@ -98,7 +98,6 @@ struct ExportPipelineTests {
             masked.mask.endCollecting()
         }
         var export = Self.export(way, masked ?? reader) { output.writeImmutableBuffer($0) }
-        masked?.restartCount()
         for exchange in exchanges { try export.add(masked?.masked(exchange) ?? exchange) }
         try export.finish()
         return (output, masked)

@@ -25,6 +25,18 @@ struct CurlFileTests {
         #expect(fixture.losses.contains { $0.contains("body in a file") })
     }
 
+    @Test(
+        "A command that cannot be read drops itself alone",
+        arguments: ["-H 'X: y", "-d \"$(cat", "\"$(printf 'a\\0"]
+    )
+    func unclosed(_ words: String) throws {
+        let text = "curl http://a/\ncurl \(words) http://b/\n  curl http://c/\ncurl ftp://d\ncurl http://e/\n"
+        let fixture = ArchiveFixture(bytes: Array(text.utf8))
+        #expect(fixture.error == nil)
+        #expect(fixture.records.map(\.record.url.description) == ["http://a/", "http://c/", "http://e/"])
+        #expect(fixture.losses.count == 2, "\(fixture.losses)")
+    }
+
     @Test("Commands that a browser copies for cmd")
     func cmd() throws {
         let fixture = try ArchiveFixture("built-cmd.curl")

@@ -116,8 +116,6 @@ package struct ListQuery: Hashable, Sendable {
         bodyText != nil || only != nil || !focusedHosts.isEmpty || !ignoredHosts.isEmpty || period != nil
     }
 
-    var leavesAll: Bool { only == nil && wholeFilter.matchesEverything }
-
     func below(_ node: StructureNode) -> ListQuery {
         var query = self
         query.place = node

@@ -49,7 +49,7 @@ extension EffectRunner {
         _ exchanges: [RecordedExchange],
         _ reader: SessionReader
     ) throws {
-        let masked = try maskedSource(exchanges, reader) { masked in
+        let masked = try maskedSource(reader) { masked in
             for exchange in exchanges { try masked.collectAll(exchange) }
             if case .shown(let text, _, _) = request { masked.collect(shown: text) }
         }
@@ -75,7 +75,7 @@ extension EffectRunner {
         _ copy: (MaskedSource) throws -> CopyText
     ) -> Int {
         do {
-            let masked = try maskedSource(exchanges, reader) { masked in
+            let masked = try maskedSource(reader) { masked in
                 for exchange in exchanges { try masked.collectForNotice(exchange) }
             }
             return try copy(masked).secretCount
@@ -84,15 +84,12 @@ extension EffectRunner {
         }
     }
 
-    /// The session without the secrets of exchanges that are copied, also those that exchanges shortly before show: a copy is
-    /// there at once.
+    /// The session without the secrets of exchanges that are copied.
     private func maskedSource(
-        _ exchanges: [RecordedExchange],
         _ reader: SessionReader,
         _ collect: (MaskedSource) throws -> Void
     ) throws -> MaskedSource {
-        let numbers = exchanges.map(\.record.id.number)
-        return try SessionMask.source(reader, numbers, maskRules(reader), others: .near, collect)
+        try SessionMask.source(reader, maskRules(reader), collect)
     }
 
     /// Puts a text on the clipboard and says where it is; a script on lines gets the text itself.
@@ -130,39 +127,32 @@ struct CopyText {
         _ files: any BodyFiles
     ) throws {
         let masked = source as? MaskedSource
-        masked?.mask.book.isForPrograms = form.isProgram
-        var needed: [Placeholder] = []
+        masked?.marksSecrets = form.isCommand
         var isBodyMasked = false
         let texts = try exchanges.map { recorded in
             let exchange = masked?.masked(recorded) ?? recorded
-            let text = try CopyText.text(form, exchange, source, files) { more in
-                for placeholder in more where !needed.contains(placeholder) { needed.append(placeholder) }
-            }
+            let text = try CopyText.text(form, exchange, source, files)
             let parts = masked?.maskedParts(of: exchange.record) ?? []
             isBodyMasked = isBodyMasked || parts.contains { $0.hasSuffix(" body") }
             return text
         }
-        let joined = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
-        let guards = masked.map { form.isCommand ? CopyForm.guards(needed, $0) : "" } ?? ""
-        text = guards + joined
-        let seen = masked.map { $0.mask.book.placeholders(in: Array(joined.utf8)).map(\.placeholder) } ?? []
+        text = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
         // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
-        secretCount = max(Set((needed + seen).map(\.ofSecret)).count, isBodyMasked ? 1 : 0)
+        secretCount = max(masked?.mask.book.placeholderCount(in: text) ?? 0, isBodyMasked ? 1 : 0)
     }
 
     init(shown text: String, _ masked: MaskedSource) {
         self.text = text
-        secretCount = Set(masked.mask.book.placeholders(in: Array(text.utf8)).map(\.placeholder)).count
+        secretCount = masked.mask.book.placeholderCount(in: text)
     }
 
     private static func text(
         _ form: CopyForm,
         _ exchange: RecordedExchange,
         _ reader: any ExchangeSource,
-        _ files: any BodyFiles,
-        needed: ([Placeholder]) -> Void
+        _ files: any BodyFiles
     ) throws -> String {
-        if let text = try form.text(exchange, source: reader, files: files, needed: needed) { return text }
+        if let text = try form.text(exchange, source: reader, files: files) { return text }
         switch form {
         case .response: return try body(exchange, .responseReceived, reader, isRaw: false)
         case .request: return try body(exchange, .requestReceived, reader, isRaw: false)

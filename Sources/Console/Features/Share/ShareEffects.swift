@@ -29,29 +29,21 @@ extension EffectRunner {
                 ?? reader.numbers(matching: request.query) {
                     cancellations.load(ordering: .relaxed) != begun
                 }.map { ExchangeID($0) }
-            // A masked export reads for secrets first, and makes the commands of cURL twice.
-            let passes = request.keepsSecrets ? 1 : request.format.isScript ? 3 : 2
+            // A masked export reads for secrets first.
+            let passes = request.keepsSecrets ? 1 : 2
             var done = 0
-            var isAtOthers = false
             func tell(_ title: String, _ progress: Double) {
                 self.tell(Job(id: .export, title: title, progress: progress, startedAt: 0))
             }
-            let bounds = try reader.bounds() ?? 1...1
             let pipeline = ExportPipeline(
                 reader,
-                isWhole: request.ids == nil && request.query.leavesAll,
-                onOthers: { isAtOthers = true },
-                onNumbers: { tell("finding secrets in other exchanges", bounds.part(upTo: $0.last ?? 0)) },
                 onProgress: { count in
                     try check()
-                    guard count > 0, !isAtOthers else { return }
+                    guard count > 0 else { return }
                     done += count
                     tell("exporting", Double(done) / Double(max(1, ids.count * passes)))
                 },
-                numbers: { body in
-                    isAtOthers = false
-                    try body(ids.map(\.number))
-                }
+                numbers: { try $0(ids.map(\.number)) }
             )
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))

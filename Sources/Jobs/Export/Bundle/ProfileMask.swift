@@ -24,11 +24,23 @@ struct ProfileMask {
         for group in groups(of: text) {
             let scalars = scalars(in: group)
             let names = scalars.filter { nameKeys.contains($0.key) }.map(\.value)
-            for scalar in scalars where valueKeys.contains(scalar.key) && !scalar.value.isEmpty {
-                for name in names { masked.collect(rules: "\(name): \(scalar.value)") }
+            for scalar in scalars where !scalar.value.isEmpty {
+                guard valueKeys.contains(scalar.key) else {
+                    masked.collect(rules: member(scalar.key, scalar.value))
+                    continue
+                }
+                for name in names { masked.collect(rules: member(name, scalar.value)) }
                 masked.collect(rules: scalar.value)
             }
         }
+    }
+
+    /// A name and its value as an object of JSON.
+    private static func member(_ name: String, _ value: String) -> String {
+        func quoted(_ text: String) -> String {
+            "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        }
+        return "{\(quoted(name)):\(quoted(value))}"
     }
 
     private static let nameKeys: Set = ["name", "header", "field", "cookie", "query"]
@@ -83,11 +95,10 @@ struct ProfileMask {
     private func rule(_ text: String) -> String {
         let scalars = ProfileMask.scalars(in: text)
         let names = scalars.filter { ProfileMask.nameKeys.contains($0.key) }.map(\.value)
-        guard !names.isEmpty else { return text }
         var result = text
-        for scalar in scalars.reversed()
-        where ProfileMask.valueKeys.contains(scalar.key) && !scalar.value.isEmpty && !ProfileMask.isPattern(scalar) {
-            for name in names where isSecret(name, scalar.value) {
+        for scalar in scalars.reversed() where !scalar.value.isEmpty && !ProfileMask.isPattern(scalar) {
+            let isValue = ProfileMask.valueKeys.contains(scalar.key)
+            for name in isValue ? names : [scalar.key] where isSecret(name, scalar.value) {
                 result.replaceSubrange(scalar.range, with: "\"\(placeholder(name, scalar.value))\"")
                 break
             }
@@ -96,19 +107,17 @@ struct ProfileMask {
     }
 
     private func isSecret(_ name: String, _ value: String) -> Bool {
-        ["\(name): \(value)", "\(name)=\(value)", "\"\(name)\":\"\(value)\""].contains {
-            masked.masked(text: $0) != $0
-        }
+        let member = ProfileMask.member(name, value)
+        return masked.masked(text: member) != member
     }
 
     /// The value as it stands in the exports, where that can be told, else a word of our own.
     private func placeholder(_ name: String, _ value: String) -> String {
-        let line = masked.masked(text: "\(name): \(value)")
-        let start = "\(name): "
-        guard line.hasPrefix(start), line != "\(name): \(value)", !line.contains("\""), !line.contains("\\") else {
-            return ProfileMask.word
-        }
-        return String(line.dropFirst(start.count))
+        let member = masked.masked(text: ProfileMask.member(name, value))
+        let start = ProfileMask.member(name, "").dropLast(2)
+        guard member.hasPrefix(start), member.hasSuffix("\"}") else { return ProfileMask.word }
+        let word = member.dropFirst(start.count).dropLast(2)
+        return word.contains("\"") || word.contains("\\") ? ProfileMask.word : String(word)
     }
 
     private struct Scalar {

@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import Masking
 import NIOCore
 
 /// The beginning of a recorded body, without its content coding unless it is shown as on the wire.
@@ -34,7 +33,7 @@ struct LoadedBody {
         // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
         let isMessage = exchange.record.kind == .http
         let named =
-            isMessage && !(source is MaskedSource)
+            isMessage && !(source.isMasking)
             ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
         codings = isWire ? [] : named
         let names = named.isEmpty ? "no content coding" : "still \(named.map(\.description).joined(separator: ", "))"

@@ -1,0 +1,93 @@
+/// Cookies of `Cookie` and `Set-Cookie` (RFC 6265).
+enum Cookies {
+    /// The value of each cookie; in a response attributes stay.
+    static func secrets(
+        in bytes: UnsafeRawBufferPointer,
+        _ value: Range<Int>,
+        _ names: SecretNames,
+        isResponse: Bool,
+        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
+    ) -> [FoundSecret] {
+        let pairs = isResponse ? responsePairs(in: bytes, value) : pairs(in: bytes, value)
+        return pairs.compactMap { secret(in: bytes, $0, names, decode) }
+    }
+
+    private static func pairs(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Range<Int>] {
+        var pairs: [Range<Int>] = []
+        var start = value.lowerBound
+        for place in value where bytes[place] == UInt8(ascii: ";") {
+            pairs.append(start..<place)
+            start = place + 1
+        }
+        return pairs + [start..<value.upperBound]
+    }
+
+    /// The first pair of each cookie; several may be joined by commas.
+    private static func responsePairs(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Range<Int>] {
+        var pairs: [Range<Int>] = []
+        var start = value.lowerBound
+        while start < value.upperBound {
+            let next = nextCookie(in: bytes, start..<value.upperBound)
+            let end = next.map { $0.comma } ?? value.upperBound
+            let pairEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: ";")) ?? end
+            pairs.append(start..<pairEnd)
+            start = next?.start ?? value.upperBound
+        }
+        return pairs
+    }
+
+    /// Where another cookie begins: behind a comma and a space, with a name and an equals sign. A date has none behind its comma.
+    private static func nextCookie(
+        in bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>
+    ) -> (comma: Int, start: Int)? {
+        var (comma, isPastPair): (Int?, Bool) = (nil, false)
+        for place in range {
+            switch bytes[place] {
+            case UInt8(ascii: ","): comma = place
+            case UInt8(ascii: ";"): (comma, isPastPair) = (nil, true)
+            case UInt8(ascii: "\""): comma = nil
+            case UInt8(ascii: "="):
+                guard let found = comma else { continue }
+                comma = nil
+                let name = bytes[(found + 1)..<place].drop(while: StructureScanner.isSpace)
+                let hasSpace = name.startIndex > found + 1
+                if !name.isEmpty, hasSpace || isPastPair, !name.contains(where: StructureScanner.isSpace) {
+                    return (found, name.startIndex)
+                }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private static func secret(
+        in bytes: UnsafeRawBufferPointer,
+        _ cookie: Range<Int>,
+        _ names: SecretNames,
+        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
+    ) -> FoundSecret? {
+        let equals = bytes[cookie].firstIndex(of: UInt8(ascii: "="))
+        let name = bytes[cookie.lowerBound..<(equals ?? cookie.lowerBound)].drop(while: StructureScanner.isSpace)
+        var (start, end) = (equals.map { $0 + 1 } ?? cookie.lowerBound, cookie.upperBound)
+        func isAround(_ byte: UInt8) -> Bool {
+            StructureScanner.isSpace(byte) || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        }
+        while start < end, isAround(bytes[start]) { start += 1 }
+        while end > start, isAround(bytes[end - 1]) { end -= 1 }
+        let kind = names.kind(of: name) ?? .cookie
+        start = CredentialScheme.end(in: bytes, start..<end, kind)
+        let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        guard !value.isEmpty, !Placeholder.isOne(value), !names.isExempt(name) else { return nil }
+        // The settings of a page are no secrets elsewhere.
+        let isSought = kind == .cookie ? ValueShape.isRandom(value) : !OrdinaryValue.isCommonWord(value)
+        let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
+        return FoundSecret(
+            range: start..<end,
+            kind: kind,
+            name: "cookie \(label)",
+            secret: decode(bytes[start..<end]),
+            isSought: isSought
+        )
+    }
+}

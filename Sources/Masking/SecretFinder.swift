@@ -1,0 +1,193 @@
+import Foundation
+
+/// Finds known texts in bytes: by their first eight bytes, then by their length, then by all of them.
+struct SecretFinder: Sendable {
+    /// Shorter texts are not looked for.
+    static let shortest = 8
+    private static let filterBits = 20
+
+    private struct Form {
+        let start: Int
+        let count: Int32
+        let entry: Int32
+        /// Whether it counts only as a whole word, if it is short.
+        let standsAlone: Bool
+    }
+
+    private struct Length {
+        let count: Int32
+        var next: Int32
+    }
+
+    /// All texts, one behind the other.
+    private var texts: [UInt8] = []
+    private var forms: [Form] = []
+    /// A hash table of places in `forms`; -1 is free.
+    private var slots: [Int32] = []
+    /// The lengths of the texts with the same first eight bytes, the longest first.
+    private var lengths: [Length] = []
+    private var firstLengths: [UInt64: Int32] = [:]
+    /// A bit for the first eight bytes of each text: most places in bytes are passed over by it.
+    private var filter: [UInt64] = []
+    private(set) var longest = 0
+
+    var isEmpty: Bool { forms.isEmpty }
+
+    mutating func add(_ text: [UInt8], _ entry: Int32, standsAlone: Bool) {
+        guard text.count >= SecretFinder.shortest else { return }
+        if filter.isEmpty { filter = Array(repeating: 0, count: 1 << (SecretFinder.filterBits - 6)) }
+        if 2 * (forms.count + 1) > slots.count { grow() }
+        text.withUnsafeBytes { text in
+            let slot = slot(of: text)
+            guard slots[slot] < 0 else { return }
+            slots[slot] = Int32(forms.count)
+            forms.append(Form(start: texts.count, count: Int32(text.count), entry: entry, standsAlone: standsAlone))
+            texts.append(contentsOf: text)
+            longest = max(longest, text.count)
+            let key = text.loadUnaligned(as: UInt64.self)
+            let bit = SecretFinder.bit(key)
+            filter[bit >> 6] |= 1 << UInt64(bit & 63)
+            add(length: Int32(text.count), key)
+        }
+    }
+
+    private mutating func add(length: Int32, _ key: UInt64) {
+        var (previous, place): (Int32, Int32) = (-1, firstLengths[key] ?? -1)
+        while place >= 0, lengths[Int(place)].count > length { (previous, place) = (place, lengths[Int(place)].next) }
+        if place >= 0, lengths[Int(place)].count == length { return }
+        lengths.append(Length(count: length, next: place))
+        let new = Int32(lengths.count - 1)
+        if previous < 0 { firstLengths[key] = new } else { lengths[Int(previous)].next = new }
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: -1, count: max(64, slots.count * 2))
+        texts.withUnsafeBytes { texts in
+            for (index, form) in forms.enumerated() {
+                let text = UnsafeRawBufferPointer(rebasing: texts[form.start..<form.start + Int(form.count)])
+                var slot = SecretFinder.hash(text) & (slots.count - 1)
+                while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+                slots[slot] = Int32(index)
+            }
+        }
+    }
+
+    /// The slot of a text, or the free one for it.
+    private func slot(of text: UnsafeRawBufferPointer) -> Int {
+        var slot = SecretFinder.hash(text) & (slots.count - 1)
+        while slots[slot] >= 0, !isForm(Int(slots[slot]), text) { slot = (slot + 1) & (slots.count - 1) }
+        return slot
+    }
+
+    private func isForm(_ index: Int, _ text: UnsafeRawBufferPointer) -> Bool {
+        let form = forms[index]
+        guard Int(form.count) == text.count, let other = text.baseAddress else { return false }
+        return texts.withUnsafeBytes { texts in
+            texts.baseAddress.map { memcmp($0 + form.start, other, text.count) == 0 } ?? false
+        }
+    }
+
+    private static func bit(_ key: UInt64) -> Int {
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - filterBits))
+    }
+
+    private static func hash(_ text: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: text)
+        return hasher.finalize()
+    }
+
+    /// Calls `found` with each place of a known text, in order; of texts that overlap with the first and longest one.
+    func forEach(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
+        guard !forms.isEmpty, bytes.count >= SecretFinder.shortest else { return }
+        filter.withUnsafeBufferPointer { filter in
+            var place = 0
+            let last = bytes.count - SecretFinder.shortest
+            while place <= last {
+                let key = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                let bit = SecretFinder.bit(key)
+                guard filter[bit >> 6] & (1 << UInt64(bit & 63)) != 0, let form = form(at: place, key, bytes) else {
+                    place += 1
+                    continue
+                }
+                found(place..<place + Int(form.count), form.entry)
+                place += Int(form.count)
+            }
+        }
+    }
+
+    private func form(at place: Int, _ key: UInt64, _ bytes: UnsafeRawBufferPointer) -> Form? {
+        var length = firstLengths[key] ?? -1
+        while length >= 0 {
+            let count = Int(lengths[Int(length)].count)
+            length = lengths[Int(length)].next
+            guard place + count <= bytes.count else { continue }
+            let slot = slots[slot(of: UnsafeRawBufferPointer(rebasing: bytes[place..<place + count]))]
+            guard slot >= 0 else { continue }
+            let form = forms[Int(slot)]
+            if form.standsAlone, count < 16, isPartOfWord(place..<place + count, bytes) { continue }
+            return form
+        }
+        return nil
+    }
+
+    /// Whether a short text is inside a longer word or number, by chance.
+    private func isPartOfWord(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        func joins(_ left: Int) -> Bool {
+            ValueShape.isLetterOrDigit(bytes[left]) && ValueShape.isLetterOrDigit(bytes[left + 1])
+        }
+        let (start, end) = (range.lowerBound, range.upperBound)
+        return start > 0 && joins(start - 1) && !SecretPatterns.endsEscape(bytes, start)
+            || end < bytes.count && joins(end - 1)
+    }
+}
+
+/// The forms in which a secret stands elsewhere: itself, percent-encoded, escaped as in JSON, and in base64.
+enum SecretForms {
+    /// Longer secrets are masked only in their places.
+    static let longest = 4_096
+
+    /// The forms that are whole texts.
+    static func plain(of secret: [UInt8]) -> [[UInt8]] {
+        guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
+            return [secret]
+        }
+        var forms = [secret]
+        func add(_ form: [UInt8]) { if !forms.contains(form) { forms.append(form) } }
+        for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
+            let digits = Array(alphabet.utf8)
+            for (spared, space) in [("-._~", "%20"), ("-._*", "+"), ("-._~/:@!$'()*,;", "%20")] {
+                let kept = Array(spared.utf8)
+                add(
+                    secret.flatMap { byte -> [UInt8] in
+                        if byte == 0x20 { return Array(space.utf8) }
+                        if ValueShape.isLetterOrDigit(byte) || kept.contains(byte) { return [byte] }
+                        return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                    }
+                )
+            }
+        }
+        let escapes: [UInt8: String] = [0x22: "\\\"", 0x5C: "\\\\", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"]
+        add(escaped(secret, escapes))
+        add(escaped(secret, escapes.merging([0x2F: "\\/"]) { $1 }))
+        add(escaped(secret, escapes.merging([0x26: "\\u0026", 0x3C: "\\u003c", 0x3E: "\\u003e"]) { $1 }))
+        return forms
+    }
+
+    private static func escaped(_ secret: [UInt8], _ escapes: [UInt8: String]) -> [UInt8] {
+        secret.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] }
+    }
+
+    /// The secret inside a longer text in base64 (RFC 4648): the digits that do not change with what is before and behind it, for
+    /// each of the three places where it can begin in a group.
+    static func base64(_ secret: [UInt8]) -> [[UInt8]] {
+        [(0, 0), (1, 2), (2, 3)].flatMap { before, dropped -> [[UInt8]] in
+            let bytes = Array(repeating: UInt8(0), count: before) + secret
+            let digits = Array(Data(bytes).base64EncodedString().utf8.prefix(bytes.count * 8 / 6).dropFirst(dropped))
+            let other = digits.map {
+                $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
+            }
+            return digits == other ? [digits] : [digits, other]
+        }
+    }
+}

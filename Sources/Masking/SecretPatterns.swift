@@ -1,0 +1,285 @@
+import Expressions
+import Foundation
+
+/// Secrets that are known by their look, whatever their name: the one table of patterns.
+///
+/// A pattern is tried only where one of its beginnings is, so that bytes without any are passed over quickly.
+struct SecretPatterns {
+    private struct Pattern {
+        let kind: SecretKind
+        let name: String
+        let beginnings: [[UInt8]]
+        let expression: RegularExpression
+        /// Whether it may stand within a word.
+        var isAnywhere = false
+        /// Whether the match must not be words: keys of some services begin like names.
+        var isRandom = true
+    }
+
+    /// A private key in PEM or of PGP goes on to its last line; other secrets are shorter than this.
+    private static let longest = 16 << 10
+
+    private static func row(
+        _ kind: SecretKind,
+        _ name: String,
+        _ beginnings: [String],
+        _ expression: String,
+        isAnywhere: Bool = false,
+        isRandom: Bool = true
+    ) -> Pattern? {
+        guard
+            let compiled = try? RegularExpression("\\A(?:\(expression))", isCaseSensitive: true, takesAnyBytes: true)
+        else { return nil }
+        return Pattern(
+            kind: kind,
+            name: name,
+            beginnings: beginnings.map { Array($0.utf8) },
+            expression: compiled,
+            isAnywhere: isAnywhere,
+            isRandom: isRandom
+        )
+    }
+
+    // The rules of services are those that gitleaks publishes; a group is the secret, if there is one.
+    private static let table: [Pattern] = [
+        row(
+            .token,
+            "JSON Web Token",
+            ["eyJ"],
+            #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#,
+            isRandom: false
+        ),
+        row(
+            .privateKey,
+            "private key",
+            ["-----BEGIN"],
+            #"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]+(?:[ +]|%20)){0,3}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----((?:(?!-----)[^\0])*+)"#,
+            isAnywhere: true,
+            isRandom: false
+        ),
+        row(
+            .apiKey,
+            "AWS access key",
+            ["AKIA", "ASIA", "ABIA", "ACCA"],
+            #"A[KSBC][ICA]A[A-Z2-7]{16}\b"#,
+            isRandom: false
+        ),
+        row(.apiKey, "GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "gh[pousr]_[0-9A-Za-z]{26,255}"),
+        row(.apiKey, "GitHub token", ["github_pat_"], #"github_pat_\w{29,255}"#),
+        row(.apiKey, "GitLab token", ["glpat-", "glrt-", "gldt-", "glptt-"], #"gl(?:pat|rt|dt|ptt)-[\w.-]{14,}"#),
+        row(.apiKey, "Slack token", ["xox", "xapp-"], #"(?:xox[abeoprs]|xapp)-[\w-]{15,}"#),
+        row(
+            .apiKey,
+            "Stripe key",
+            ["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"],
+            "[sr]k_(?:live|test|prod)_[0-9A-Za-z]{10,255}"
+        ),
+        row(.apiKey, "webhook secret", ["whsec_"], "whsec_[0-9A-Za-z+/=]{14,}"),
+        row(.apiKey, "Google API key", ["AIza"], #"AIza[\w-]{35}"#),
+        row(.apiKey, "Google token", ["ya29.", "GOCSPX-"], #"(?:ya29\.[\w.-]{15,}|GOCSPX-[\w-]{20,})"#),
+        row(.apiKey, "OpenAI or Anthropic key", ["sk-"], #"sk-[\w-]{29,}"#),
+        row(.apiKey, "SendGrid key", ["SG."], #"SG\.[\w.-]{37,}"#),
+        row(.apiKey, "Twilio key", ["SK"], #"SK[0-9a-fA-F]{32}\b"#, isRandom: false),
+        row(.apiKey, "npm or PyPI token", ["npm_", "pypi-"], #"npm_[0-9A-Za-z]{26,}|pypi-[\w-]{35,}"#),
+        row(
+            .apiKey,
+            "key of a service",
+            [
+                "hf_", "gsk_", "sbp_", "ntn_", "r8_", "figd_", "shpat_", "shpss_", "dop_v1_", "lin_api_", "glsa_",
+                "sq0atp-", "key-", "dapi", "hvs.", "dckr_pat_", "ATATT3", "pat-na1-", "pat-eu1-", "NRAK-", "xkeysib-",
+                "PMAK-", "rubygems_", "sntrys_", "tskey-", "EAAC",
+            ],
+            #"(?:(?:hf|gsk|sbp|ntn|r8|figd|shpat|shpss|dop_v1|lin_api|glsa|rubygems|sntrys)_|EAAC|dapi|ATATT3)[\w=.-]{26,}"#
+                + #"|(?:sq0atp|key|pat-[en][ua]1|NRAK|xkeysib|PMAK|tskey)-[\w-]{22,}|hvs\.[\w-]{20,}|dckr_pat_[\w-]{18,}"#
+        ),
+        row(.apiKey, "age key", ["AGE-SECRET-KEY-"], "AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
+        row(.token, "token of a bot", ["bot"], #"bot\d{8,10}:([\w-]{35})\b"#),
+        row(
+            .token,
+            "webhook",
+            ["/services/T", "/webhooks/"],
+            #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#,
+            isAnywhere: true
+        ),
+    ]
+    .compactMap(\.self)
+
+    private static let email = row(
+        .email,
+        "e-mail address",
+        [],
+        #"[\w.+-]{1,64}(?:@|%40)(?!\dx\.)[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.(?:[A-Za-z]{2,}|xn--[\w-]+)"#
+    )
+    private static let card = row(
+        .card,
+        "card number",
+        [],
+        #"\d{4}([ +-]|%20|%2[Dd])(?:\d{4}\1\d{4}\1\d{1,4}|\d{6}\1\d{4,5})(?!\d)|\d{13,19}(?!\w)"#
+    )
+
+    /// For each pair of bytes whether a pattern begins with it.
+    private static let pairs: [Bool] = {
+        var pairs = Array(repeating: false, count: 1 << 16)
+        for pattern in table {
+            for beginning in pattern.beginnings { pairs[Int(beginning[0]) << 8 | Int(beginning[1])] = true }
+        }
+        return pairs
+    }()
+
+    /// For each byte the patterns that begin with it, and their beginnings.
+    private static let starts: [[(beginning: [UInt8], pattern: Pattern)]] = (0...255).map { byte in
+        table.flatMap { pattern in
+            pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) }
+        }
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var found: [FoundSecret] = []
+
+    /// Finds what has the look of a secret in bytes, in order.
+    static func secrets(in bytes: UnsafeRawBufferPointer, _ choice: Set<MaskRules.Pattern>) -> [FoundSecret] {
+        var patterns = SecretPatterns(bytes: bytes)
+        patterns.scan()
+        if choice.contains(.email), let email { patterns.scanAddresses(email) }
+        if choice.contains(.card), let card { patterns.scanCards(card) }
+        return patterns.found
+    }
+
+    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    private mutating func scan() {
+        guard bytes.count > 8 else { return }
+        SecretPatterns.pairs.withUnsafeBufferPointer { pairs in
+            var place = 0
+            while place + 1 < bytes.count {
+                guard pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])] else {
+                    place += 1
+                    continue
+                }
+                place = max(place + 1, secret(at: place) ?? 0)
+            }
+        }
+    }
+
+    /// Takes the secret that begins at a place; returns where it ends.
+    private mutating func secret(at place: Int) -> Int? {
+        let rest = bytes[place...]
+        for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
+            guard pattern.isAnywhere || SecretPatterns.beginsWord(bytes, place), var range = match(pattern, at: place)
+            else {
+                continue
+            }
+            if range.upperBound == place + SecretPatterns.longest {
+                let isPEM = pattern.kind == .privateKey
+                let end = bytes[range.upperBound...].firstIndex { isPEM ? $0 == UInt8(ascii: "-") : !isOfWord($0) }
+                range = range.lowerBound..<(end ?? bytes.count)
+            }
+            if pattern.kind == .privateKey, !isKey(range) { return range.upperBound }
+            if pattern.isRandom, !SecretPatterns.isNoName(UnsafeRawBufferPointer(rebasing: bytes[range])) { continue }
+            let secret = Array(bytes[range])
+            let plain = pattern.kind == .privateKey ? PlainValue.ofForm(PlainValue.ofJSON(secret)) : secret
+            found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: plain))
+            return range.upperBound
+        }
+        return nil
+    }
+
+    private func match(_ pattern: Pattern, at place: Int, longest: Int = SecretPatterns.longest) -> Range<Int>? {
+        let subject = UnsafeRawBufferPointer(rebasing: bytes[place..<min(bytes.count, place + longest)])
+        var range: Range<Int>?
+        try? pattern.expression.forEachMatch(in: subject) { match in
+            let group = pattern.kind == .card ? nil : match.group(1) ?? match.group(2)
+            let found = group ?? match.whole
+            range = found.lowerBound + place..<found.upperBound + place
+            return false
+        }
+        return range
+    }
+
+    /// Whether a private key is one, and no text that speaks of keys.
+    private func isKey(_ range: Range<Int>) -> Bool {
+        let content = bytes[range].drop { $0 <= 0x20 || "\\nr".utf8.contains($0) }
+        if content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) { return false }
+        var run = 0
+        for byte in content.prefix(4_096) {
+            run = ValueShape.isLetterOrDigit(byte) || "+/%".utf8.contains(byte) ? run + 1 : 0
+            if run >= 16 { return true }
+        }
+        return !content.isEmpty && !".\"',`])<".utf8.contains(content[content.startIndex])
+    }
+
+    /// Whether a key is no name of words. It may have no digit.
+    private static func isNoName(_ key: UnsafeRawBufferPointer) -> Bool {
+        if ValueShape.isKey(key) { return true }
+        let (large, small) = (key.count { $0 &- 0x41 < 26 }, key.count { $0 &- 0x61 < 26 })
+        return (ValueShape.isInPieces(key) || min(large, small) * 6 >= key.count) && ValueShape.entropy(key) > 3
+    }
+
+    private func isOfWord(_ byte: UInt8) -> Bool { ValueShape.isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
+
+    /// Whether a word begins at a place: behind a sign, an escape of JSON or a percent-encoded byte.
+    static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
+        guard place > 0 else { return true }
+        let before = bytes[place - 1]
+        guard ValueShape.isLetterOrDigit(before) || before == UInt8(ascii: "_") || before == UInt8(ascii: "-") else {
+            return true
+        }
+        return endsEscape(bytes, place)
+    }
+
+    static func endsEscape(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
+        if place > 1, bytes[place - 2] == UInt8(ascii: "\\"), "nrtbf".utf8.contains(bytes[place - 1]) { return true }
+        return place > 2 && bytes[place - 3] == UInt8(ascii: "%") && ValueShape.isHexadecimal(bytes[place - 2])
+            && ValueShape.isHexadecimal(bytes[place - 1])
+    }
+
+    // MARK: By choice
+
+    private static let longestAddress = 320
+
+    private mutating func scanAddresses(_ pattern: Pattern) {
+        var end = 0
+        for place in bytes.indices {
+            let isAt = bytes[place] == UInt8(ascii: "@")
+            guard isAt || bytes[place] == UInt8(ascii: "%") && bytes[place...].starts(with: "%40".utf8) else {
+                continue
+            }
+            var start = place
+            while start > end, place - start < 64,
+                ValueShape.isLetterOrDigit(bytes[start - 1]) || ".+_-".utf8.contains(bytes[start - 1])
+            {
+                start -= 1
+            }
+            // The letter of `\n` and the digits of `%20` are none of the address's.
+            if start > 0, bytes[start - 1] == UInt8(ascii: "\\"), "nrt".utf8.contains(bytes[start]) { start += 1 }
+            if start > 0, bytes[start - 1] == UInt8(ascii: "%"), start + 2 < place { start += 2 }
+            guard start < place, let range = match(pattern, at: start, longest: SecretPatterns.longestAddress),
+                range.upperBound > place
+            else { continue }
+            let secret = PlainValue.percentDecoded(bytes[range]) ?? Array(bytes[range])
+            found.append(FoundSecret(range: range, kind: .email, name: pattern.name, secret: secret))
+            end = range.upperBound
+        }
+    }
+
+    private mutating func scanCards(_ pattern: Pattern) {
+        var place = 0
+        while place < bytes.count {
+            guard ValueShape.isDigit(bytes[place]) else {
+                place += 1
+                continue
+            }
+            let isStart =
+                place == 0 || !ValueShape.isLetterOrDigit(bytes[place - 1]) || SecretPatterns.endsEscape(bytes, place)
+            if isStart, let range = match(pattern, at: place, longest: 40) {
+                let digits = PlainValue.ofForm(bytes[range])
+                if digits.withUnsafeBytes(ValueShape.isCard) {
+                    found.append(FoundSecret(range: range, kind: .card, name: pattern.name, secret: digits))
+                    place = range.upperBound
+                    continue
+                }
+            }
+            while place < bytes.count, ValueShape.isDigit(bytes[place]) { place += 1 }
+        }
+    }
+}

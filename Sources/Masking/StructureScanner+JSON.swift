@@ -1,0 +1,195 @@
+/// Members of JSON, also of JSON in a string of JSON: there each quote has a backslash before it.
+extension StructureScanner {
+    /// A quote that begins or ends a string, by how many backslashes are before it: 0, 1 in a string within a string, 3, 7.
+    private struct Quote {
+        let backslashes: Int
+
+        /// How many strings are one inside the other.
+        var depth: Int { (backslashes + 1).trailingZeroBitCount + 1 }
+
+        init?(backslashes: Int) {
+            guard [0, 1, 3, 7].contains(backslashes) else { return nil }
+            self.backslashes = backslashes
+        }
+    }
+
+    private static let mostMembers = 16
+
+    mutating func scanMembers() {
+        var place = 0
+        while let colon = find(UInt8(ascii: ":"), from: place) {
+            place = colon + 1
+            guard let (name, quote) = memberName(before: colon) else { continue }
+            let value = afterSpaces(place)
+            if let kind = kind(ofMember: name, at: value) { place = takeValue(at: value, kind, name, quote) }
+        }
+    }
+
+    private func kind(ofMember name: Range<Int>, at value: Int) -> SecretKind? {
+        // `"checksum/secret"` and `"AWS::IAM::AccessKey"` name something else.
+        if bytes[name].contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ":") }) { return nil }
+        if let kind = names.kind(of: bytes[name]) { return kind }
+        if isOfCookies(bytes[name]) { return .cookie }
+        guard value < bytes.count, bytes[value] == UInt8(ascii: "["), bytes[name].last == UInt8(ascii: "s") else {
+            return nil
+        }
+        return names.kind(of: bytes[name].dropLast())
+    }
+
+    private func isOfCookies(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
+        ["cookie", "set-cookie"].contains {
+            $0.utf8.count == name.count && zip(name, $0.utf8).allSatisfy { $0 | 0x20 == $1 }
+        }
+    }
+
+    private func memberName(before colon: Int) -> (Range<Int>, Quote)? {
+        var end = colon
+        while end > 0, colon - end < 16, StructureScanner.isSpace(bytes[end - 1]) { end -= 1 }
+        guard end > 0, bytes[end - 1] == UInt8(ascii: "\"") else { return nil }
+        end -= 1
+        var start = end
+        while start > 0, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+        guard let quote = Quote(backslashes: end - start) else { return nil }
+        end = start
+        while start > 0, end - start < 256, bytes[start - 1] != UInt8(ascii: "\""), bytes[start - 1] >= 0x20 {
+            start -= 1
+        }
+        return start < end ? (start..<end, quote) : nil
+    }
+
+    /// Takes the value at a place; returns where it ends.
+    private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
+        guard place < bytes.count else { return place }
+        let count = found.count
+        // A value that is no secret may be JSON that has one.
+        if let end = takeScalar(at: place, kind, name, quote) { return found.count > count ? end : place }
+        switch bytes[place] {
+        case UInt8(ascii: "["): return takeList(from: place, kind, name, quote)
+        case UInt8(ascii: "{"):
+            takeObject(from: place + 1, kind, name, quote)
+            return place + 1
+        default: return place
+        }
+    }
+
+    /// Takes a string or a number; returns where it ends, `nil` if neither is there.
+    private mutating func takeScalar(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int? {
+        guard place < bytes.count else { return nil }
+        if let value = string(at: place, quote) {
+            if kind == .cookie {
+                found += Cookies.secrets(in: bytes, value.content, names, isResponse: name.count > 7) {
+                    PlainValue.ofJSON($0, depth: quote.depth)
+                }
+            } else {
+                take(value.content, kind, name: bytes[name]) { PlainValue.ofJSON($0, depth: quote.depth) }
+            }
+            return value.end
+        }
+        guard let number = JSONNumber.range(at: place, in: bytes) else { return nil }
+        if kind.isNumeric { take(number, kind, name: bytes[name], isNumber: true) { Array($0) } }
+        return number.upperBound
+    }
+
+    private mutating func takeList(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
+        var (place, depth) = (start, 0)
+        while place < bytes.count {
+            switch bytes[place] {
+            case UInt8(ascii: "["): (depth, place) = (depth + 1, place + 1)
+            case UInt8(ascii: "]"):
+                (depth, place) = (depth - 1, place + 1)
+                if depth == 0 { return place }
+            case UInt8(ascii: ","): place += 1
+            case let byte where StructureScanner.isSpace(byte): place += 1
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): place += 1
+            default:
+                guard let end = takeScalar(at: place, kind, name, quote), end > place else { return place }
+                place = end
+            }
+        }
+        return place
+    }
+
+    private static let valueNames = ["value", "S", "stringValue", "#text", "$t", "secret"]
+
+    /// Takes the members of an object that say that they are its value: `"password": {"value": "…"}`.
+    private mutating func takeObject(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) {
+        var place = start
+        for _ in 0..<StructureScanner.mostMembers {
+            while place < bytes.count, StructureScanner.isSpace(bytes[place]) || bytes[place] == UInt8(ascii: ",") {
+                place += 1
+            }
+            guard let member = string(at: place, quote) else { return }
+            let colon = afterSpaces(member.end)
+            guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return }
+            place = afterSpaces(colon + 1)
+            if StructureScanner.valueNames.contains(where: { bytes[member.content].elementsEqual($0.utf8) }) {
+                guard let end = takeScalar(at: place, kind, name, quote) else { return }
+                place = end
+            } else if let value = string(at: place, quote) {
+                place = value.end
+            } else {
+                // A number or a literal; in a list or an object are members of others.
+                while place < bytes.count, ValueShape.isLetterOrDigit(bytes[place]) || "+-.".utf8.contains(bytes[place])
+                {
+                    place += 1
+                }
+            }
+        }
+    }
+
+    /// The string at a place, without its quotes, and what comes after it. It may be cut, or end with the string around it.
+    private func string(at start: Int, _ quote: Quote) -> (content: Range<Int>, end: Int)? {
+        let open = start + quote.backslashes
+        guard open < bytes.count, bytes[open] == UInt8(ascii: "\""),
+            bytes[start..<open].allSatisfy({ $0 == UInt8(ascii: "\\") })
+        else { return nil }
+        let content = open + 1
+        var place = content
+        let period = 2 * (quote.backslashes + 1)
+        while let close = find(UInt8(ascii: "\""), from: place) {
+            var first = close
+            while first > content, bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+            let count = close - first
+            if count % period != period - 1 {
+                let isOwn = count % period == quote.backslashes
+                return (content..<(isOwn ? close - quote.backslashes : first), close + (isOwn ? 1 : 0))
+            }
+            place = close + 1
+        }
+        return (content..<bytes.count, bytes.count)
+    }
+}
+
+/// Numbers of JSON, which stay numbers if they are masked.
+enum JSONNumber {
+    private static let longest = 64
+
+    private static func isPart(_ byte: UInt8) -> Bool { ValueShape.isDigit(byte) || "+-.eE".utf8.contains(byte) }
+
+    /// The number that begins at a place.
+    static func range(at start: Int, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        let number = bytes[start...].prefix(longest + 1).prefix { isPart($0) }
+        guard let first = number.first, ValueShape.isDigit(first) || first == UInt8(ascii: "-"),
+            number.count <= longest,
+            number.last.map(ValueShape.isDigit) ?? false
+        else { return nil }
+        return number.startIndex..<number.endIndex
+    }
+
+    /// The number that a place is in: it follows a colon behind a quote, a bracket or a comma, and a sign of JSON follows it.
+    static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        guard range.count <= longest, bytes[range].allSatisfy(isPart) else { return nil }
+        var start = range.lowerBound
+        while start > 0, range.lowerBound - start <= longest, isPart(bytes[start - 1]) { start -= 1 }
+        guard let number = self.range(at: start, in: bytes), number.upperBound >= range.upperBound else { return nil }
+        let after = bytes[number.upperBound...].first { !StructureScanner.isSpace($0) }
+        guard after.map({ ",]}".utf8.contains($0) }) ?? true else { return nil }
+        var before = bytes[..<start].reversed().drop(while: StructureScanner.isSpace)
+        switch before.popFirst() {
+        case UInt8(ascii: "["), UInt8(ascii: ","): return number
+        case UInt8(ascii: ":"):
+            return before.drop(while: StructureScanner.isSpace).first == UInt8(ascii: "\"") ? number : nil
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,142 @@
+/// Parameters of queries and forms, and user information of URLs.
+extension StructureScanner {
+    /// Names that have a secret's value in a URL, a form or a field, and an ordinary one anywhere else; there the value must look
+    /// random.
+    static let namesOfParameters: [(name: String, kind: SecretKind)] = [
+        ("code", .code), ("ticket", .code), ("key", .apiKey), ("auth", .token),
+    ]
+    private static let longestName = 160
+
+    /// Reads bytes that are a query or a form as a whole.
+    mutating func scanForm() {
+        var start = 0
+        while start < bytes.count {
+            let end = find(UInt8(ascii: "&"), from: start) ?? bytes.count
+            if let equals = find(UInt8(ascii: "="), from: start, to: end) {
+                if !takeParameter(start..<equals, equals + 1..<end) { scanValue(equals + 1..<end) }
+            } else {
+                scanValue(start..<end)
+            }
+            start = end + 1
+        }
+    }
+
+    /// Finds parameters of URLs within a text.
+    mutating func scanParameters() {
+        var place = 0
+        while let equals = find(UInt8(ascii: "="), from: place) {
+            place = equals + 1
+            guard let name = parameterName(before: equals) else { continue }
+            var end = place
+            while end < bytes.count, !isEndOfParameter(bytes[end]) { end += 1 }
+            if !takeParameter(name, place..<withoutPunctuation(place..<end)) {
+                guard bytes[place..<end].contains(UInt8(ascii: "%")) else { continue }
+                scanValue(place..<end)
+            }
+            place = end
+        }
+    }
+
+    private func parameterName(before equals: Int) -> Range<Int>? {
+        var start = equals
+        while start > 0, equals - start < StructureScanner.longestName, isOfParameterName(bytes[start - 1]) {
+            start -= 1
+        }
+        guard start > 0, start < equals else { return nil }
+        switch bytes[start - 1] {
+        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ";"): return start..<equals
+        // A JSON string may have an ampersand as \u0026.
+        case UInt8(ascii: "\\") where has("u0026", at: start): return start + 5 < equals ? start + 5..<equals : nil
+        default: return nil
+        }
+    }
+
+    private func isOfParameterName(_ byte: UInt8) -> Bool {
+        ValueShape.isLetterOrDigit(byte) || "_-.[]%$".utf8.contains(byte)
+    }
+
+    private func isEndOfParameter(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#\"'<>\\`;".utf8.contains(byte) }
+
+    /// The end of a value without what ends a sentence or a bracket behind it.
+    private func withoutPunctuation(_ value: Range<Int>) -> Int {
+        var end = value.upperBound
+        while end > value.lowerBound, ".,:)!?]".utf8.contains(bytes[end - 1]) { end -= 1 }
+        return end
+    }
+
+    /// Takes the value of a parameter; returns whether its name is a secret's.
+    private mutating func takeParameter(_ name: Range<Int>, _ value: Range<Int>) -> Bool {
+        var plain = Array(bytes[name])
+        if plain.contains(UInt8(ascii: "%")) { plain = PlainValue.percentDecoded(plain) ?? plain }
+        let word = StructureScanner.innermost(plain[...])
+        if let kind = names.kind(of: word) {
+            var value = value
+            if kind == .session, let end = bytes[value].firstIndex(of: UInt8(ascii: "?")) {
+                value = value.lowerBound..<end
+            }
+            let count = found.count
+            take(value, kind, name: word) { PlainValue.ofForm($0) }
+            // A value may be a URL that is no secret and has one in it.
+            if found.count == count { scanValue(value) }
+            return true
+        }
+        guard !names.isExempt(word), let kind = StructureScanner.kindOfParameter(word) else { return false }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[value])
+        let isSecret =
+            text.count <= 4_096
+            && (kind == .apiKey ? ValueShape.isKey(text) : ValueShape.isMadeByChance(text, least: 12))
+        guard isSecret, !Placeholder.isOne(text) else { return false }
+        let label = String(decoding: word, as: UTF8.self)
+        found.append(FoundSecret(range: value, kind: kind, name: label, secret: PlainValue.ofForm(text)))
+        return true
+    }
+
+    static func kindOfParameter(_ name: some Collection<UInt8>) -> SecretKind? {
+        namesOfParameters.first {
+            $0.name.utf8.count == name.count && zip(name, $0.name.utf8).allSatisfy { $0 | 0x20 == $1 }
+        }?.kind
+    }
+
+    /// `password` of `user[password]`, `password[]` and `password[0]`.
+    static func innermost(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var name = name
+        while name.last == UInt8(ascii: "]"), let open = name.lastIndex(of: UInt8(ascii: "[")), open > name.startIndex {
+            let inner = name[(open + 1)...].dropLast()
+            if !inner.allSatisfy(ValueShape.isDigit) { return inner }
+            name = name[..<open]
+        }
+        return name
+    }
+
+    private static let longestUser = 512
+
+    /// Finds `user:password@` behind `://`.
+    mutating func scanUserInformation() {
+        var place = 0
+        while let at = find(UInt8(ascii: "@"), from: place) {
+            place = at + 1
+            var start = at
+            while start > 0, at - start < StructureScanner.longestUser, !isEndOfAuthority(bytes[start - 1]) {
+                start -= 1
+            }
+            guard start > 2, has("://", at: start - 3) else { continue }
+            // A password may have the sign, too.
+            var (end, last) = (at, at)
+            while end < bytes.count, end - start < StructureScanner.longestUser, !isEndOfAuthority(bytes[end]) {
+                if bytes[end] == UInt8(ascii: "@") { last = end }
+                end += 1
+            }
+            place = max(end, at + 1)
+            let user = start..<last
+            if let colon = find(UInt8(ascii: ":"), from: start, to: last) {
+                take(colon + 1..<last, .password, name: "user information".utf8, origin: .request) {
+                    PlainValue.percentDecoded($0) ?? Array($0)
+                }
+            } else if ValueShape.isRandom(UnsafeRawBufferPointer(rebasing: bytes[user])) {
+                take(user, .token, name: "user information".utf8) { PlainValue.percentDecoded($0) ?? Array($0) }
+            }
+        }
+    }
+
+    private func isEndOfAuthority(_ byte: UInt8) -> Bool { byte <= 0x20 || "/?#\"'\\`".utf8.contains(byte) }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Text
+
+/// A secret at a place in bytes.
+struct FoundSecret {
+    /// What is replaced.
+    var range: Range<Int>
+    var kind: SecretKind
+    /// The name of the value, or what it looks like.
+    var name: String
+    /// The secret without the coding of its place.
+    var secret: [UInt8]
+    /// Whether it is masked wherever else it stands.
+    var isSought = true
+    /// Whether it is a number of JSON, and is to stay one.
+    var isNumber = false
+}
+
+/// How the names and values of bytes are written.
+enum ScanSyntax {
+    /// JSON and text with JSON in it: events, lines, messages.
+    case text
+    /// `name=value&…`: a query or a form.
+    case form
+    /// The value of a field, or a path.
+    case field
+    /// HTML and XML.
+    case markup
+    case multipart
+}
+
+/// Finds the values under the names of secrets, by the structure of the syntax: one pass for each of JSON, parameters, tags and parts.
+///
+/// It is tolerant: bytes may begin and end anywhere, and may be malformed.
+struct StructureScanner {
+    let names: SecretNames
+    let origin: OrdinaryValue.Origin
+    let bytes: UnsafeRawBufferPointer
+    /// How many scans this one is inside of: a part of a body, a value of a form, a URL in a value.
+    private let depth: Int
+    var found: [FoundSecret] = []
+
+    private static let deepest = 3
+
+    static func secrets(
+        in bytes: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ names: SecretNames,
+        _ origin: OrdinaryValue.Origin,
+        depth: Int = 0
+    ) -> [FoundSecret] {
+        var scanner = StructureScanner(names: names, origin: origin, bytes: bytes, depth: depth)
+        scanner.scan(syntax)
+        return scanner.found
+    }
+
+    private mutating func scan(_ syntax: ScanSyntax) {
+        switch syntax {
+        case .form: return scanForm()
+        case .multipart: return scanParts()
+        case .markup: scanTags()
+        case .text, .field: break
+        }
+        scanMembers()
+        scanParameters()
+        scanUserInformation()
+    }
+
+    /// Scans a part of the bytes in a syntax of its own.
+    mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
+        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+        for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
+            secret.range = secret.range.lowerBound + range.lowerBound..<secret.range.upperBound + range.lowerBound
+            found.append(secret)
+        }
+    }
+
+    /// Scans a value of a parameter: percent-encoded it may be a URL or JSON.
+    mutating func scanValue(_ range: Range<Int>) {
+        guard depth < StructureScanner.deepest else { return }
+        guard bytes[range].contains(where: { "%+".utf8.contains($0) }) else {
+            if bytes[range].contains(where: { "=\"@".utf8.contains($0) }) { scan(range, .text) }
+            return
+        }
+        // Where each decoded byte begins in the source, and the end.
+        var (plain, starts): ([UInt8], [Int]) = ([], [])
+        let isJSON = ["%7B", "%7b", "%5B", "%5b", "{", "["].contains { bytes[range].starts(with: $0.utf8) }
+        var place = range.lowerBound
+        while place < range.upperBound {
+            starts.append(place)
+            if bytes[place] == UInt8(ascii: "%"), place + 2 < range.upperBound,
+                let high = PlainValue.digit(bytes[place + 1]), let low = PlainValue.digit(bytes[place + 2])
+            {
+                plain.append(high << 4 | low)
+                place += 3
+            } else {
+                plain.append(isJSON && bytes[place] == UInt8(ascii: "+") ? 0x20 : bytes[place])
+                place += 1
+            }
+        }
+        starts.append(range.upperBound)
+        plain.withUnsafeBytes { plain in
+            for var secret in StructureScanner.secrets(in: plain, .text, names, origin, depth: depth + 1) {
+                secret.range = starts[secret.range.lowerBound]..<starts[secret.range.upperBound]
+                found.append(secret)
+            }
+        }
+    }
+
+    /// Takes the value of a name, unless it is ordinary; `decode` gives it without the coding of its place.
+    mutating func take(
+        _ range: Range<Int>,
+        _ kind: SecretKind,
+        name: some Collection<UInt8>,
+        isNumber: Bool = false,
+        origin: OrdinaryValue.Origin? = nil,
+        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
+    ) {
+        var range = range
+        if kind != .named { range = CredentialScheme.end(in: bytes, range, kind)..<range.upperBound }
+        let secret = decode(bytes[range])
+        let isOrdinary = secret.withUnsafeBytes { OrdinaryValue.isOne($0, kind, name: name, origin ?? self.origin) }
+        guard !isOrdinary else { return }
+        let label = String(decoding: name.suffix(SecretNames.longest), as: UTF8.self)
+        found.append(FoundSecret(range: range, kind: kind, name: label, secret: secret, isNumber: isNumber))
+    }
+
+    // MARK: Bytes
+
+    func find(_ byte: UInt8, from start: Int, to end: Int? = nil) -> Int? {
+        let end = end ?? bytes.count
+        guard start < end, let base = bytes.baseAddress, let found = memchr(base + start, CInt(byte), end - start)
+        else {
+            return nil
+        }
+        return base.distance(to: UnsafeRawPointer(found))
+    }
+
+    func find(_ text: StaticString, from start: Int) -> Int? {
+        var place = start
+        while let found = find(text.utf8Start[0], from: place) {
+            if has(text, at: found) { return found }
+            place = found + 1
+        }
+        return nil
+    }
+
+    func has(_ text: StaticString, at start: Int) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard start >= 0, start + count <= bytes.count else { return false }
+        for place in 0..<count where bytes[start + place] != text.utf8Start[place] { return false }
+        return true
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    func afterSpaces(_ start: Int) -> Int {
+        var place = start
+        while place < bytes.count, StructureScanner.isSpace(bytes[place]) { place += 1 }
+        return place
+    }
+}
+
+/// The schemes of credentials (RFC 9110 §11.1).
+enum CredentialScheme {
+    private static let known: Set<String> = [
+        "bearer", "basic", "token", "digest", "negotiate", "ntlm", "apikey", "hawk", "key", "mac", "dpop", "oauth",
+        "sso-key", "splunk", "aws4-hmac-sha256", "sharedaccesssignature", "sharedkey", "bot",
+    ]
+
+    /// Where the credentials begin in a value: behind a scheme and spaces, if it has these.
+    static func end(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ kind: SecretKind) -> Int {
+        guard let space = bytes[value].prefix(32).firstIndex(where: { " +%".utf8.contains($0) }),
+            space > value.lowerBound
+        else { return value.lowerBound }
+        var place = space
+        while place < value.upperBound {
+            if bytes[place] == 0x20 || bytes[place] == UInt8(ascii: "+") && kind != .password {
+                place += 1
+            } else if bytes[place..<value.upperBound].starts(with: "%20".utf8) {
+                place += 3
+            } else {
+                break
+            }
+        }
+        guard place > space, place < value.upperBound else { return value.lowerBound }
+        let scheme = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased()
+        let isOther = kind == .credential && !bytes[place..<value.upperBound].contains(0x20)
+        return isOther || known.contains(scheme) ? place : value.lowerBound
+    }
+}

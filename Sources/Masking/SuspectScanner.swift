@@ -1,0 +1,142 @@
+import Text
+
+/// Finds texts that look random and are under no name that says what they are.
+enum SuspectScanner {
+    private static let least = 20
+    private static let most = 512
+
+    private static let isOfRun: [Bool] = (0...255).map { number in
+        let byte = UInt8(number)
+        return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
+    }
+
+    /// Calls `body` with each such text and its name.
+    static func forEach(
+        in bytes: UnsafeRawBufferPointer,
+        _ names: SecretNames,
+        _ body: (Range<Int>, String?) -> Void
+    ) {
+        isOfRun.withUnsafeBufferPointer { isOfRun in
+            var place = 0
+            while place < bytes.count {
+                let start = place
+                while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
+                if place - start >= least { scan(bytes, start..<place, names, body) }
+                place += 1
+            }
+        }
+    }
+
+    private static func scan(
+        _ bytes: UnsafeRawBufferPointer,
+        _ run: Range<Int>,
+        _ names: SecretNames,
+        _ body: (Range<Int>, String?) -> Void
+    ) {
+        let isPath =
+            run.count <= 4_096 && bytes[run].contains(UInt8(ascii: "/"))
+            && (bytes[run.lowerBound] == UInt8(ascii: "/")
+                || run.lowerBound > 0 && bytes[run.lowerBound - 1] == UInt8(ascii: ":"))
+        var before: Range<Int>?
+        var start = run.lowerBound
+        for place in run.lowerBound...run.upperBound {
+            // A slash is a digit of base64, too.
+            guard
+                place == run.upperBound || ".~=".utf8.contains(bytes[place])
+                    || isPath && bytes[place] == UInt8(ascii: "/")
+            else { continue }
+            let word = start..<place
+            start = place + 1
+            defer { before = word }
+            guard (least...most).contains(word.count) else { continue }
+            let value = UnsafeRawBufferPointer(rebasing: bytes[word])
+            guard isSuspicious(value, isPath: isPath), !isIdentifier(value) else { continue }
+            if isPath, isFile(bytes, word, run.upperBound) || before.map({ isOfDigests(bytes[$0]) }) ?? false {
+                continue
+            }
+            let name = self.name(before: word.lowerBound, in: bytes)
+            if let name, isNameOfIdentifiers(name) || names.isExempt(name.utf8) { continue }
+            body(word, name)
+        }
+    }
+
+    private static func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
+        // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
+        guard !value.starts(with: "--".utf8), ValueShape.entropy(value) > (isPath ? 3 : 3.6) else { return false }
+        if value.contains(UInt8(ascii: "/")) {
+            return !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
+        }
+        if isPath {
+            return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: least)
+                && value.count(where: ValueShape.isLetter) > 3
+        }
+        return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: least)
+    }
+
+    /// Whether a text is a UUID, a digest, a ULID, an identifier of MongoDB, or a text in base64.
+    private static func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
+        if ValueShape.isUUID(value) { return true }
+        let hexadecimal = value.count { ValueShape.isHexadecimal($0) || $0 == UInt8(ascii: "-") }
+        if hexadecimal == value.count, [24, 32, 40, 56, 64, 96, 128].contains(value.count) { return true }
+        if ["sha1-", "sha256-", "sha384-", "sha512-"].contains(where: { value.starts(with: $0.utf8) }) { return true }
+        if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0 &- 0x61 < 26 }) { return true }
+        guard let plain = Base64Text.decode(value) else { return false }
+        return plain.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A }
+    }
+
+    private static let endingsOfIdentifiers = [
+        "id", "ids", "uuid", "guid", "hash", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512",
+        "crc32",
+        "fingerprint", "integrity", "nonce", "revision", "version", "cursor", "trace", "traceparent", "correlation",
+        "boundary",
+    ]
+
+    /// Whether a name says that its value identifies something, and is no secret.
+    static func isNameOfIdentifiers(_ name: String) -> Bool {
+        let plain = SecretNames.normalised(name)
+        return endingsOfIdentifiers.contains { plain.hasSuffix($0) } || plain.contains("requestid")
+            || plain == "xamzid2"
+            || plain.contains("trace") || plain.contains("hash")
+    }
+
+    /// Folders of which the files have digests for names.
+    private static let digests: Set<String> = [
+        "commit", "commits", "tree", "blob", "blobs", "object", "objects", "static", "assets", "_next", "chunks",
+        "images",
+        "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
+    ]
+
+    private static func isOfDigests(_ segment: Slice<UnsafeRawBufferPointer>) -> Bool {
+        segment.count <= 16 && digests.contains(String(decoding: segment, as: UTF8.self).lowercased())
+    }
+
+    /// Whether the name of a file ends behind a segment of a path: `main-8d3f2a1b.chunk.js`.
+    private static func isFile(_ bytes: UnsafeRawBufferPointer, _ word: Range<Int>, _ end: Int) -> Bool {
+        let rest = bytes[word.upperBound..<end].prefix { $0 != UInt8(ascii: "/") }
+        let start = bytes[..<word.lowerBound].lastIndex(of: UInt8(ascii: "/")) ?? 0
+        return rest.first == UInt8(ascii: ".") && rest.count < 16
+            || bytes[start..<word.lowerBound].contains(UInt8(ascii: "."))
+    }
+
+    /// The name of a value: before a colon or an equals sign, or of the element around it.
+    private static func name(before value: Int, in bytes: UnsafeRawBufferPointer) -> String? {
+        var place = value
+        while place > 0, value - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
+        guard place > 0, ":=>".utf8.contains(bytes[place - 1]) else { return nil }
+        let sign = bytes[place - 1]
+        var end = place - 1
+        if sign == UInt8(ascii: ">") {
+            guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
+            let tag = bytes[(open + 1)..<end].prefix { ValueShape.isLetterOrDigit($0) || "-_.:".utf8.contains($0) }
+            return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
+        }
+        while end > 0, place - end < 8, "\"'\\ ]".utf8.contains(bytes[end - 1]) { end -= 1 }
+        var start = end
+        while start > 0, end - start < 80,
+            ValueShape.isLetterOrDigit(bytes[start - 1]) || "-_.".utf8.contains(bytes[start - 1])
+        {
+            start -= 1
+        }
+        return start < end ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
+    }
+}
