@@ -32,19 +32,19 @@ extension UserStories.Consoles.TaskStories {
         ),
         TaskStory(
             task: "copy cURL",
-            sees: "cURL command handed to the terminal",
+            sees: "cURL command sent to the terminal's clipboard",
             hears: "/files/user.json",
             after: { try await $0.copies("curl ") }
         ),
         TaskStory(
             task: "copy body",
-            sees: "Response body handed to the terminal",
+            sees: "Response body sent to the terminal's clipboard",
             hears: #""Ada""#,
             after: { try await $0.copies(TaskBench.user) }
         ),
         TaskStory(
             task: "copy a header",
-            sees: "Header line handed to the terminal",
+            sees: "Header line sent to the terminal's clipboard",
             hears: "etag: ",
             after: { try await $0.copies("etag: ") }
         ),
