@@ -63,6 +63,7 @@ extension UserStories {
             arguments: [
                 (["--json"], "--json with a command needs --log FILE"),
                 (["--quiet", "--log", "x"], "--quiet and --log exclude each other."),
+                (["--log", "-"], "--log takes a file"),
                 (["--no-session", "--profile", "PROFILE"], "the assertions need a session"),
             ]
         )
