@@ -9,18 +9,20 @@ package struct RecordedExchange: Sendable {
     /// The connection to the server; `nil` where there was none.
     package var upstream: ConnectionRecord?
     /// Whether it passed without being recorded.
-    package var isUnrecorded = false
+    package var isUnrecorded: Bool
 
     package init(
         record: ExchangeRecord,
         messages: ExchangeMessages,
         client: ConnectionRecord? = nil,
-        upstream: ConnectionRecord? = nil
+        upstream: ConnectionRecord? = nil,
+        isUnrecorded: Bool = false
     ) {
         self.record = record
         self.messages = messages
         self.client = client
         self.upstream = upstream
+        self.isUnrecorded = isUnrecorded
     }
 }
 

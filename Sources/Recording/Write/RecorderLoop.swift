@@ -128,9 +128,10 @@ final class RecorderLoop {
                     for event in batch.events {
                         // What is imported is no traffic.
                         if case .finished(let record, let messages) = event, record.extras.origin == nil {
-                            var exchange = RecordedExchange(record: count(record), messages: messages)
-                            exchange.isUnrecorded = unrecorded.contains(record.id)
-                            finished.append(exchange)
+                            let isUnrecorded = !unrecorded.isEmpty && unrecorded.contains(record.id)
+                            finished.append(
+                                RecordedExchange(record: count(record), messages: messages, isUnrecorded: isUnrecorded)
+                            )
                         }
                         attempt { try handle(event, at: now) }
                     }
