@@ -1,18 +1,16 @@
 import Rules
 import Tools
 
-/// Reads Charles' settings from the elements of a file.
+/// Reads the elements of Charles' settings.
 struct CharlesReading {
     var settings = CharlesSettings()
-    /// What could not be read.
+    /// Unreadable settings.
     private(set) var report = FidelityReport()
     /// The most lines of the report.
     private static let mostLines = 1_000
-    /// The name of the tool that is being read.
     private var tool = ""
-    /// The tools that were read.
     private var seen: Set<String> = []
-    /// The tool of a lone `selectedHostsTool`.
+    /// The tool of a single `selectedHostsTool`.
     private let loneTool: CharlesSettings.LoneTool?
 
     init(as loneTool: CharlesSettings.LoneTool?) { self.loneTool = loneTool }
@@ -38,7 +36,7 @@ struct CharlesReading {
         return fallback
     }
 
-    /// The locations in an element that has `locationPatterns` in it.
+    /// The locations of an element with `locationPatterns`.
     mutating func places(_ element: XMLElement?) -> [CharlesPlace] {
         var places: [CharlesPlace] = []
         for child in element?["locationPatterns"]?.children ?? [] {
@@ -53,7 +51,7 @@ struct CharlesReading {
         return places
     }
 
-    /// Reports the children that are none of the known ones.
+    /// Reports unknown children.
     mutating func check(_ element: XMLElement, knows names: [String]) {
         for child in element.children where !names.contains(child.name) { unknown(child) }
     }
@@ -127,7 +125,7 @@ struct CharlesReading {
 
     // MARK: - Other settings
 
-    /// Reads the settings beside the tools.
+    /// Reads the settings that are not tools.
     mutating func readSections(_ root: XMLElement) {
         if let throttling = root["throttlingConfiguration"] {
             tool = "Throttle"
@@ -160,7 +158,7 @@ struct CharlesReading {
         }
     }
 
-    /// An address and a mask, each as a list of numbers.
+    /// An address and a mask as lists of numbers.
     private mutating func readRange(_ element: XMLElement) {
         func numbers(_ name: String) -> [UInt8] { element[name]?.children.compactMap { UInt8($0.text.trimmed) } ?? [] }
         let (address, mask) = (numbers("ip"), numbers("mask"))

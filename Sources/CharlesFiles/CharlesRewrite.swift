@@ -1,6 +1,6 @@
 import Rules
 
-/// A set of rewrite rules with the locations that it is for.
+/// A set of rewrite rules with its locations.
 package struct CharlesRewriteSet: Sendable, Hashable {
     package var name = ""
     package var isActive = true
@@ -10,7 +10,7 @@ package struct CharlesRewriteSet: Sendable, Hashable {
 }
 
 package struct CharlesRewriteRule: Sendable, Hashable {
-    /// What a rule does, under the number that Charles has for it.
+    /// The effect of a rule, by Charles' number.
     package enum Kind: Int, Sendable, Hashable, CaseIterable {
         case addHeader = 1
         case removeHeader = 2
@@ -36,7 +36,7 @@ package struct CharlesRewriteRule: Sendable, Hashable {
             }
         }
 
-        /// What it is done to.
+        /// The edited part.
         var target: String {
             switch self {
             case .addHeader, .removeHeader, .modifyHeader: "header"
@@ -55,24 +55,22 @@ package struct CharlesRewriteRule: Sendable, Hashable {
     package var isActive = true
     /// Whether it acts on requests; not used where `hasDirection` is false.
     package var onRequest = false
-    /// Whether it acts on responses; likewise.
+    /// Whether it acts on responses.
     package var onResponse = false
-    /// The name to look for; blank for any.
+    /// The name to find; empty for any.
     package var matchName = ""
     /// Whether that is a regular expression, which may match a part of the name.
     package var isNameExpression = false
-    /// The value to look for; blank for any.
+    /// The value to find; empty for any.
     package var matchValue = ""
     /// Whether that is a regular expression.
     package var isValueExpression = false
-    /// Whether the whole value must match.
     package var matchesWhole = false
-    /// Whether the case of letters counts.
+    /// Whether case counts.
     package var isCaseSensitive = false
-    /// The new name; blank for the same.
+    /// Empty to keep the name.
     package var newName = ""
     package var newValue = ""
-    /// Whether only the first match is replaced.
     package var replacesFirst = false
 
     init() {}

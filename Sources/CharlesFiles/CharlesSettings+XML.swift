@@ -14,7 +14,7 @@ extension CharlesSettings {
     /// In bytes; larger files are refused.
     package static var largestFile: Int { XMLElement.largestFile }
 
-    /// The elements that a single tool's own export begins with.
+    /// The root elements of single tools' exports.
     private static let loneElements = Set(
         CharlesToolElement.all.map(\.name)
             + ["rewriteSet-array", "viewerMappings", "reverseProxies", "portForwarding", "autoSave"]
@@ -80,7 +80,7 @@ extension CharlesSettings {
     }
 }
 
-/// Why a file is not taken for Charles' settings.
+/// Why a file is not Charles' settings.
 package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible {
     /// From 1.
     package var line = 1
@@ -91,6 +91,6 @@ package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible 
     /// Whether the file is valid, but needs another argument to be read.
     package var needsArgument = false
 
-    /// In the form that follows a file's name: `line:column: message`.
+    /// Follows a file's name: `line:column: message`.
     package var description: String { "\(line):\(column): \(message)" }
 }

@@ -15,15 +15,15 @@ package struct CharlesSettings: Sendable, Hashable {
     package var mirror: CharlesLocationTool?
     package var breakpoints: CharlesTool<CharlesBreakpoint>?
     package var dnsSpoofing: CharlesTool<CharlesSpoof>?
-    /// SSL Proxying: which hosts are decrypted.
+    /// SSL Proxying: the hosts to decrypt.
     package var sslProxying: CharlesSSLProxying?
-    /// Access Control: further clients, each as CIDR.
+    /// Access Control: further clients as CIDR.
     package var access: [String] = []
 
     package init() {}
 }
 
-/// A tool with a list, and the switch for the whole of it.
+/// A tool with a list and a switch.
 package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
     package var isEnabled: Bool
     package var entries: [Entry]
@@ -41,7 +41,7 @@ package struct CharlesLocation: Sendable, Hashable {
     package var query = ""
 }
 
-/// A location in a list, where it can be switched off.
+/// A location that can be disabled.
 package struct CharlesPlace: Sendable, Hashable {
     package var location: CharlesLocation
     package var isEnabled: Bool
@@ -61,40 +61,40 @@ package struct CharlesLocationTool: Sendable, Hashable {
     package var action: Int?
 }
 
-/// One mapping of Map Remote.
+/// A mapping of Map Remote.
 package struct CharlesRemoteMapping: Sendable, Hashable {
     package var from = CharlesLocation()
-    /// A blank part is kept.
+    /// Empty parts are kept.
     package var to = CharlesLocation()
-    /// Whether the Host field stays as the client sent it.
+    /// Whether the client's Host field is kept.
     package var preservesHost = false
     package var isEnabled = true
 }
 
-/// One mapping of Map Local.
+/// A mapping of Map Local.
 package struct CharlesLocalMapping: Sendable, Hashable {
     package var from = CharlesLocation()
     /// A file or directory.
     package var to = ""
-    /// Whether the case of file names counts.
+    /// Whether file names are case-sensitive.
     package var isCaseSensitive = true
     package var isEnabled = true
 }
 
 package struct CharlesBreakpoint: Sendable, Hashable {
     package var location = CharlesLocation()
-    /// Blank for any.
+    /// Empty for any.
     package var method = ""
     package var onRequest = false
     package var onResponse = false
     package var isEnabled = true
 }
 
-/// One entry of DNS Spoofing.
+/// An entry of DNS Spoofing.
 package struct CharlesSpoof: Sendable, Hashable {
     /// May have wildcards.
     package var host = ""
-    /// An address, or the name of another host.
+    /// An address, or another host's name.
     package var address = ""
     package var isEnabled = true
 }
@@ -112,11 +112,11 @@ package struct CharlesThrottle: Sendable, Hashable {
     /// Whether it is on; `nil` where the settings do not say, which is usual: it is a switch of the running program.
     package var isEnabled: Bool?
     package var values: CharlesThrottleValues
-    /// The user's own presets, by name.
+    /// By name.
     package var presets: [CharlesPreset] = []
-    /// Whether only the hosts are throttled.
+    /// Whether only these hosts are throttled.
     package var usesHosts = false
-    /// The hosts, with their ports.
+    /// With ports.
     package var hosts: [CharlesPlace] = []
 
     package init(isEnabled: Bool? = nil, _ values: CharlesThrottleValues) {
@@ -135,21 +135,21 @@ package struct CharlesThrottleValues: Sendable, Hashable {
     /// In kbit/s, as `up`.
     package var down = 0.0
     package var up = 0.0
-    /// How much of the bandwidth is used, in percent.
+    /// In percent.
     package var downUtilisation = 100.0
     package var upUtilisation = 100.0
-    /// One round trip, in milliseconds.
+    /// The round trip in milliseconds.
     package var latency = 0.0
     /// In bytes.
     package var mtu = 1_500.0
-    /// The chance of 10 KiB to pass, in percent.
+    /// The probability that 10 KiB pass, in percent.
     package var reliability = 100.0
-    /// The share of the time that the connection is stable, in percent.
+    /// The share of stable time, in percent.
     package var stability = 100.0
-    /// The range of the quality while it is not, in percent.
+    /// The range of the quality in unstable time, in percent.
     package var lowQuality = 100.0
     package var highQuality = 100.0
 
-    /// No bandwidth, and otherwise perfect.
+    /// No bandwidth, otherwise perfect.
     package init() {}
 }

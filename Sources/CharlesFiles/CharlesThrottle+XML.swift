@@ -1,7 +1,6 @@
 extension CharlesThrottle {
     private static let ignored = ["customPresets", "hosts", "selectedHosts"]
 
-    /// Reads the section for throttling.
     init(_ element: XMLElement, _ reading: inout CharlesReading) {
         reading.check(element, knows: CharlesThrottleValues.elements.map(\.name) + CharlesThrottle.ignored)
         self.init(CharlesThrottleValues(element, &reading))

@@ -2,13 +2,12 @@ import Rules
 
 /// One of Charles' tools with a list: how its element is read into the settings.
 struct CharlesToolElement {
-    /// Charles' name for the tool.
+    /// Charles' name.
     let title: String
-    /// The element's name.
     let name: String
     let read: (XMLElement, inout CharlesReading) -> Void
 
-    /// In the order in which Charles writes them.
+    /// In Charles' order.
     static var all: [CharlesToolElement] {
         [
             .list("Breakpoints", "breakpoints", "breakpoints", \.breakpoints),

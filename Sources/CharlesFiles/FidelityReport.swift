@@ -1,16 +1,16 @@
 import Rules
 
-/// The fate of each rule of Charles on its way into a profile.
+/// What became of each rule of Charles.
 package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     package enum Fate: Sendable, Hashable {
-        /// It means the same.
+        /// The same meaning.
         case kept
-        /// It is there, but not the same in every respect.
+        /// Imported with differences.
         case approximated(why: [String])
-        /// It is left out.
+        /// Not imported.
         case skipped(why: String)
 
-        /// Of a rule that is there, with what is not the same about it.
+        /// An imported rule with its differences.
         static func kept(but notes: [String]) -> Fate { notes.isEmpty ? .kept : .approximated(why: notes) }
     }
 
@@ -37,10 +37,10 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
         lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate))
     }
 
-    /// Adds a rule that is there, with what is not the same about it.
+    /// Adds an imported rule with its differences.
     mutating func add(_ rule: String, notes: [String]) { add(rule, .kept(but: notes)) }
 
-    /// The report with the lines of another after its own.
+    /// Appends the lines of another report.
     package func adding(_ other: FidelityReport) -> FidelityReport {
         var sum = self
         sum.lines += other.lines

@@ -8,7 +8,7 @@ extension JavaExpression {
         private(set) var refusal: String?
         /// The names of the groups; number 0 is the whole match.
         private(set) var groups: [String?] = [nil]
-        /// Whether a flag has made `#` begin a comment.
+        /// Whether a flag makes `#` begin a comment.
         private var hasComments = false
 
         init(_ source: [Unicode.Scalar]) { self.source = source }
@@ -55,13 +55,13 @@ extension JavaExpression {
             }
         }
 
-        /// `\Q…\E`, which both have.
+        /// `\Q…\E`, which PCRE2 has, too.
         private mutating func quotation() {
             repeat { take() } while position < source.count && !(at(0) == "\\" && at(1) == "E")
             take(2)
         }
 
-        /// A code unit in four digits, or two that make a surrogate pair.
+        /// A code unit in four digits, or a surrogate pair.
         private mutating func unicode() {
             guard let unit = hexadecimal(from: position + 2, count: 4) else {
                 refusal = "the regular expression has \\u without four hexadecimal digits"

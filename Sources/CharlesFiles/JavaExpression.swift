@@ -5,9 +5,9 @@ import Tools
 /// Converts regular expressions between Java's dialect, which Charles has, and that of PCRE2.
 enum JavaExpression {
     struct Pattern: Hashable {
-        /// The pattern for PCRE2.
+        /// For PCRE2.
         var text: String
-        /// What it may match otherwise than in Java.
+        /// Differences from Java.
         var notes: [String]
         /// The names of its groups, by number; number 0 is the whole match and has none.
         var groups: [String?]
@@ -18,7 +18,7 @@ enum JavaExpression {
         var reason: String
     }
 
-    /// Converts a pattern of Java's.
+    /// Converts a pattern of Java.
     static func pattern(_ source: String, isCaseSensitive: Bool) throws(UnsupportedError) -> Pattern {
         var scan = Scan(Array(source.unicodeScalars))
         scan.run()
@@ -92,7 +92,7 @@ enum JavaExpression {
         return number
     }
 
-    /// A pattern for both dialects that matches just a text.
+    /// A literal pattern for both dialects.
     static func quoting(_ text: String) -> String {
         text.map { "\\^$.|?*+()[]{}".contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }

@@ -3,18 +3,17 @@ import Tools
 
 /// A profile that is being written: its sections, and in each the fate of the rules.
 struct ProfileDraft {
-    /// One rule.
     struct Entry {
         /// Its name in the report; `nil` where it only completes the profile.
         var rule: String?
         var fields: [Node.Member]
         /// The text of a rule without keys.
         var text: String?
-        /// What is not the same as it was.
+        /// Differences.
         var notes: [String] = []
-        /// Why it is left out; it is then written as a comment.
+        /// Why it is skipped; it is then written as a comment.
         var skipped: String?
-        /// Rules within the rule, under the key `rules`.
+        /// The inner rules under the key `rules`.
         var rules: [Entry]?
 
         init(
@@ -29,7 +28,7 @@ struct ProfileDraft {
 
         mutating func disable() { fields["enabled"] = .word("false") }
 
-        /// Leaves out the rule, or one within it; the first reason counts.
+        /// Skips the rule or an inner one; the first reason counts.
         fileprivate mutating func skip(_ inner: Int?, _ why: String) {
             if let inner { rules?[inner].skip(nil, why) } else { skipped = skipped ?? why }
         }
@@ -39,17 +38,17 @@ struct ProfileDraft {
     struct Section {
         var key: String
         var entries: [Entry]
-        /// Whether the value is a mapping, not a list of them.
+        /// Whether the value is a mapping instead of a list.
         var isMapping = false
     }
 
     /// The comment at the top.
     var preamble: [String] = []
-    /// Keys that come first, as they stand.
+    /// The first keys, written unchanged.
     var head: [Node.Member] = []
     var sections: [Section] = []
 
-    /// The section, entry and rule to which a line belongs.
+    /// The section, entry and rule of a line.
     private struct Address {
         var section: Int
         var entry: Int?
@@ -62,7 +61,7 @@ struct ProfileDraft {
     /// How often rules that a profile does not take are left out before giving up.
     private static let mostRounds = 200
 
-    /// The longest line that a rule is put on as a whole.
+    /// The longest line for a whole rule.
     private static let width = 118
 
     /// The profile's text; rules that ``RuleProfile`` does not take become comments, and are skipped.
@@ -95,7 +94,7 @@ struct ProfileDraft {
         }
     }
 
-    /// The fate of each rule.
+    /// What became of each rule.
     func report() -> FidelityReport {
         var report = FidelityReport()
         func add(_ entry: Entry, skipped: String?) {

@@ -1,13 +1,13 @@
 import Content
 import HTTPModel
 
-/// An element; attributes have no meaning in Charles' settings.
+/// An element; Charles does not use attributes.
 struct XMLElement: Hashable, Sendable {
     var name: String
-    /// The text directly in it, with all blanks.
+    /// Its own text, with white space.
     var text = ""
     var children: [XMLElement] = []
-    /// The line in which it began.
+    /// The line of its start.
     var line = 1
 
     /// In bytes; larger files are refused. No settings are larger, even with bodies pasted into rewrite rules.
@@ -15,7 +15,7 @@ struct XMLElement: Hashable, Sendable {
 
     init(_ name: String) { self.name = name }
 
-    /// The first child of a name.
+    /// The first child with this name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
     /// Reads a document, and returns the outermost element.
@@ -44,7 +44,7 @@ struct XMLElement: Hashable, Sendable {
         var path: [String] = []
         var open: [XMLElement] = []
         var root = XMLElement("")
-        /// The number of open elements that are not kept.
+        /// Open elements that are not kept.
         var forgotten = 0
         while let token = try reader.next() {
             switch token {

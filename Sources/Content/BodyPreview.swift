@@ -1,10 +1,10 @@
 package import NIOCore
 
-/// A body as text, or what kind of bytes it is.
+/// A body as text, or the kind of binary data.
 package struct BodyPreview: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case empty
-        /// Text, read in the character encoding given.
+        /// Text in this encoding.
         case text(String, charset: Charset)
         /// Bytes that are not text, described in a few words, for example `PNG image`.
         case binary(ByteBuffer, description: String)
@@ -13,14 +13,13 @@ package struct BodyPreview: Sendable, Hashable {
     package var content: Content
     /// The media type it was sent with; `nil` where there was none that can be read.
     package var mediaType: MediaType?
-    /// Its size with content coding.
+    /// In bytes.
     package var encodedSize: Int
-    /// Its size without content coding, as far as it was decoded.
+    /// In bytes, as far as it was decoded.
     package var decodedSize: Int
     /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
     package var notes: [String]
 
-    /// Decodes a body, `limit` decoded bytes at most, and reads it.
     package init(_ bytes: ByteBuffer, contentType: String?, contentEncoding: String?, limit: Int = 1 << 20) {
         let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
         let decoded = DecodedContent.shown(bytes, codings: codings, limit: limit)
@@ -69,7 +68,7 @@ package struct BodyPreview: Sendable, Hashable {
     }
 }
 
-/// Names kinds of binary content by their first bytes.
+/// Recognises kinds of binary content by their first bytes.
 enum BinaryKind {
     private static let signatures: [(prefix: [UInt8], name: String)] = [
         ([0x89, 0x50, 0x4E, 0x47], "PNG image"), ([0xFF, 0xD8, 0xFF], "JPEG image"), (Array("GIF8".utf8), "GIF image"),
@@ -80,7 +79,7 @@ enum BinaryKind {
         (Array("SQLite format 3".utf8), "SQLite database"), (Array("bplist".utf8), "binary property list"),
     ]
 
-    /// Whether the first bytes are those of a kind of file.
+    /// Whether the first bytes are those of a known kind.
     static func isKnown(_ bytes: ByteBuffer) -> Bool { describe(bytes, mediaType: nil) != unknown }
 
     private static let unknown = "binary data"

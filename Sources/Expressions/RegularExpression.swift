@@ -6,7 +6,7 @@ import Synchronization
 /// Matching is limited in work and memory, so that no pattern can hang an event loop. The work is counted, not timed:
 /// the result for a message never depends on how busy the machine is.
 package final class RegularExpression: Sendable {
-    /// The version of PCRE2 that is in use, with its date.
+    /// The version of PCRE2 with its date.
     package static var libraryVersion: String {
         var text = [UInt8](repeating: 0, count: 64)
         let count = pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), &text)
@@ -15,7 +15,7 @@ package final class RegularExpression: Sendable {
     }
 
     package struct SyntaxError: Error {
-        /// In bytes from 0.
+        /// In bytes.
         package let offset: Int
         /// Without a full stop.
         package let message: String
@@ -26,7 +26,7 @@ package final class RegularExpression: Sendable {
         }
     }
 
-    /// Matching was given up: it took more than the limits allow.
+    /// Matching exceeded the limits.
     package struct MatchLimitError: Error {}
 
     /// The `pcre2_code`.
@@ -35,7 +35,7 @@ package final class RegularExpression: Sendable {
     /// is allocated for each call. It is freed once, in `deinit`.
     nonisolated(unsafe) private let code: OpaquePointer  // SAFETY: see above
     private let isWhole: Bool
-    /// How many groups there are.
+    /// The number of groups.
     package let groupCount: Int
 
     /// In bytes; nobody writes longer patterns by hand, and they take long to compile.
@@ -174,7 +174,7 @@ package final class RegularExpression: Sendable {
         return captures
     }
 
-    /// What a match costs beside finding it.
+    /// The cost of a match besides finding it.
     private static let matchCost: UInt64 = 64
 }
 
@@ -182,7 +182,7 @@ package final class RegularExpression: Sendable {
 ///
 /// A message has many texts to search, and each match may come close to the limit of one.
 package final class MatchingAllowance: Sendable {
-    /// That of the exchange whose rules are being applied.
+    /// The work of the exchange whose rules are applied.
     @TaskLocal package static var current: MatchingAllowance?
 
     private let spent = Atomic<UInt64>(0)
@@ -192,7 +192,7 @@ package final class MatchingAllowance: Sendable {
     /// About 15 ms.
     private static let limit = 4 * MatchingWork.basicLimit
 
-    /// What one match may take.
+    /// What one more match may cost.
     fileprivate var left: UInt64 {
         let spent = spent.load(ordering: .relaxed)
         return spent < MatchingAllowance.limit ? min(MatchingAllowance.limit - spent, MatchingWork.basicLimit) : 0
@@ -217,7 +217,7 @@ private struct MatchingWork {
         limit = min(allowance + bySize, MatchingWork.longLimit + MatchingWork.longLimitPerByte * UInt64(size))
     }
 
-    /// What was spent beyond what the subject's size allows.
+    /// The cost beyond the allowance for the subject's size.
     var excess: UInt64 { spent - min(spent, bySize) }
 
     /// 3 to 5 ms: a thousand times what ordinary expressions take for a URL or a field.
@@ -228,12 +228,12 @@ private struct MatchingWork {
     private static let longLimit: UInt64 = 300_000_000
     /// For such, about 15 ns more for each byte.
     private static let longLimitPerByte: UInt64 = 64
-    /// What a call costs.
+    /// The cost of a call.
     private static let itemCost: UInt64 = 32
 
     mutating func count(_ units: UInt64) { spent &+= units }
 
-    /// Whether matching may go on.
+    /// Whether matching may continue.
     private mutating func goesOn(at place: Int) -> Bool {
         spent &+= MatchingWork.itemCost &+ UInt64(abs(place - position))
         position = place
@@ -258,7 +258,7 @@ package struct TextMatch {
 
     package var whole: Range<Int> { group(0) ?? 0..<0 }
 
-    /// A group; `nil` where it took no part.
+    /// `nil` if the group did not take part.
     package func group(_ number: Int) -> Range<Int>? {
         guard number < count else { return nil }
         let (from, to) = (offsets[2 * number], offsets[2 * number + 1])

@@ -1,23 +1,22 @@
 import Foundation
 
-/// Why a file cannot be read or written.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Cause: Sendable, Hashable {
-        /// There is nothing of that name.
+        /// There is no such file.
         case missing
         /// There is something else than a file: a directory, a device, a pipe, a socket.
         case noFile
-        /// Nobody reads the pipe any more.
+        /// The pipe has no reader.
         case unread
-        /// The system, for a reason of its own.
+        /// Another error of the system.
         case system
     }
 
-    /// The file, as it was named to us.
+    /// As the caller named it.
     package let path: String
     /// What is wrong, as it follows the path: `cannot be read: No such file or directory`.
     package let reason: String
-    /// What kept us from it.
+    /// The kind of error.
     package let cause: Cause
 
     init(_ path: String, _ reason: String, _ cause: Cause = .system) {
@@ -26,7 +25,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// Explains what the system's call that has just failed says.
+    /// Explains the last error of a system call.
     init(_ path: String, _ what: String, errno code: CInt) {
         let cause: Cause =
             switch code {
@@ -40,7 +39,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(path) \(reason)." }
 }
 
-/// What stands at a path, with an article.
+/// The kind of file at a path, with an article.
 enum FileKind: String {
     case file = "a file"
     case directory = "a directory"

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// What the file system says about a file.
+/// The status of a file.
 package struct FileFacts {
-    /// Which file it is, whatever it is called.
+    /// Identifies a file by device and number.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -12,11 +12,10 @@ package struct FileFacts {
     package var size: Int64
     package var isDirectory: Bool
     package var isRegular: Bool
-    /// The user whose file it is.
     package var owner: uid_t
-    /// Whether others than its owner may read or write it.
+    /// Whether others may read or write it.
     package var isOpenToOthers: Bool
-    /// When it was written last: microseconds since 1970.
+    /// The last change in microseconds since 1970.
     package var writtenAt: Int64
     /// Whether it has a name; a file that was removed lives on as long as it is open.
     package var hasName: Bool
@@ -31,7 +30,7 @@ package struct FileFacts {
     /// Asks about a path; `nil` where there is nothing, or nothing may be known.
     package init?(path: String) { self.init { stat(path, &$0) } }
 
-    /// Asks about a path, and about a link itself where it is one.
+    /// The status of a link itself.
     package init?(link path: String) { self.init { lstat(path, &$0) } }
 
     package init?(descriptor: CInt) { self.init { fstat(descriptor, &$0) } }

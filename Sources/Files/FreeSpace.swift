@@ -1,6 +1,6 @@
 import Foundation
 
-/// The room that is left for files.
+/// Free space on a file system.
 package enum FreeSpace {
     /// How many bytes a user without privileges can still write beside a file; `nil` where the system does not say.
     package static func bytes(beside file: String) -> UInt64? {

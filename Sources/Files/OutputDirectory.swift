@@ -4,7 +4,7 @@ package import NIOCore
 /// A directory of files that appears whole or not at all. Its files are written into one of a random name beside it, which
 /// takes its place when all are there; only the user may enter it and read them.
 package final class OutputDirectory {
-    /// What errors call it.
+    /// For errors.
     private let name: String
     private let target: String
     private let temporary: String
@@ -43,7 +43,7 @@ package final class OutputDirectory {
     package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
 
     private enum State {
-        /// Nothing is there, or a directory with nothing in it.
+        /// Missing or empty.
         case free
         case filled
         case other
@@ -56,7 +56,6 @@ package final class OutputDirectory {
         return (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true ? .free : .filled
     }
 
-    /// A file that is being written.
     package final class File {
         private let name: String
         private let descriptor: CInt
@@ -82,12 +81,12 @@ package final class OutputDirectory {
         }
     }
 
-    /// Begins a file; its name is ours, and without a slash.
+    /// Creates a file; `name` is safe and without a slash.
     package func file(_ name: String) throws(FileError) -> File {
         try File("\(temporary)/\(name)", name: "\(self.name)/\(name)")
     }
 
-    /// Puts the directory in its place.
+    /// Renames the directory.
     package func finish() throws(FileError) {
         if TemporaryFiles.settle(temporary, { rename(temporary, target) == 0 }) {
             isFinished = true

@@ -7,10 +7,10 @@ package import NIOCore
 package final class OutputFile {
     package private(set) var count = 0
 
-    /// What errors call standard output.
+    /// For errors.
     package static let standardOutput = "Standard output"
 
-    /// What errors call it.
+    /// For errors.
     private let name: String
     private let descriptor: CInt
     private let ownsDescriptor: Bool
@@ -87,7 +87,7 @@ package final class OutputFile {
         if !text.isEmpty { try write(ByteBuffer(string: text)) }
     }
 
-    /// Puts the file in its place.
+    /// Renames the file.
     package func finish() throws(FileError) {
         guard let names else { return }
         guard fsync(descriptor) == 0,
@@ -135,16 +135,16 @@ package final class OutputFile {
         return descriptor
     }
 
-    /// Where what is written to a path belongs.
+    /// The kind of output at a path.
     private enum Target {
         /// An open descriptor of this process.
         case descriptor(CInt)
         /// A device or a pipe.
         case special(String)
-        /// A regular file with its mode, or one that is not there yet.
+        /// A regular file with its mode, or a new one.
         case file(String, mode: mode_t?)
 
-        /// Follows the links that a path ends in.
+        /// Resolves links.
         init(_ name: String) throws(FileError) {
             var path = name
             for _ in 0..<40 {
@@ -204,7 +204,7 @@ package final class OutputFile {
         }
     }
 
-    /// A path up to its last slash, and with it.
+    /// With its last slash.
     private static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
@@ -217,7 +217,7 @@ package final class OutputFile {
     }
 }
 
-/// `write(2)`, which the method of that name hides.
+/// `write(2)`, which the method hides.
 func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

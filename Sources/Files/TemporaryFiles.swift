@@ -8,7 +8,7 @@ package enum TemporaryFiles {
 
     package static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
 
-    /// Forgets paths, which are not removed.
+    /// Forgets paths without removing them.
     package static func forget(_ forgotten: [String]) { paths.withLock { $0.subtract(forgotten) } }
 
     /// Gives a temporary file its name by `rename`, and forgets it where that succeeds: an end of the process comes

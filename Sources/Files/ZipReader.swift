@@ -9,41 +9,40 @@ import Foundation
 ///
 /// Use it on one thread.
 package final class ZipReader {
-    /// The version of libzip that is in use.
     package static var libraryVersion: String { String(cString: zip_libzip_version()) }
 
     package struct Entry: Sendable, Hashable {
-        /// A relative name without `..`, as the archive has it.
+        /// As in the archive, checked to be relative without `..`.
         package let name: String
-        /// How many bytes it says it unpacks to.
+        /// The size that the archive claims.
         package let size: UInt64
         fileprivate let index: UInt64
         fileprivate let packedSize: UInt64
 
-        /// As many bytes may come of it.
+        /// The most bytes that are unpacked.
         fileprivate var most: UInt64 {
             let (bytes, isOver) = packedSize.multipliedReportingOverflow(by: UInt64(ZipReader.mostRatio))
             return isOver ? .max : max(UInt64(ZipReader.freeBytes), bytes)
         }
 
-        /// Whether it is refused for what it unpacks to.
+        /// Whether its compression ratio looks like a zip bomb.
         var isLikeTrap: Bool { size > most }
     }
 
-    /// More entries are refused; a zip of the first format has no more.
+    /// The limit of entries, that of the first zip format.
     package static let mostEntries = 65_535
-    /// As many bytes are unpacked of one archive.
+    /// The most bytes that are unpacked from one archive.
     package static let mostBytes = 16 << 30
     /// What unpacks to more than ``freeBytes`` may be as many times longer than it is packed.
     package static let mostRatio = 200
     package static let freeBytes = 256 << 20
 
     private static let pieceSize = 256 << 10
-    /// The end record and the longest comment after it (4.3.16).
+    /// The end record with the longest comment (4.3.16).
     private static let longestEnd = 22 + 65_535
     private static let longestDirectory: UInt64 = 64 << 20
 
-    /// All entries but folders, in the archive's order.
+    /// Without folders, in the archive's order.
     package let entries: [Entry]
     private let path: String
     private let archive: OpaquePointer
@@ -70,7 +69,7 @@ package final class ZipReader {
 
     // MARK: - Opening
 
-    /// The archive, and the length of its file.
+    /// The archive and its file's size.
     private static func open(_ path: String) throws(FileError) -> (OpaquePointer, UInt64) {
         let descriptor = try InputFile.descriptor(of: path)
         let size: UInt64
@@ -236,7 +235,7 @@ package final class ZipReader {
     /// Opens an entry, to be read piece by piece. Throws ``FileError`` where it says that it unpacks to more than it may.
     package func open(_ entry: Entry) throws -> Pieces { try Pieces(of: entry, in: self) }
 
-    /// The bytes of an entry, as they are asked for.
+    /// Reads an entry piece by piece.
     package final class Pieces {
         private let zip: ZipReader
         private let entry: Entry
@@ -292,7 +291,7 @@ package final class ZipReader {
         }
     }
 
-    /// The bytes of an entry; `nil` where there are more than `count`.
+    /// `nil` if there are more than `count` bytes.
     package func contents(of entry: Entry, atMost count: Int) throws -> [UInt8]? {
         // No more is unpacked than an entry says.
         guard entry.size <= UInt64(max(0, count)) else { return nil }

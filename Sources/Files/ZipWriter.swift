@@ -1,14 +1,14 @@
 import CZip
 import Foundation
 
-/// Writes a zip of files (by libzip, in zip64 where it has to).
+/// Writes a zip by libzip, with zip64 if needed.
 package enum ZipWriter {
     package struct Member: Sendable, Hashable {
-        /// Its name in the zip.
+        /// In the zip.
         package var name: String
-        /// The file with its bytes.
+        /// The source file.
         package var file: String
-        /// Whether it is put in as it is, without compression.
+        /// Whether it is stored without compression.
         package var isStored: Bool
 
         package init(_ name: String, file: String, isStored: Bool = false) {
@@ -57,7 +57,7 @@ package enum ZipWriter {
         guard progress.register(archive), zip_close(archive) == 0 else { throw failure() }
     }
 
-    /// What libzip tells while it writes.
+    /// The progress that libzip reports.
     private final class Progress {
         private let onProgress: (Double) throws -> Void
         private var part = 0.0

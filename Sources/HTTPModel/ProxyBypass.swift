@@ -12,7 +12,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private let hosts: Hosts
     /// `nil` for any.
     private let port: Int?
-    /// As it was written.
+    /// As written.
     package let description: String
 
     /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (which is the name itself too), an address, `ADDRESS/BITS` or `*`; all but networks

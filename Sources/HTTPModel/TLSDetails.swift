@@ -8,7 +8,6 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     package var serverName: String?
     /// The protocol chosen by ALPN (RFC 7301), for example `http/1.1`; `nil` where none was.
     package var applicationProtocol: String?
-    /// Whether the handshake resumed an earlier session.
     package var resumed: Bool
     /// The peer's certificates, leaf first; empty on the client leg, where no certificate is asked for.
     package var peerCertificates: [CertificateSummary]
@@ -37,7 +36,7 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     }
 }
 
-/// What a server asked for, and got, as a client's certificate.
+/// The client certificate that a server asked for and received.
 package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     /// The names of the authorities whose certificates it takes, each in one line; empty where it did not say.
     package var authorities: [String]
@@ -66,7 +65,7 @@ package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     }
 }
 
-/// The parts of a certificate that a developer looks for.
+/// The parts of a certificate that interest developers.
 package struct CertificateSummary: Sendable, Hashable, Codable {
     /// The subject in one line (RFC 2253 order).
     package var subject: String

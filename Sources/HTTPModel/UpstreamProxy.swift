@@ -2,9 +2,9 @@
 package struct UpstreamProxy: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case http
-        /// HTTP inside TLS with the proxy.
+        /// HTTP inside TLS to the proxy.
         case https
-        /// RFC 1928; names are resolved by the proxy.
+        /// RFC 1928; the proxy resolves names.
         case socks5
     }
 
@@ -22,7 +22,7 @@ package struct UpstreamProxy: Sendable, Hashable {
     /// The most bytes of a user's name and of a password (RFC 1929 §2).
     package static let credentialLimit = 255
 
-    /// Why a text names no proxy; a sentence without a full stop.
+    /// Why a text is not a proxy, without a full stop.
     package struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
 
@@ -63,10 +63,10 @@ package struct UpstreamProxy: Sendable, Hashable {
         // As curl names the one whose proxy resolves names.
         case "socks5", "socks5h", "socks": return .socks5
         case "socks4", "socks4a":
-            throw SyntaxError("SOCKS 4 is not spoken; the proxy may know socks5:// too")
+            throw SyntaxError("SOCKS 4 is not supported; the proxy may also support socks5://")
         default:
             let name = scheme.prefix(20)
-            throw SyntaxError("'\(name)' is no kind of proxy; it is http, https or socks5")
+            throw SyntaxError("'\(name)' is not a kind of proxy; use http, https or socks5")
         }
     }
 
@@ -75,15 +75,15 @@ package struct UpstreamProxy: Sendable, Hashable {
         let user = decoded(text[..<(colon ?? text.endIndex)])
         let password = colon.map { decoded(text[text.index(after: $0)...]) }
         guard let user, password != .some(nil) else {
-            throw SyntaxError("the user or the password before '@' is not percent-encoded rightly: write %25 for '%'")
+            throw SyntaxError("the user or the password before '@' has a wrong percent-encoding: write %25 for '%'")
         }
-        guard !user.isEmpty else { throw SyntaxError("there is no user before '@'") }
+        guard !user.isEmpty else { throw SyntaxError("the user before '@' is missing") }
         try checkUser(user)
         if let password = password ?? nil { try checkPassword(password) }
         return (user, password ?? nil)
     }
 
-    /// Refuses a user that no proxy could be told of.
+    /// Checks a user name that no proxy could receive.
     package static func checkUser(_ user: String) throws(SyntaxError) {
         if user.contains(":") { throw SyntaxError("a proxy's user cannot have a colon (RFC 7617)") }
         try check(user, "user")
@@ -138,6 +138,6 @@ extension UpstreamProxy.Kind {
 }
 
 extension UpstreamProxy: CustomStringConvertible {
-    /// `http://host:3128`: neither the user nor the password.
+    /// Without user and password.
     package var description: String { "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

@@ -1,13 +1,13 @@
 import Foundation
 package import NIOCore
 
-/// Which clients may use the proxy: this machine, and the networks that were named.
+/// The clients that may use the proxy: this machine, and the given networks.
 package struct AccessRules: Sendable, Hashable {
     package var networks: [Network]
 
     package init(networks: [Network] = []) { self.networks = networks }
 
-    /// Whether a client at this address may use the proxy; one without a known address may not.
+    /// A client without a known address may not use the proxy.
     ///
     /// A connection that its client reset before it was accepted has no address, but its bytes can still be read.
     package func allows(_ address: SocketAddress?) -> Bool {
@@ -65,7 +65,6 @@ package struct AccessRules: Sendable, Hashable {
             return bytes[whole] & mask == prefix[whole] & mask
         }
 
-        /// The network in CIDR notation, the address as bytes.
         package var description: String {
             let separator = prefix.count == 4 ? "." : ":"
             let text = prefix.map { prefix.count == 4 ? String($0) : String($0, radix: 16) }

@@ -2,30 +2,29 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// Carries out what an exchange's machine says: the place where the machine, the client's leg and the server's meet.
+/// Connects an exchange's machine with the client's leg and the server's.
 ///
-/// It decides nothing. Each event is passed to the machine, then its effects are taken one by one and done. An effect
-/// may at once bring about another event (a pooled connection is ready immediately), so draining is guarded against
-/// running inside itself.
+/// It decides nothing. Each event is passed to the machine, then its effects are carried out one by one. An effect may
+/// immediately cause another event (a pooled connection is ready at once), so draining is not reentrant.
 final class Exchange {
     private var machine: ExchangeMachine
     private let loop: LoopContext
     private var client: (any ClientLeg)?
     let identity: ClientIdentity
     private var upstream: (any UpstreamLeg)?
-    /// What is read in place of a server's response body.
+    /// Replaces a server's response body.
     private var file: AnswerFileReader? { didSet { oldValue?.exchange = nil } }
     private let connector: UpstreamConnector
-    /// Whether the client's connection has carried no exchange before.
+    /// Whether it is the first exchange of the client's connection.
     private var isFirst = false
     private var nameCheck: NameCheck?
     private var isRunning = false
-    /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
+    /// Read cycles of the two legs in progress; writes are flushed at their end.
     private var readCycles = 0
     private var clientHasUnflushed = false
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
-    /// What of the response had left when its client was last found to give no room for more.
+    /// How much of the response had left when its client was last found to accept no more.
     private var sentBytes: Int64?
 
     init(
@@ -48,36 +47,31 @@ final class Exchange {
     /// Whose limits it counts against.
     var payer: ClientKey { identity.key }
     var id: ExchangeID { machine.record.id }
-    /// The URL that is asked for upstream.
     var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }
-    /// Why it has failed, once it has.
     var failure: ExchangeFailure? { machine.record.failure }
     var isOver: Bool { machine.isOver }
-    /// Set where the URL's host is what the client calls the address of its tunnel.
+    /// Set if the URL's host is the client's name for the address of its tunnel.
     var claim: NameClaim? { machine.claim }
     var isRequestComplete: Bool { machine.isRequestComplete }
-    /// Whether a message of it waits for a decision.
     var isHeld: Bool { machine.requestPauseReasons.union(machine.responsePauseReasons).contains(.held) }
-    /// Whether it may be silent for long.
     var isStream: Bool { machine.isStream }
     /// Whether the client waits for 100 (Continue), so that its body may never come.
     var awaitsContinue: Bool { machine.awaitsContinue }
 
-    /// Whether it has to have a connection that no other has used, since it could not be sent again if that one were just being
-    /// closed. Clients repeat a request themselves, but not the first one on a connection.
+    /// Whether it needs a connection that no other exchange has used, because it could not be sent again if that one
+    /// were just being closed. Clients repeat a request themselves, but not the first one on a connection.
     var needsFreshConnection: Bool { isFirst && !machine.mayBeRepeated }
 
-    /// Whether the client, which speaks HTTP/1, authenticates its connection, so that the server is to be asked in HTTP/1 too:
-    /// a stream of HTTP/2 cannot be authenticated so.
+    /// Whether the client authenticates its HTTP/1 connection. Then the server is asked in HTTP/1 too: a stream of
+    /// HTTP/2 cannot be authenticated so.
     var authenticatesConnection: Bool {
         guard machine.record.clientVersion < .http2, let fields = machine.outgoingHead?.fields else { return false }
         return ConnectionAuthentication.isNamed(in: fields, by: .authorization)
     }
 
-    /// Another adapter takes the client's side: the connection carries raw bytes from here on.
+    /// Sets the leg that carries raw bytes from here on.
     func hand(over client: any ClientLeg) { self.client = client }
 
-    /// The same for the server's side.
     func hand(over upstream: any UpstreamLeg) {
         self.upstream = upstream
         upstream.exchange = self
@@ -85,10 +79,10 @@ final class Exchange {
 
     // MARK: - Read cycles
 
-    /// One of the legs has received bytes and is about to report what they mean.
+    /// One of the legs has received bytes and is about to report events.
     func readBegan() { readCycles += 1 }
 
-    /// That leg has reported all: what was written meanwhile is sent together.
+    /// The leg has reported all events: writes are sent together.
     func readCompleted() {
         readCycles -= 1
         guard readCycles == 0 else { return }
@@ -117,7 +111,7 @@ final class Exchange {
 
     func requestEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool = true) {
         var trailers = trailers
-        // No trailer tells who one is (RFC 9110 §6.5.1), and what is meant for a proxy is neither recorded nor sent on.
+        // Trailers do not authenticate (RFC 9110 §6.5.1), and fields for a proxy are neither recorded nor sent on.
         trailers?.removeAll(.proxyAuthorization)
         run { $0.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now) }
     }
@@ -137,8 +131,8 @@ final class Exchange {
         run { $0.upstreamReady(leg.facts, now: now) }
     }
 
-    /// No connection to the server came about; so many microseconds did its phases take that were begun. `proxy` is the
-    /// connection to a proxy that opened no way to it.
+    /// No connection to the server was made; with the times of its phases in microseconds. `proxy` is the connection to
+    /// a proxy that refused.
     func upstreamNotReached(
         dns: Int64?,
         connect: Int64? = nil,
@@ -169,7 +163,7 @@ final class Exchange {
     func upstreamQueued() { run { $0.upstreamQueued(now: now) } }
     func upstreamBecameWritable(_ isWritable: Bool) { run { $0.upstreamBecameWritable(isWritable) } }
 
-    /// The server has closed its connection after a whole response; what the client still sends goes nowhere.
+    /// The server has closed its connection after a complete response; further bytes of the client are dropped.
     func upstreamInputEnded() {
         forgetUpstream()
         upstreamBecameWritable(true)
@@ -185,7 +179,7 @@ final class Exchange {
 
     func recorderBecameFull(_ isFull: Bool) { run { $0.recorderBecameFull(isFull) } }
 
-    /// It is now known which process the client is.
+    /// The client's process was found.
     func clientIdentified(_ process: ClientProcess) { run { $0.clientIdentified(process) } }
 
     func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
@@ -194,19 +188,18 @@ final class Exchange {
         if let silence = silence(now: now) {
             let limit = loop.configuration.timeouts.tunnel
             guard silence > limit else { return }
-            let text = "Nothing came through the tunnel, in either direction, for \(limit.inWords)."
-            let hint = "So Sluice closed it; a longer limit can be given with --tunnel-timeout."
+            let text = "No bytes passed through the tunnel, in either direction, for \(limit.inWords)."
+            let hint = "Sluice closed it; --tunnel-timeout sets a longer limit."
             return interrupt(ExchangeFailure(.timeout, text, hint: hint))
         }
         let ownLimit = machine.awaitsResponse ? loop.configuration.timeouts.response : nil
         let limit = ownLimit ?? loop.configuration.timeouts.idle
-        // A message that somebody holds, or that is paced, is not a sign of a silent peer; nor is a quiet tunnel or
-        // stream.
+        // A held or paced message is not a sign of a silent peer; nor is a quiet tunnel or stream.
         guard !isHeldUp, machine.record.kind == .http,
             !machine.isStream
         else { return }
         if machine.responsePauseReasons.contains(.peerFull) {
-            // Over HTTP/1 that is watched with the connection, which knows whether bytes still leave.
+            // For HTTP/1 the connection watches this, because it knows whether bytes still leave.
             if machine.clientTakesResets { endStall(limit, now: now) }
             return
         }
@@ -221,11 +214,10 @@ final class Exchange {
                 + "had come from \(what)."
             : "Nothing happened for \(limit.inWords) while waiting for \(what)."
         let option = ownLimit == nil ? "--idle-timeout" : "--response-timeout"
-        interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with \(option)."))
+        interrupt(ExchangeFailure(code, text, hint: "\(option) sets a longer limit."))
     }
 
-    /// Ends an exchange of which the client takes nothing: after a shorter time where requests wait for its stream of the
-    /// server.
+    /// Ends an exchange whose client reads nothing; sooner if requests wait for its stream of the server.
     private func endStall(_ limit: TimeAmount, now: NIODeadline) {
         let sent = client?.sentBytesOfBlocked
         if sent != sentBytes { (sentBytes, lastActivity) = (sent, now) }
@@ -237,33 +229,33 @@ final class Exchange {
         }
     }
 
-    /// Who is to answer, in words.
+    /// The peer whose answer is awaited, in words.
     private var awaited: String {
         let authority = machine.record.url.authority
         guard let proxy = connector.readingProxy else { return "the server \(authority)" }
         return "the upstream proxy \(proxy), asked for \(authority)"
     }
 
-    /// Whether something of ours holds it up: a hold, a pace, the recorder, or work on another thread.
+    /// Whether Sluice itself delays it: a hold, a pace, the recorder, or work on another thread.
     private var isHeldUp: Bool {
         !machine.requestPauseReasons.union(machine.responsePauseReasons)
             .isDisjoint(with: [.held, .paced, .recorderFull, .working])
     }
 
-    /// How long nothing has come through, where this is a tunnel that is not read and that nothing of ours holds up.
+    /// How long no bytes have passed, for an unread tunnel that Sluice does not delay.
     func silence(now: NIODeadline) -> TimeAmount? {
         guard machine.record.kind == .tunnel || machine.record.kind == .decryptedTunnel, !isHeldUp else { return nil }
         return now - lastActivity
     }
 
-    /// Whether this is a tunnel that is open, and through which nothing has come.
+    /// Whether this is an open tunnel without any bytes so far.
     var isUnusedTunnel: Bool {
         machine.isTunnel && machine.record.sizes.requestBody == 0 && machine.record.sizes.responseBody == 0
     }
 
-    /// How long it has waited for its client alone: for the rest of a request that nobody holds, while no response is
-    /// coming, or for a client of HTTP/2 to give room for more of the response; and for anything at all in a tunnel through which
-    /// nothing has come. `nil` where it waits for something else.
+    /// How long it has waited only for its client: for the rest of a request that is not held while no response
+    /// arrives, for a client of HTTP/2 to accept more of the response, or for any byte in an unused tunnel. `nil` if it
+    /// waits for something else.
     func stall(now: NIODeadline) -> TimeAmount? {
         guard !isHeldUp, !machine.isStream else { return nil }
         guard machine.record.kind == .http else { return isUnusedTunnel ? silence(now: now) : nil }
@@ -278,7 +270,7 @@ final class Exchange {
 
     // MARK: - Effects
 
-    /// Gives the machine an event, and carries out what follows from it.
+    /// Passes an event to the machine, and carries out the effects.
     private func run(_ event: (inout ExchangeMachine) -> Void) {
         event(&machine)
         run()
@@ -354,7 +346,7 @@ final class Exchange {
             upstream?.abandon(code)
             forgetUpstream()
         case .abortClient(let code):
-            // What came before is the client's, whatever comes after.
+            // The earlier writes are for this client, whatever the next effects change.
             if clientHasUnflushed { client?.flush() }
             clientHasUnflushed = false
             client?.abort(code)
@@ -363,14 +355,14 @@ final class Exchange {
     }
 
     private func wake(at moment: NIODeadline, _ direction: FlowDirection, _ generation: Int) {
-        // Weakly, since the limit of a hold that is long over may be far away.
+        // Weakly, because the limit of a hold may be long after its end.
         loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [weak self] in
             self?.elapsed(direction, generation)
         }
     }
 
     private func elapsed(_ direction: FlowDirection, _ generation: Int) {
-        // A hold that is not on the board any more was decided about, and the decision is on its way here.
+        // A hold that is not on the board any more was decided, and the decision is on its way.
         if let id = machine.expiringHoldID(direction, generation: generation), !loop.shared.holds.remove(id) { return }
         run { $0.pauseElapsed(direction, generation: generation, now: now) }
     }

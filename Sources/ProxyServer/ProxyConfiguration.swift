@@ -3,54 +3,52 @@ package import HTTPModel
 package import NIOCore
 package import Wire
 
-/// How a proxy server is to behave; fixed for its lifetime, except for the rules.
+/// The settings of a proxy server; only the rules change while it runs.
 package struct ProxyConfiguration: Sendable {
-    /// Where clients are listened for, and in which modes; one at least.
+    /// At least one.
     package var listeners = [Listener()]
     package var reverse = ReverseOptions()
     package var access = AccessRules()
-    /// Asks clients for a user and a password; `nil` where they need none.
+    /// `nil` if clients need no user and password.
     package var authentication: ProxyAuthentication?
     package var loopCount = ProxyLimits.loops
-    /// The authority that signs the certificates shown to clients.
     package var authority: CertificateAuthority
-    /// What is trusted when servers are verified.
     package var trust = TLSTrust()
-    /// Whether no server is verified (`--insecure-upstream`).
+    /// `--insecure-upstream`
     package var skipsVerification = false
-    /// Hosts whose certificate is not verified from the start (`--insecure-host`), in lower case.
+    /// Hosts whose certificates are not verified at the start (`--insecure-host`), in lower case.
     package var insecureHosts: Set<String> = []
-    /// Hosts with which old and weak TLS is spoken (`--tls-legacy`), in lower case.
+    /// Hosts for which old and weak TLS is allowed (`--tls-legacy`), in lower case.
     package var legacyHosts: Set<String> = []
     /// Receives TLS secrets in the NSS key log form (`SSLKEYLOGFILE`).
     package var keyLog: (@Sendable (String) -> Void)?
-    /// Whether a client that refused our certificate for a host twice is passed through unread there for a while.
+    /// Whether a client that refused Sluice's certificate for a host twice gets unread tunnels to it for a while.
     package var tunnelsRefusingHosts = true
     package var http2: HTTP2Legs = [.client, .upstream]
     package var timeouts = Timeouts()
     package var connections = ConnectionLimits()
-    /// What answers in place of servers; where there is something, no connection to a server is ever made.
+    /// Answers in place of servers; if set, no connection to a server is ever made.
     package var answers: (any RecordedAnswers)?
-    /// Finds which process of this machine a client is; `nil` where nothing does.
+    /// Finds the process of a client on this machine.
     package var clientProcesses: (any ClientProcessSource)?
-    /// Looks up the addresses of names; may block.
+    /// May block.
     var lookUp: Resolver.LookUp = Resolver.addresses(of:family:)
     package var firstExchange: Int64 = 1
     package var firstConnection: Int64 = 1
 
     package init(authority: CertificateAuthority) { self.authority = authority }
 
-    /// What listeners that stand in for a server leave as it comes.
+    /// Options of reverse listeners.
     package struct ReverseOptions: Sendable, Hashable {
-        /// Whether the server gets the `Host` that the client sent, and not its own.
+        /// Whether the server gets the client's `Host` instead of its own.
         package var keepsHost = false
-        /// Whether clients get redirects to the server as it sent them, past this proxy.
+        /// Whether redirects to the server are passed unchanged, past this proxy.
         package var keepsRedirects = false
 
         package init() {}
     }
 
-    /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
+    /// The legs that may use HTTP/2; the others use HTTP/1.1.
     package struct HTTP2Legs: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -61,55 +59,55 @@ package struct ProxyConfiguration: Sendable {
     }
 
     package struct Timeouts: Sendable {
-        /// For resolving, connecting and the TLS handshake with a server, each.
+        /// For each of resolving, connecting and the TLS handshake with a server.
         package var connect = TimeAmount.seconds(15)
         /// For the next byte of an exchange that waits for its server or its client.
         package var idle = TimeAmount.seconds(600)
-        /// For the next byte of a tunnel that is not read, in either direction.
+        /// For the next byte of an unread tunnel, in either direction.
         package var tunnel = TimeAmount.seconds(3_600)
-        /// How long such a tunnel must have been silent before it may be closed for another client.
+        /// The silence after which such a tunnel may be closed for another client.
         var tunnelForOthers = TimeAmount.seconds(60)
-        /// How long a connection must have been idle, or a tunnel open and never used, before it may be closed for another client.
+        /// The idle time after which a connection, or an unused tunnel, may be closed for another client.
         var idleForOthers = TimeAmount.seconds(2)
         /// The same for a connection on which its client has never sent anything.
         var silentForOthers = TimeAmount.milliseconds(500)
-        /// How long a client must have neither sent the rest of what it began nor taken what there is for it, before its
-        /// connection may be closed for another client.
+        /// The time without progress by a client, in sending or reading, after which its connection may be closed for
+        /// another client.
         var stallForOthers = TimeAmount.seconds(5)
-        /// How long a client of HTTP/2 must have taken nothing of a response before its stream of the server may be
-        /// given to a request that waits for one.
+        /// The time in which a client of HTTP/2 reads nothing of a response, after which its stream of the server may
+        /// be used for a waiting request.
         package var streamForOthers = TimeAmount.seconds(30)
-        /// For the beginning of a server's response, once it has the request; `nil` for ``idle``.
+        /// For the beginning of a server's response after the request; `nil` for ``idle``.
         package var response: TimeAmount?
-        /// For a request head, or a TLS handshake of a client, from its first byte on.
+        /// For a request head or a client's TLS handshake, from its first byte.
         package var requestHead = TimeAmount.seconds(60)
         /// For the first byte of a client's connection, and for the next request on it.
         package var keepAlive = TimeAmount.seconds(300)
         /// For the next use of a server's connection.
         package var pooled = TimeAmount.seconds(60)
-        /// For the first byte in a fresh tunnel before the server is taken to speak first.
+        /// For the first byte in a new tunnel; then the server is assumed to speak first.
         package var serverFirst = TimeAmount.milliseconds(200)
-        /// For the client's program to be known, where another one at its address gets tunnels to the same server.
+        /// For finding the client's program if another one at its address gets tunnels to the same server.
         var identity = TimeAmount.milliseconds(50)
 
         package init() {}
     }
 }
 
-/// The rules in force, replaced as a whole when a profile is loaded anew.
+/// The rules in force, replaced as a whole when a profile is reloaded.
 ///
-/// Exchanges keep those they began with.
+/// Exchanges keep the rules with which they began.
 package struct ProxyRules: Sendable {
     package var chain: StageChain
-    /// Whether TLS to a host (in lower case) and port is decrypted; with the address, where that is what the client asked for.
-    /// The host is `nil` as long as it is not known: then whether it may be decrypted.
+    /// Whether TLS to a host (in lower case) and port is decrypted; with the address, if the client asked for one.
+    /// `nil` if the host is not known yet: then whether it may be decrypted.
     package var decrypts: @Sendable (_ host: String?, _ port: Int, _ address: String?) -> Bool
-    /// Which clients may use the proxy, beside those that its configuration allows; asked when they connect.
+    /// Further clients that may use the proxy; checked when they connect.
     package var access: AccessRules?
-    /// How a server is reached, by what is asked of it and where that really goes; asked whenever a connection is needed;
-    /// `nil` where all are asked directly.
+    /// The route to a server, by the requested and by the final URL; called for each connection; `nil` if all are
+    /// direct.
     package var route: (@Sendable (RequestURL) -> UpstreamRoute)?
-    /// What a server, by host (in lower case) and port, is shown if it asks for a certificate.
+    /// The client certificate for a server, by host (in lower case) and port.
     package var identity: (@Sendable (_ host: String, _ port: Int) -> TLSClientIdentity?)?
 
     /// By default there are no stages, every host is decrypted, and no further clients are allowed.

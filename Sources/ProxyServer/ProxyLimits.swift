@@ -1,27 +1,26 @@
 package import NIOCore
 import Wire
 
-/// The fixed numbers of the proxy that the guide's table of limits tells, from where they are kept to.
+/// The proxy's fixed limits for the guide's table.
 package enum ProxyLimits {
-    /// How many event loops there are.
     package static let loops = 2
-    /// How many HTTP/2 connections one loop makes to one server.
+    /// HTTP/2 connections of one loop to one server.
     package static let connectionsToOrigin = UpstreamOrigin.connectionLimit
-    /// How many names are looked up at a time, and how many more may wait.
+    /// Name look-ups at a time, and waiting ones.
     package static let (lookUps, waitingLookUps) = (Resolver.mostAtOnce, Resolver.mostWaiting)
-    /// How many different passwords may wait to be checked.
+    /// Different passwords that may wait to be checked.
     package static let waitingPasswords = ProxyAuthentication.queueLimit
-    /// How many refusals of one client are recorded at once.
+    /// Refusals of one client that are recorded at once.
     package static let recordedRefusals = Int(RefusedRecords.burst)
-    /// How many bytes a server may have on their way to a client on one stream of HTTP/2.
+    /// Bytes in flight from a server on one stream of HTTP/2.
     package static let streamFromServer = Int(HTTP2UpstreamLayer.settings.initialWindow)
-    /// How many on a stream whose bytes were taken as they came, and how many such streams a connection may have.
+    /// The same for a stream whose bytes are read quickly, and how many such streams a connection may have.
     package static let wideStream = (bytes: Int(HTTP2UpstreamLayer.wideWindow), count: HTTP2UpstreamLayer.wideLimit)
-    /// How much of what a refused client goes on sending is dropped, for how long, and how long it may be silent.
+    /// How many bytes of a refused client are dropped, for how long, and how long it may be silent.
     package static let lingering = (
         bytes: LingeringLayer.limit, time: LingeringLayer.patience, silence: LingeringLayer.silence
     )
-    /// How many wrong passwords may come from one address at once, and the time after which one more may.
+    /// Wrong passwords from one address at once, and the time for one more.
     package static let wrongPasswords = (
         count: Int(ProxyAuthentication.burst), pause: ProxyAuthentication.pause
     )

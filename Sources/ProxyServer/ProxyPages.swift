@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// The proxy's own pages: what it is, and its certificate authority to take along.
+/// The proxy's own pages, with its certificate authority for download.
 ///
 /// They answer requests for the proxy's own address, and for `http://sluice.proxy/` through the proxy.
 struct ProxyPages: Stage {
@@ -26,7 +26,6 @@ struct ProxyPages: Stage {
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .respond(answer) }
     }
 
-    /// Whether there is a page at a path.
     static func isPage(_ path: String) -> Bool {
         ["", "/", "/ca.pem", "/ca.der", "/ca.cer", "/ca.crt", "/ca.mobileconfig"].contains(path)
     }
@@ -37,7 +36,7 @@ struct ProxyPages: Stage {
         return shared.ownAddresses.withLock { addresses in
             addresses.contains { address in
                 guard let own = address.ipAddress else { return false }
-                // Listening everywhere means that any address of this machine may be meant; these two are sure.
+                // A wildcard address means any address of this machine; these two are certain.
                 return own == host || (own == "0.0.0.0" || own == "::") && (host == "127.0.0.1" || host == "::1")
             }
         }
@@ -46,7 +45,7 @@ struct ProxyPages: Stage {
     private func answer(to path: String, method: String) -> LocalAnswer {
         let authority = shared.configuration.authority
         guard method == "GET" || method == "HEAD" else {
-            let text = "This is the Sluice proxy itself; it has pages to read and nothing else."
+            let text = "This is the Sluice proxy itself; it only has pages to read."
             return .explanation(status: 405, title: "Only GET here", text: text, fields: [("Allow", "GET, HEAD")])
         }
         switch path {
@@ -112,7 +111,7 @@ struct ProxyPages: Stage {
     }
 }
 
-/// Takes records that nobody wants: of requests for the proxy itself.
+/// Discards records of requests for the proxy itself.
 final class DiscardingSink: RecordSink {
     func record(_ event: RecordEvent) {}
 }

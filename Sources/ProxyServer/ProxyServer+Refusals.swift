@@ -1,23 +1,22 @@
 import Synchronization
 
 extension ProxyServer {
-    /// Has a host decrypted again for the clients that refused our certificate for it, from their next connection on; at
-    /// one port, or at all where that is `nil`.
+    /// Decrypts a host again for the clients that refused Sluice's certificate for it, from their next connection on;
+    /// at one port, or at all if `port` is `nil`.
     ///
-    /// - Returns: how many clients that is for, each with each port counted; 0 where none had refused.
+    /// - Returns: how many clients, counted for each port.
     package func decryptAgain(_ host: String, port: Int?) -> Int {
         shared.refusals.withLock { $0.forget(host: host, port: port).count }
     }
 
-    /// Stops or starts verifying the certificates of a host, for connections that are made from now on; `nil` for whichever
-    /// is not so now.
+    /// Stops or starts verifying the certificates of a host for new connections; `nil` to toggle.
     ///
-    /// - Returns: whether they are verified then.
+    /// - Returns: whether they are now verified.
     package func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
         shared.setVerified(host.lowercased(), isVerified)
     }
 
-    /// The hosts that are not decrypted for some client because it refused our certificate, with their ports, in order.
+    /// Hosts with ports that are not decrypted for some client because it refused Sluice's certificate, sorted.
     package var undecryptedHosts: [String] {
         let pairs = shared.refusals.withLock { $0.undecrypted }
         return Set(pairs.map(Undecrypted.place)).sorted()

@@ -6,27 +6,25 @@ import NIOPosix
 import Synchronization
 import Wire
 
-/// A running proxy: its listeners, its event loops, and the rules they follow.
+/// A running proxy with its listeners and event loops.
 package final class ProxyServer: Sendable {
-    /// A listener that clients can reach, and where that is.
     package struct Listening: Sendable {
         package let mode: ListenerMode
         package let address: SocketAddress
     }
 
-    /// The listeners, in the order of the configuration.
+    /// In the order of the configuration.
     package let listening: [Listening]
-    /// Where the proxy listens as a forward proxy; the first listener's address where none does.
+    /// The address as a forward proxy; else the first listener's.
     package let address: SocketAddress
-    /// The messages that wait for a decision.
     package var holds: HoldBoard { shared.holds }
 
     /// The SHA-256 of the key that all certificates of this proxy have, as ``LeafKey/publicKeyHash`` has it.
     package var leafKeyHash: [UInt8]? { shared.leafKey.publicKeyHash }
 
-    /// A number for an exchange that comes from elsewhere than the traffic.
+    /// For exchanges that are not traffic.
     package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
-    /// A number for a connection of such an exchange.
+    /// For connections of such exchanges.
     package func makeConnectionID() -> ConnectionID { shared.makeConnectionID() }
 
     let shared: SharedState
@@ -34,14 +32,14 @@ package final class ProxyServer: Sendable {
     private let loops: [NIOLoopBound<LoopContext>]
     private let entrances: [LoopEntrance]
     private let channels: [any Channel]
-    /// The end, once somebody has asked for it.
+    /// Set when the proxy is stopping.
     private let ending = Mutex<EventLoopFuture<Void>?>(nil)
 
-    /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets what goes wrong
-    /// outside any exchange.
+    /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets problems
+    /// outside exchanges.
     ///
-    /// Every listener has its port before any of them takes a client. Throws ``ListeningError`` where an address cannot be
-    /// listened on, and OpenSSL's reason where TLS cannot be set up.
+    /// All listeners have their ports before the first client is accepted. Throws ``ListeningError`` if Sluice cannot
+    /// listen on an address, and OpenSSL's error if TLS cannot be set up.
     package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
@@ -92,7 +90,7 @@ package final class ProxyServer: Sendable {
         _ makeOutlet: @escaping RecordOutletFactory
     ) async throws -> NIOLoopBound<LoopContext> {
         try await eventLoop.submit {
-            // Weakly, since the context keeps the outlet, which keeps the callback.
+            // Weakly, because the context keeps the outlet, which keeps the callback.
             let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
             let outlet = makeOutlet { entrance.execute { box.value.context?.recorder.onFull?(false) } }
             let context = try LoopContext(
@@ -111,7 +109,7 @@ package final class ProxyServer: Sendable {
         }.get()
     }
 
-    /// Takes a port; clients wait there until the channel is read.
+    /// Binds a port; clients wait until the channel is read.
     private static func listen(
         _ listener: Listener,
         _ shared: SharedState,
@@ -125,7 +123,7 @@ package final class ProxyServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
-            // One at a time, so that no more are taken than there may be.
+            // One at a time, so that no more are accepted than allowed.
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -142,9 +140,9 @@ package final class ProxyServer: Sendable {
                             || loop.rules.access?.allows(channel.remoteAddress) == true
                             || listener.mode == .transparent && isOfThisMachine(channel.remoteAddress)
                     else {
-                        // Not even an answer: a client that may not use the proxy need not learn that it is one.
+                        // Not even an answer: a client without permission need not learn that this is a proxy.
                         if let client = refused.new(channel.remoteAddress) {
-                            logger.notice("the client \(client) may not use the proxy, and is refused (--allow)")
+                            logger.notice("the client \(client) may not use the proxy and was refused (--allow)")
                         }
                         channel.close(promise: nil)
                         return
@@ -153,7 +151,7 @@ package final class ProxyServer: Sendable {
                     if case .tooMany(let limit, let isNew) = admission {
                         let client = channel.remoteAddress.map(describe) ?? ""
                         let text =
-                            "has \(limit) connections open already; further ones are closed (--max-client-connections)"
+                            "has \(limit) connections open; further ones are closed (--max-client-connections)"
                         if isNew { logger.warning("the client \(client) \(text)") }
                         channel.close(promise: nil)
                         return
@@ -162,14 +160,14 @@ package final class ProxyServer: Sendable {
                     try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
-        // An address is not looked up: where an interface has IPv4 and none but the loopback IPv6, getaddrinfo has no `::`.
+        // An address is not looked up: if an interface has IPv4 and only loopback IPv6, getaddrinfo does not know `::`.
         if let address = try? SocketAddress(ipAddress: listener.host, port: listener.port) {
             return try await bootstrap.bind(to: address).get()
         }
         return try await bootstrap.bind(host: listener.host, port: listener.port).get()
     }
 
-    /// Whether a client's address is one of this machine: a connection of its own that was redirected keeps it.
+    /// Whether a client's address is one of this machine: a redirected connection of its own keeps it.
     private static func isOfThisMachine(_ address: SocketAddress?) -> Bool {
         guard let bytes = address.flatMap(AccessRules.Network.bytes) else { return false }
         let devices = (try? System.enumerateDevices()) ?? []
@@ -200,7 +198,7 @@ package final class ProxyServer: Sendable {
         shared.ownAddresses.withLock { $0 = own }
     }
 
-    /// The listener's address; for one that listens everywhere, those of every interface with its port.
+    /// The listener's address; for a wildcard address, those of every interface with its port.
     private static func ownAddresses(_ address: SocketAddress) -> [SocketAddress] {
         guard let host = address.ipAddress, host == "0.0.0.0" || host == "::", let port = address.port else {
             return [address]
@@ -210,14 +208,14 @@ package final class ProxyServer: Sendable {
         return hosts.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
     }
 
-    /// Puts other rules in force for exchanges that begin after this returns; those going on keep theirs.
+    /// Replaces the rules for exchanges that begin after this returns; earlier ones keep theirs.
     package func replaceRules(_ rules: ProxyRules) async {
         for (loop, entrance) in zip(loops, entrances) { await entrance.perform { loop.value.rules = rules } }
     }
 
-    /// Stops: takes no more clients, lets exchanges finish, and cuts what is left after the grace period.
+    /// Stops: accepts no more clients, lets exchanges finish, and ends the rest after the grace period.
     ///
-    /// All records are in the outlets when this returns. Who asks for it again waits for the same end.
+    /// All records are in the outlets when this returns. Further callers wait for the same shutdown.
     package func stop(grace: Duration = .seconds(3)) async {
         let end = ending.withLock { ending in
             let end =
@@ -237,9 +235,9 @@ package final class ProxyServer: Sendable {
             try? await loop.eventLoop.submit { loop.value.interrupt() }.get()
             try? await loop.eventLoop.submit { loop.value.cut() }.get()
         }
-        // What is still being done for the exchanges that were cut, or was left by them.
+        // Work for exchanges that were ended.
         await settle(within: max(grace, .seconds(1)))
-        // The loops end, so from now on no other thread gets onto them: what is still done there is not waited for.
+        // The loops end, so from now on no other thread may schedule on them: unfinished work there is not waited for.
         for entrance in entrances { entrance.shut() }
         // A process must not end while OpenSSL is at work on another thread.
         for loop in loops {

@@ -2,14 +2,14 @@ package import HTTPModel
 package import NIOCore
 package import Wire
 
-/// The event that a TLS handshake is done, for the handlers above.
+/// Sent to the handlers above when a TLS handshake is done.
 package struct TLSHandshakeCompleted: Sendable {
     package let details: TLSDetails
 }
 
 /// Runs a TLS session in a channel: ciphertext on the socket's side, plaintext on the other.
 ///
-/// Small writes are gathered until the flush, so that one flush makes as few records as possible.
+/// Small writes are collected until the flush, so that one flush makes few records.
 package final class TLSChannelHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -22,21 +22,21 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     private var isOutputClosed = false
     private var withholdsCloseNotify = false
     private var gathered = ByteBuffer()
-    /// Kept until the ciphertext of the writes that they belong to is on the wire.
+    /// Kept until the ciphertext of their writes is sent.
     private var promises: [EventLoopPromise<Void>] = []
-    /// What arrived before the handler was there.
+    /// Bytes that arrived before the handler was added.
     private var early: ByteBuffer?
 
-    /// Writes of at least this many bytes are encrypted by themselves.
+    /// Writes of at least this many bytes are encrypted separately.
     private static let large = 4 << 10
 
-    /// Creates a handler for one connection; `early` is ciphertext that arrived before the handler was there.
+    /// `early` is ciphertext that arrived before the handler was added.
     package init(session: TLSSession, early: ByteBuffer? = nil) {
         self.session = session
         self.early = early
     }
 
-    /// Begins the handshake where the channel is there already.
+    /// Begins the handshake if the channel is active already.
     package func handlerAdded(context: ChannelHandlerContext) {
         if context.channel.isActive { start(context) }
     }
@@ -113,9 +113,9 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Passes the error on; one of the connection is the handshake's before that is over.
+    /// Before the end of the handshake, an error of the connection is the handshake's.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failure that another part of the proxy has found says more than that the handshake did not end.
+        // A failure from another part of the proxy is more precise than an unfinished handshake.
         if !isOpen, !(error is ExchangeFailure) {
             session.receiveEOF()
             advance(context)
@@ -124,8 +124,8 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        // After our half of the close the peer's is not reported before the channel is gone. Otherwise it is, and a channel
-        // that is just gone was reset.
+        // After our half-close the peer's close is not reported before the channel is inactive. Otherwise it is, and a
+        // channel that becomes inactive without it was reset.
         if isOutputClosed || !isOpen {
             session.receiveEOF()
             advance(context)
@@ -153,7 +153,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     package func flush(context: ChannelHandlerContext) {
-        // A session that has failed says so when it is read from; there is nobody else to tell here.
+        // A failed session reports its error when it is read.
         try? encryptGathered()
         send(context)
         context.flush()
@@ -168,7 +168,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 
     private func send(_ context: ChannelHandlerContext) {
         let ciphertext = session.takeOutput()
-        // Before the handshake is over nothing of what was promised has been encrypted.
+        // Before the end of the handshake none of these writes has been encrypted.
         guard !promises.isEmpty, isOpen || isEnded else {
             if let ciphertext { context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil) }
             return
@@ -190,7 +190,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         promise?.succeed()
     }
 
-    /// Says close_notify first, unless that is withheld.
+    /// Sends close_notify first, unless it is withheld.
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode != .input {
             try? encryptGathered()
@@ -201,15 +201,15 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 }
 
-/// Asked of the handler from above: the connection is to be closed without close_notify, as one that was cut.
+/// Event from above: the connection is to be closed without close_notify, as if it was cut.
 package struct TLSCloseNotifyWithheld: Sendable {
     package init() {}
 }
 
-/// The event that the peer sends no more, for the handlers above.
+/// Sent to the handlers above when the peer sends no more.
 ///
 /// A channel that becomes inactive without this, and was not closed on this side, was reset.
 package struct TLSInputClosed: Sendable {
-    /// Whether the peer said so with close_notify, and did not just go away.
+    /// Whether the peer sent close_notify.
     package let cleanly: Bool
 }

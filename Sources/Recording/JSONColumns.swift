@@ -38,7 +38,6 @@ extension JSONWriter {
         if let staple = certificate.staple { try object("staple") { $0.staple(staple) } }
     }
 
-    /// Writes the members of a ``StapledStatus``.
     private mutating func staple(_ staple: StapledStatus) {
         member("state", staple.state.rawValue)
         optionalMember("reason", staple.reason)
@@ -57,7 +56,6 @@ extension JSONWriter {
         }
     }
 
-    /// Names as an array of strings.
     static func names(_ names: [String]) throws -> ByteBuffer { try list(names) { $1.value($0) } }
 
     private static func list<Element>(

@@ -1,39 +1,31 @@
+import GRDB
+
 /// The session file's tables. `SessionFile.md` explains them to users.
 enum Schema {
     /// `SLCE`, in the file's header.
     static let applicationID: Int64 = 0x534C_4345
-    /// The version of the tables, in the file's header; one more with every change.
+    /// The version of the tables, in the file's header; one more with every change. No other version is read.
     static let version: Int64 = 5
-    /// The oldest version that is read and written on: since then tables were added, and none was changed.
-    static let oldestVersion: Int64 = 4
     static let pageSize = 16_384
     /// Bodies up to this length are kept in the payload row.
     static let inlineBody = 4_096
     /// Longer bodies are kept in pieces of this length.
     static let chunkLength = 65_536
-    /// A stream's last piece is written again, longer, until it has this length.
+    /// The last piece of a stream is rewritten until it has this length.
     static let streamChunk = 4_096
 
     struct Table: Sendable {
         let name: String
-        /// The names of the columns, in the order in which rows are written and read.
+        /// The names of the columns, in the order of reading and writing.
         let columns: String
-        /// The text that makes the table: a session whose tables have another text was not made by Sluice.
+        /// The statement that creates the table. If a session has a different one, Sluice did not make it.
         let creation: String
         /// Writes a row over the one with the same key.
         let replacement: String
-        /// The version of the schema that the table came with.
-        let since: Int64
 
         /// - Parameter columns: the definition of each column, beginning with its name.
-        fileprivate init(
-            _ name: String,
-            _ columns: [String],
-            key: String? = nil,
-            options: String = "",
-            since: Int64 = Schema.oldestVersion
-        ) {
-            (self.name, self.since) = (name, since)
+        fileprivate init(_ name: String, _ columns: [String], key: String? = nil, options: String = "") {
+            self.name = name
             let names = columns.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
             let values = Array(repeating: "?", count: columns.count).joined(separator: ",")
             self.columns = names
@@ -80,11 +72,10 @@ enum Schema {
         ]
     )
 
-    /// What few connections have: a proxy on their way, or a certificate of the client that the server asked for.
+    /// For the few connections that have an upstream proxy or a client certificate.
     static let route = Table(
         "route",
-        ["connection INTEGER PRIMARY KEY", "upstream_proxy TEXT", "client_certificate TEXT"],
-        since: 5
+        ["connection INTEGER PRIMARY KEY", "upstream_proxy TEXT", "client_certificate TEXT"]
     )
 
     static let exchange = Table(
@@ -109,7 +100,7 @@ enum Schema {
         ]
     )
 
-    /// What a user says of an exchange: apart, since the recorder replaces the exchange's row, and for most there is none.
+    /// Comments and deletions by the user; apart from `exchange`, whose rows the recorder replaces.
     static let annotation = Table(
         "annotation",
         ["exchange INTEGER PRIMARY KEY", "comment TEXT", "colour TEXT", "deleted_at INTEGER"]
@@ -143,19 +134,19 @@ enum Schema {
         ["id INTEGER PRIMARY KEY", "at INTEGER NOT NULL", "sources TEXT", "off TEXT NOT NULL"]
     )
 
-    /// Reads exchanges that are not deleted, with what users say of them; a condition and so on follow.
+    /// Reads exchanges that are not deleted, with their annotations; the condition follows.
     static let records = """
         SELECT \(exchange.columns), comment, colour, deleted_at \
         FROM exchange LEFT JOIN annotation ON annotation.exchange = exchange.id
         WHERE deleted_at IS NULL AND
         """
 
-    /// The columns of ``records`` where a statement calls the tables `e` and `a`.
+    /// The columns of ``records`` in a statement that calls the tables `e` and `a`.
     static let joinedRecord =
         exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         + ", a.comment, a.colour, a.deleted_at"
 
-    /// Reads connections, with what few of them have; a condition and so on follow.
+    /// Reads connections with their routes; the condition follows.
     static let connections = """
         SELECT \(connection.columns), upstream_proxy, client_certificate \
         FROM connection LEFT JOIN route ON route.connection = connection.id
@@ -167,9 +158,30 @@ enum Schema {
         "EXISTS (SELECT 1 FROM annotation AS d WHERE d.exchange = \(number) AND d.deleted_at IS NOT NULL)"
     }
 
-    /// Whether an exchange is not marked as deleted. Where nothing is, which SQLite finds out once a statement, no row is
-    /// looked up.
+    /// Whether an exchange is not marked as deleted. If no exchange is, SQLite notices that once a statement and looks up no
+    /// rows.
     static func isKept(_ number: String) -> String {
         "(NOT EXISTS (SELECT 1 FROM annotation WHERE deleted_at IS NOT NULL) OR NOT \(isDeleted(number)))"
+    }
+
+    /// Refuses a file of another version, or whose tables are not exactly those that Sluice makes.
+    static func check(_ session: SessionDatabase) throws {
+        let (database, path) = (session.connection, session.path)
+        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        guard application == applicationID else { throw SessionError.notASession(path) }
+        let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found == version else { throw SessionError.otherSchema(path, found) }
+        for table in tables {
+            let sql = try String.fetchOne(
+                database,
+                sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
+                arguments: [table.name]
+            )
+            guard sql == table.creation else {
+                throw SessionError.damaged(path, "its table \"\(table.name)\" is not as Sluice makes it")
+            }
+        }
+        let triggers = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
+        guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
     }
 }

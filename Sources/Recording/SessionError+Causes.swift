@@ -16,12 +16,11 @@ extension SessionError {
         return SessionError(.notASession, "\(path) is not a Sluice session.", hint: hint)
     }
 
-    /// The same for somebody who only reads.
+    /// The hint for somebody who only reads.
     var forReader: SessionError {
         switch code {
         case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")
         case .cannotOpen: SessionError(code, message, hint: "Check that you may read it.")
-        case .olderSchema: SessionError(code, message, hint: SessionError.exportFirst)
         default: self
         }
     }
@@ -35,26 +34,13 @@ extension SessionError {
         )
     }
 
-    /// A session of a schema that is not ours, older or newer.
     static func otherSchema(_ path: String, _ version: Int64) -> SessionError {
-        let schemas = "(schema \(version), this one reads \(Schema.oldestVersion) to \(Schema.version))"
-        return version > Schema.version
-            ? SessionError(
-                .newerSchema,
-                "\(path) was written by a newer Sluice \(schemas).",
-                hint: "Use the newer Sluice."
-            )
-            : SessionError(
-                .olderSchema,
-                "\(path) was written by an older Sluice \(schemas).",
-                hint: "Give another --session. \(exportFirst)"
-            )
+        SessionError(
+            .otherSchema,
+            "\(path) was written by another version of Sluice (schema \(version); this version reads \(Schema.version)).",
+            hint: "Export it with that version (sluice export SESSION --format har -o FILE), then sluice open FILE."
+        )
     }
-
-    private static let exportFirst = """
-        To read it, export it with the Sluice that wrote it (sluice export SESSION --format har -o OLD.har), \
-        then open that: sluice open OLD.har
-        """
 
     static func locked(_ path: String) -> SessionError {
         let hint = "Stop it, or give another --session."
@@ -71,13 +57,13 @@ extension SessionError {
         SessionError(.missing, "Nothing was deleted in \(path) that could be brought back.")
     }
 
-    /// Explains why a recorded session could not be changed.
+    /// If a recorded session could not be changed.
     static func editing(_ path: String, _ error: DatabaseError) -> SessionError {
         let hint = "Nothing or a part of it was changed; check the disk and try again."
         return SessionError(.writeFailed, "The session \(path) cannot be written: \(error.reason).", hint: hint)
     }
 
-    /// Explains why deleted exchanges are still in the file.
+    /// If deleted exchanges are still in the file.
     static func removing(_ path: String, _ error: DatabaseError) -> SessionError {
         let hint = "They are removed when the session is written and closed next."
         return SessionError(
@@ -92,23 +78,14 @@ extension SessionError {
         return SessionError(.writeFailed, "\(path) cannot be copied to \(target): \(error.reason).", hint: hint)
     }
 
-    /// Explains why a session was not trimmed; it is as it was.
-    static func trimming(_ path: String, _ error: DatabaseError) -> SessionError {
-        let (reason, hint) =
-            switch error.resultCode {
-            case .SQLITE_FULL: ("the disk is full", "Free some space. Nothing was changed.")
-            case .SQLITE_BUSY, .SQLITE_LOCKED:
-                ("somebody else has it open", "Close it there, or trim a copy. Nothing was changed.")
-            case .SQLITE_CORRUPT: (error.corruption, "Nothing was changed.")
-            default: (error.reason, "Check the disk and try again. Nothing was changed.")
-            }
-        return SessionError(.writeFailed, "The session \(path) cannot be trimmed: \(reason).", hint: hint)
+    static func inUse(_ path: String) -> SessionError {
+        SessionError(.writeFailed, "\(path) is open in another program.", hint: "Close it there, or use -o.")
     }
 
     static func noSpace(_ path: String, needed: Int64, free: Int64) -> SessionError {
         SessionError(
             .writeFailed,
-            "There is too little space beside \(path): \(free) bytes are free, and \(needed) may be needed for a while.",
+            "There is too little space for \(path): \(free) bytes are free, about \(needed) are needed.",
             hint: "Free some space, or give -o on another disk."
         )
     }
@@ -126,7 +103,7 @@ extension SessionError {
         SessionError(.cannotOpen, "The session \(path) cannot be opened: \(reason).", hint: hint)
     }
 
-    /// Explains why the system did not let us open or create a session.
+    /// If the system did not let Sluice open or create a session.
     static func cannotOpen(_ path: String, _ code: CInt) -> SessionError {
         let hint =
             switch code {
@@ -138,7 +115,6 @@ extension SessionError {
         return cannotOpen(path, because: String(cString: strerror(code)), hint: hint)
     }
 
-    /// Explains an error of SQLite's while a session was opened.
     static func opening(_ path: String, _ error: DatabaseError) -> SessionError {
         switch error.resultCode {
         case .SQLITE_NOTADB: notASession(path)
@@ -150,7 +126,6 @@ extension SessionError {
         }
     }
 
-    /// Explains an error of SQLite's while a session was written.
     static func writing(_ path: String, _ error: DatabaseError) -> SessionError {
         let (reason, hint) =
             switch error.resultCode {
@@ -167,13 +142,11 @@ extension SessionError {
         return SessionError(.writeFailed, message, hint: hint)
     }
 
-    /// Whether the file system that a file is on can only be read.
     private static func isReadOnly(_ path: String) -> Bool {
         var facts = statvfs()
         return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
     }
 
-    /// Explains an error of SQLite's while a session was read.
     static func reading(_ path: String, _ error: DatabaseError) -> SessionError {
         if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG].contains(error.resultCode) {
             return damaged(path, error.corruption)

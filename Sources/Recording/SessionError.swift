@@ -1,23 +1,18 @@
 import Foundation
 
-/// Why a session could not be opened, read or written.
 package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case missing
         /// The file could not be created or opened: permission, missing directory, a directory in its place.
         case cannotOpen = "cannot-open"
-        /// The file is something else than a session.
+        /// The file is not a session.
         case notASession = "not-a-session"
-        /// The file was written by an older Sluice.
-        case olderSchema = "older-schema"
-        /// The file was written by a newer Sluice.
-        case newerSchema = "newer-schema"
-        /// There is a file of that name already.
+        /// The file was written by a Sluice with another version of the tables.
+        case otherSchema = "other-schema"
         case exists
         case locked
-        /// The file holds what no Sluice writes.
+        /// The file has content that Sluice does not write.
         case damaged
-        /// The file could not be read any more.
         case readFailed = "read-failed"
         /// The file could not be written any more: disk full, I/O error, file removed.
         case writeFailed = "write-failed"
@@ -26,7 +21,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
     package let code: Code
     /// What happened, to which file, in one sentence.
     package let message: String
-    /// What to try, in one sentence; empty where there is nothing to say.
+    /// What to try, in one sentence; may be empty.
     package let hint: String
 
     package init(_ code: Code, _ message: String, hint: String = "") {
@@ -35,7 +30,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         self.hint = hint
     }
 
-    /// The same of a file by the name that the user gave it, where it was read or written under another one.
+    /// The same error with the name that the user gave, for a file that was read or written under another name.
     package func naming(_ path: String, for other: String) -> SessionError {
         SessionError(
             code,

@@ -1,9 +1,9 @@
 import Files
 import Foundation
 
-/// Which file a path leads to, whatever it is called and by whatever link.
+/// Compares files by identity and not by path.
 package enum SessionFiles {
-    /// Whether two paths lead to one file; standard output is `nil` and `-`.
+    /// Standard output is `nil` and `-`.
     package static func isSame(_ path: String?, as other: String) -> Bool {
         let isOutput = path == nil || path == "-"
         guard let facts = isOutput ? FileFacts(descriptor: STDOUT_FILENO) : path.flatMap({ FileFacts(path: $0) }),
@@ -12,7 +12,7 @@ package enum SessionFiles {
         return facts.identity == FileFacts(path: other)?.identity
     }
 
-    /// Whether a path is one of the files that SQLite keeps beside a session, which need not be there now.
+    /// Whether a path is one of the files that SQLite keeps beside a session; the file need not exist.
     package static func isCompanion(_ path: String?, of session: String) -> Bool {
         let companions = SessionPath.companions(of: session)
         return path.map { companions.contains(whole($0)) } == true || companions.contains { isSame(path, as: $0) }
@@ -27,7 +27,6 @@ package enum SessionFiles {
         return start.starts(with: "SQLite format 3".utf8) && mark == Schema.applicationID
     }
 
-    /// A path with the links of its folder followed.
     private static func whole(_ path: String) -> String {
         let slash = path.lastIndex(of: "/")
         guard let bytes = realpath(slash.map { String(path[...$0]) } ?? ".", nil) else { return path }

@@ -20,7 +20,7 @@ package enum Base64Text {
         return isWhole ? bytes : nil
     }
 
-    /// Writes the bytes of a text; returns whether it is one in base64.
+    /// Returns whether the text is base64.
     private static func write(
         _ text: UnsafeBufferPointer<UInt8>,
         to output: UnsafeMutableBufferPointer<UInt8>,

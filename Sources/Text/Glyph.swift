@@ -10,10 +10,10 @@ package struct Glyph {
     private static let invisible = Glyph(bytes: packed("·"), columns: 1)
     private static let unknown = Glyph(bytes: packed("\u{FFFD}"), columns: 1)
 
-    /// How many spaces a tab is.
+    /// The width of a tab.
     static let tabColumns = 4
 
-    /// What one character is drawn as: mostly one glyph.
+    /// The glyphs of one character, mostly one.
     package struct Drawing {
         package let first: Glyph
         var others: [Glyph] = []
@@ -96,7 +96,7 @@ package struct Glyph {
         }
     }
 
-    /// The base and as many of the others as eight bytes hold.
+    /// The base with as many further scalars as eight bytes hold.
     private static func cluster(_ base: Unicode.Scalar, _ scalars: Substring.UnicodeScalarView) -> Glyph {
         var columns = Unicode.Scalar.columns(base)
         var bytes: UInt64

@@ -2,7 +2,7 @@
 ///
 /// Letters of other scripts look like Latin ones, so neither form alone says which host it is.
 package struct HostForms: Sendable, Hashable {
-    /// The name in its letters.
+    /// In its own letters.
     package let name: String
     /// The name with `xn--` in place of other letters (RFC 5891).
     package let ascii: String

@@ -26,7 +26,7 @@ extension VisibleText {
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// The bytes of the escapes that a text begins with.
+    /// The bytes of the escapes at a text's beginning.
     private static func escapes(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text

@@ -11,10 +11,10 @@ extension Unicode.Scalar {
     }
 
     var isRegionalIndicator: Bool { (0x1_F1E6...0x1_F1FF).contains(value) }
-    /// U+2028 and U+2029, which end lines and show nothing.
+    /// Line separators, which show nothing.
     var isSeparator: Bool { value == 0x2028 || value == 0x2029 }
 
-    /// Whether it takes columns although it joins the letter before it.
+    /// Whether it has a width although it joins the letter before it.
     var isLetterOfItsOwn: Bool {
         properties.generalCategory == .otherLetter && Unicode.Scalar.columns(self) > 0
     }

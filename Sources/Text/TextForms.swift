@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// How many columns the text takes on a screen.
+    /// The width on a screen.
     package var columns: Int { TextWidth.columns(self) }
 
     /// The text with spaces after it, up to this many columns; it is never cut.
@@ -18,7 +18,7 @@ extension StringProtocol {
 }
 
 extension BinaryInteger {
-    /// The number with a comma between its thousands: `12,345`.
+    /// With commas: `12,345`.
     package var grouped: String {
         let digits = String(magnitude)
         var text = self < 0 ? "-" : ""
@@ -29,7 +29,7 @@ extension BinaryInteger {
         return text
     }
 
-    /// The number with zeros before it up to this many digits.
+    /// Padded with zeros.
     package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
         let digits = radix == 10 ? "\(self)" : String(self, radix: radix, uppercase: uppercase)
         let missing = width - digits.utf8.count

@@ -123,7 +123,7 @@ package enum TextWidth {
         return used <= columns
     }
 
-    /// The longest beginning of whole characters that fits.
+    /// The longest prefix of complete characters that fits.
     private static func prefix(_ text: Substring, columns: Int) -> String {
         var used = 0
         var length = 0

@@ -4,7 +4,7 @@ package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
     package static func of(_ text: String) -> String { visible(text) { _ in false } }
 
-    /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
+    /// Like ``of(_:)``, but with line feeds and tabs.
     package static func lines(_ text: String) -> String { visible(text) { $0 == "\n" || $0 == "\t" } }
 
     /// Valid JSON (RFC 8259) as JSON that means the same, with `\u` escapes in place of what cannot be seen.

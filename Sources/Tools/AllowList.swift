@@ -50,11 +50,11 @@ extension AllowList {
         takesTunnels: true,
         refuses: true,
         noun: "an allow rule",
-        summary: "Lets only matching requests pass; all others are refused.",
+        summary: "Allows only matching requests and refuses all others.",
         scope: .at,
         keys: [
             GrammarKey("action", Refusal.value, example: "403", fallback: "403")
-                .means("How what does not pass is refused; the first one given counts for the whole list.")
+                .means("How other requests are refused; the first value counts for the whole list.")
         ],
         example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }",
         actsWithoutMatch: true,

@@ -36,7 +36,7 @@ struct BlockCookies: FirstRuleTool {
             return .forward
         }
 
-        /// The cookies' names only, since their values are often secrets.
+        /// Only names, because values are often secrets.
         private func names(_ cookies: [Substring]) -> String {
             let names = cookies.map { $0.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " } }
             return names.joined(separator: ", ").clipped()

@@ -13,7 +13,7 @@ struct BlockList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal
-        /// `nil` where every request that matches is refused.
+        /// `nil` to refuse every matching request.
         let share: BlockShare?
     }
 
@@ -69,7 +69,7 @@ struct BlockList: RuleTool {
     }
 }
 
-/// A share of requests, drawn with a seed.
+/// A percentage of requests, chosen with a seed.
 struct BlockShare: Sendable {
     let percent: Double
     let seed: UInt64
@@ -80,7 +80,7 @@ struct BlockShare: Sendable {
         (self.percent, self.seed, draws) = (percent, seed, SeededDraw(seed: seed, rule: rule))
     }
 
-    /// Whether a request is in the share, and why.
+    /// Whether a request is chosen, and why.
     fileprivate func draw(_ opening: ExchangeOpening) -> (isHit: Bool, text: String) {
         let nth = counter.next(opening.head.method, opening.url)
         let drawn = draws.uniform(opening.head.method, opening.url, nth: nth, index: 0) * 100
@@ -107,18 +107,18 @@ extension BlockList {
         scope: .at,
         keys: [
             GrammarKey("action", Refusal.value, example: "drop", fallback: "403").means(
-                "How the request is refused: the connection is cut, or this status is answered with a page that says why."
+                "How the request is refused: the connection is closed, or answered with this status and a page with the reason."
             ),
             GrammarKey("share", .number(0...100, unit: "percent"), example: "20", fallback: "100").means(
-                "How many of the matching requests are refused, drawn by chance; the others are left to later rules."
+                "The percentage of matching requests to refuse, chosen at random; later rules apply to the others."
             ),
             GrammarKey(
                 "seed",
                 .number(0...9_007_199_254_740_992, unit: ""),
                 example: "42",
-                fallback: "another one in each run"
+                fallback: "different in each run"
             ).means(
-                "Makes the draws of a named rule the same in every run: the n-th request for a URL always fares alike, "
+                "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
                     + "whatever the port on this machine."
             ),
         ],
@@ -134,11 +134,11 @@ extension BlockList {
         let refusal = fields["action"].flatMap { Refusal($0, &reader) } ?? .answer(403)
         let percent = reader.number(fields, "share")
         if percent == 0, let node = fields["share"] {
-            reader.error("a share of 0 refuses nothing; to switch the rule off there is 'enabled: false'", at: node)
+            reader.error("a share of 0 refuses nothing; 'enabled: false' switches the rule off", at: node)
         }
         let seed = reader.integer(fields, "seed")
         if let node = fields["seed"], fields["share"] == nil {
-            reader.lint("'seed' means nothing without 'share'", at: node)
+            reader.lint("'seed' has no effect without 'share'", at: node)
         }
         var heading = heading
         heading.action = refusal.action

@@ -1,7 +1,7 @@
-/// How large the bodies may be that tools gather, in bytes.
+/// The largest bodies that tools collect, in bytes.
 package enum BodyLimits {
-    /// Those that rules edit; larger ones pass as they are.
+    /// For edits; larger bodies pass unchanged.
     package static let edited = 16 << 20
-    /// Those that are held; of larger ones the head is.
+    /// For holds; of larger messages only the head is held.
     package static let held = 8 << 20
 }

@@ -37,12 +37,12 @@ struct Breakpoints: RuleTool {
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
             // RFC 9110 §7.8.
-            let upgrade = head.fields.contains(.upgrade) ? "it asks for another protocol" : nil
+            let upgrade = head.fields.contains(.upgrade) ? "it asks for a different protocol" : nil
             return begin(.request, upgrade ?? stream(head.fields, .request), &requestDemand, &exchange)
         }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            let upgrade = head.status == 101 ? "another protocol follows" : nil
+            let upgrade = head.status == 101 ? "a different protocol follows" : nil
             return begin(.response, upgrade ?? stream(head.fields, .response), &responseDemand, &exchange)
         }
 
@@ -91,8 +91,8 @@ struct Breakpoints: RuleTool {
             demand = .none
             let reason =
                 exchange.lacksRoom
-                ? "other bodies take all the room that there is for held ones"
-                : "its body is larger than \(BodyLimits.held >> 20) MiB"
+                ? "the memory for held bodies is full"
+                : "its body is over \(BodyLimits.held >> 20) MiB"
             return hold(direction, headSince: reason, &exchange)
         }
 
@@ -117,16 +117,16 @@ extension Breakpoints {
         letter: "k",
         alone: [.panel],
         noun: "a breakpoint",
-        summary: "Holds matching messages until somebody edits them, lets them go on, or aborts them.",
+        summary: "Holds matching messages until you execute, edit or abort them.",
         scope: .at,
         selection: .all,
         keys: [
             GrammarKey("on", .directions, example: "[request, response]")
-                .means("The messages that are held; with both, an exchange is held twice."),
-            GrammarKey("after", .duration, example: "30s", fallback: "as long as it takes")
-                .means("How long a message waits for a decision; goes with 'then'."),
+                .means("The messages to hold; with both, an exchange is held twice."),
+            GrammarKey("after", .duration, example: "30s", fallback: "no limit")
+                .means("How long a message waits for a decision; needs 'then'."),
             GrammarKey("then", .choice(["execute", "cancel", "abort"]), example: "cancel").means(
-                "What happens to a message that nobody decided about in time: it goes on, or the client is cut off."
+                "What happens after that time: the message is sent, or the connection is closed."
             ),
         ],
         example:
@@ -167,7 +167,7 @@ extension Breakpoints {
             ("execute", .execute(nil)), ("cancel", .cancel), ("abort", .abort),
         ]
         guard let resolution = reader.choice(then, "then", resolutions), let time else { return nil }
-        if time <= .zero { reader.error("'after' must be longer than nothing", at: after) }
+        if time <= .zero { reader.error("'after' must be longer than 0", at: after) }
         let words = [after, then].compactMap(\.scalar?.string)
         return (HoldLimit(after: time, resolution: resolution), "; after " + words.joined(separator: " "))
     }

@@ -11,7 +11,7 @@ package import Rules
 struct DNSSpoofing: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        /// What is connected to: an address without brackets, or a name.
+        /// An address without brackets, or a name.
         let address: String
     }
 
@@ -45,7 +45,7 @@ extension DNSSpoofing {
         directions: [.request],
         takesTunnels: true,
         noun: "a dns-spoofing rule",
-        summary: "Connects to chosen addresses for hosts; Host, SNI and certificate stay the host's.",
+        summary: "Connects to other addresses for hosts; Host, SNI and certificate check stay unchanged.",
         scope: .none,
         keys: [
             GrammarKey("host", .locations, example: "\"*.api.example.com\"").means(
@@ -53,7 +53,7 @@ extension DNSSpoofing {
                     + "after map-remote."
             ),
             GrammarKey("address", .text, example: "\"127.0.0.1\"")
-                .means("What to connect to: an IPv4 or IPv6 address, or the name of another host. The port stays."),
+                .means("Where to connect: an IPv4 or IPv6 address, or another host. The port stays."),
         ],
         example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]",
         // The host that counts is known only once tools before it have decided about it.
@@ -90,7 +90,7 @@ extension DNSSpoofing {
         }
         let isDotted = text.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }
         if isDotted, HostAddress.canonical(text[...]) != text {
-            reader.error("'\(text)' is no IPv4 address: that has four numbers from 0 to 255", at: addressNode)
+            reader.error("'\(text)' is not an IPv4 address: it needs four numbers from 0 to 255", at: addressNode)
             return nil
         }
         var heading = heading

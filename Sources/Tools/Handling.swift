@@ -32,7 +32,7 @@ extension RuleTool {
         TraceEntry(stage: descriptor.key, rule: rule, outcome: .fired, text: text)
     }
 
-    /// A note belongs to no rule, so the rule's name is in its text.
+    /// A note has no rule, so its text has the rule's name.
     static func note(_ rule: String, _ text: String) -> TraceEntry {
         TraceEntry(stage: descriptor.key, outcome: .note, text: "\(rule): \(text)")
     }
@@ -54,7 +54,7 @@ enum LiveStream {
 }
 
 extension String {
-    /// The path of what is below a directory.
+    /// The path of a file below a directory.
     func path(to names: [String]) -> String {
         let rest = names.joined(separator: "/")
         return self + (hasSuffix("/") || rest.isEmpty ? "" : "/") + rest

@@ -23,7 +23,7 @@ struct NoCaching: FirstRuleTool {
             return .forward
         }
 
-        /// An interim response is never stored, so it need not say so.
+        /// Interim responses are never stored.
         func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
             edit("response \(head.status)", &head.fields, removing: ["Last-Modified", "ETag"], setting: [], &exchange)
         }
@@ -67,7 +67,7 @@ extension NoCaching {
         letter: "n",
         alone: [.panel],
         noun: "a no-caching rule",
-        summary: "Keeps caches out of it: removes conditions and validators, and says no-cache both ways.",
+        summary: "Prevents caching: removes conditions and validators, and sets no-cache in both directions.",
         scope: .only,
         example: "no-caching: { only: \"api.example.com\" }",
         takesTrue: true
@@ -75,7 +75,7 @@ extension NoCaching {
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> RuleHeading? {
         var heading = heading
-        heading.action = "say no-cache both ways"
+        heading.action = "set no-cache both ways"
         return heading
     }
 }

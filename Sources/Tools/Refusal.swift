@@ -4,9 +4,9 @@ import Rules
 
 /// How a list refuses an exchange.
 enum Refusal: Sendable, Hashable {
-    /// The connection is cut without an answer.
+    /// The connection is closed without an answer.
     case drop
-    /// The client gets this status, with a page that gives the reason.
+    /// This status, with a page that gives the reason.
     case answer(Int)
 
     static let value = GrammarValue.either(.choice(["drop"]), .number(400...599, unit: "status"))
@@ -40,7 +40,7 @@ enum Refusal: Sendable, Hashable {
                 return .drop
             case .answer(let status):
                 exchange.fired(rule: rule, "\(reason); answered \(status)")
-                let text = "Sluice was told not to let \(exchange.url) pass: \(reason)."
+                let text = "Sluice blocked \(exchange.url): \(reason)."
                 return .refuse(.explanation(status: status, title: "Blocked", text: text, html: head.takesHTML))
             }
         }
@@ -48,6 +48,6 @@ enum Refusal: Sendable, Hashable {
 }
 
 extension RequestHead {
-    /// Whether a page may be HTML.
+    /// Whether the client accepts HTML.
     var takesHTML: Bool { fields.value(of: "accept")?.contains("text/html") ?? false }
 }

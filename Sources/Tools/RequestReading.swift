@@ -8,12 +8,12 @@ import Rules
 /// address, goes to the address.
 struct RequestReading {
     let opening: ExchangeOpening
-    /// Whether the path is the normalised one.
+    /// Whether the path is normalised.
     let isNormalised: Bool
-    /// Whether the host is the address of the tunnel.
+    /// Whether the host is the tunnel's address.
     let isAddress: Bool
 
-    /// All of them; none for most requests.
+    /// All other readings; most requests have none.
     static func others(of opening: ExchangeOpening) -> [RequestReading] {
         let sent = opening.url
         let normalised = NormalisedPath.all(of: sent.path)
@@ -39,7 +39,7 @@ struct RequestReading {
         )
     }
 
-    /// How it differs from the request as sent.
+    /// The difference from the request as sent.
     var text: String {
         let url = opening.url
         let parts = [

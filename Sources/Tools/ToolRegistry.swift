@@ -2,7 +2,7 @@ package import HTTPModel
 package import Rules
 
 extension ToolRegistry {
-    /// Every tool, a line each, in the order in which menus list them.
+    /// All tools in the order of menus.
     package static let standard = ToolRegistry([
         .throttle,
         .breakpoints,

@@ -1,7 +1,6 @@
 import CNGHTTP2
 import COpenSSL
 
-/// The libraries below this module, as they are at run time.
 package enum LibraryVersions {
     /// Such as `OpenSSL 3.0.17 1 Jul 2025`.
     package static var openSSL: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }

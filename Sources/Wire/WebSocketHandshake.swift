@@ -8,7 +8,6 @@ package enum WebSocketHandshake {
         return base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// The `Sec-WebSocket-Accept` that answers a key.
     package static func accept(_ key: String) -> String {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)

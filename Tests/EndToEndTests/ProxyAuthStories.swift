@@ -266,7 +266,7 @@ extension EndToEnd {
         @Test(
             "A file that cannot be used is named with its line",
             arguments: [
-                ("ana:secret\n", "users:1: what follows the ':' is no hash"), ("# nobody\n", "there is no user"),
+                ("ana:secret\n", "users:1: the text after ':' is not a hash"), ("# nobody\n", "there is no user"),
                 ("a b:x\n", "users:1: a user's name has no"),
             ]
         )

@@ -309,7 +309,7 @@ extension UserStories {
             let identifier = "\(silent.program.identifier)"
             let through = try await repeated(silent, sluice.session, "1", "--times", "2", "--control", identifier)
             #expect(through.status == 1 && through.text.contains("2 not answered"), "\(through.text)\(through.errors)")
-            #expect(through.text.contains("failed 2 x: Sluice had no answer: the server could not be connected to."))
+            #expect(through.text.contains("failed 2 x: Sluice had no answer: no connection to the server."))
             #expect(try await silent.stop().status == 0)
         }
 

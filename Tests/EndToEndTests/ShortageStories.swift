@@ -13,7 +13,7 @@ extension EndToEnd {
             let sluice = try await SluiceProcess(descriptors: 80)
             let idle = try (0..<90).map { _ in try sluice.connect() }
             try await eventually("it says that clients have to wait") {
-                sluice.errors.contains("further clients have to wait")
+                sluice.errors.contains("further clients must wait")
             }
             let (start, before) = (ContinuousClock.now, try sluice.processorTime())
             // The idle connections before it are given up once they were silent for two seconds.
@@ -23,9 +23,9 @@ extension EndToEnd {
             #expect(spent < 0.5 + 0.3 * waited, "\(spent) s of processor time in \(waited) s")
             let closed = try await blocking { try idle.prefix(8).map { try $0.receive() } }
             #expect(closed.allSatisfy { $0.isEmpty }, "the oldest went first")
-            #expect(sluice.errors.components(separatedBy: "have to wait").count == 2, "it is said once")
+            #expect(sluice.errors.components(separatedBy: "must wait").count == 2, "it is said once")
             #expect(
-                sluice.errors.contains("have to wait, since ") && !sluice.errors.contains("reason="),
+                sluice.errors.contains("must wait, because ") && !sluice.errors.contains("reason="),
                 "\(sluice.errors)"
             )
         }

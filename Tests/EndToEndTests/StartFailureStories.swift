@@ -103,7 +103,7 @@ extension UserStories {
             try await fails(["list", "last"], says: "no session")
         }
 
-        @Test("A session of a newer Sluice is not touched")
+        @Test("A session of another version of Sluice is not touched")
         func newerSession() async throws {
             let sluice = try await SluiceProcess(scratch: scratch)
             let end = try await sluice.stop()
@@ -119,10 +119,10 @@ extension UserStories {
             let before = scratch.bytes("session.sluice")
             try await fails(
                 ["run", "--listen", "127.0.0.1:0", "--session", sluice.session],
-                says: "newer",
+                says: "another version",
                 "session.sluice"
             )
-            try await fails(["list", sluice.session], says: "newer", "session.sluice")
+            try await fails(["list", sluice.session], says: "another version", "session.sluice")
             #expect(scratch.bytes("session.sluice") == before)
         }
 

@@ -61,12 +61,12 @@ struct ClientCountTests {
         }
         let usual = ConnectionLimits()
         #expect(usual.reason.contains("'ulimit -n'") && !usual.reason.contains("--max-connections"))
-        #expect(usual.hint.hasPrefix("A higher 'ulimit -n' allows more"))
+        #expect(usual.hint.hasPrefix("Raise 'ulimit -n'"))
         var given = usual
         given.inAll = 7
         for limits in [given, ConnectionLimits(inAll: 7)] {
             #expect(limits.reason == "--max-connections allows no more")
-            #expect(limits.hint.hasPrefix("--max-connections allows more"))
+            #expect(limits.hint.hasPrefix("Raise --max-connections"))
         }
         #expect(ClientCounts(given).bound == "clients have 7 connections, and --max-connections allows no more")
     }

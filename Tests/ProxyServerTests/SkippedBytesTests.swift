@@ -82,7 +82,7 @@ struct SkippedBytesTests {
             try await client.send(Array("\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + settings + head)
             try await eventually("it is recorded") { !proxy.recorder.finished.isEmpty }
             let messages = try #require(proxy.recorder.finished.first?.messages)
-            #expect(messages.trace.contains { $0.text.contains("white space at an end of a field value") })
+            #expect(messages.trace.contains { $0.text.contains("White space at an end of a field value") })
             let received = messages.requestHead.map { String(buffer: $0) } ?? ""
             #expect(received.contains("\r\nuser-agent: App/1.0 (x) \r\n"), "\(received)")
             let sent = messages.requestHeadSent.map { String(buffer: $0) } ?? ""

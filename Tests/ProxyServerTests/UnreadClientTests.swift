@@ -84,13 +84,13 @@ struct UnreadClientTests {
             try await fails(proxy, host: host)
             #expect(failures(proxy).last??.hint.isEmpty == true)
             try await fails(proxy, host: host)
-            #expect(failures(proxy).last??.hint.contains("passed through unread") == true)
+            #expect(failures(proxy).last??.hint.contains("pass undecrypted") == true)
             #expect(failures(proxy).last??.message.contains("only TLS versions that Sluice does not accept") == true)
             try await begin(proxy, host: host).receives("from the server")
             try await eventually("the tunnel is recorded") { proxy.recorder.finished.last?.record.kind == .tunnel }
             let (record, messages) = try #require(proxy.recorder.finished.last)
             #expect(record.flags.contains(.certificateRefused))
-            let note = "not decrypted, since the client 127.0.0.1 and Sluice have no TLS version"
+            let note = "not decrypted, because the client 127.0.0.1 and Sluice have no TLS version"
             #expect(messages.trace.contains { $0.text.hasPrefix(note) }, "\(messages.trace)")
         }
     }
@@ -143,7 +143,7 @@ struct UnreadClientTests {
         let chain = StageChain([ScriptedStage.on(.rewrite) { _ in }], preselection: Reading())
         try await LoopbackProxy.run(rules: ProxyRules(chain: chain)) { proxy in
             for _ in 1...4 { try await fails(proxy) }
-            let hint = "not passed through unread, since a rule of 'rewrite' has to read them"
+            let hint = "do not pass undecrypted, because a rule of 'rewrite' must read them"
             #expect(failures(proxy).allSatisfy { $0?.hint.contains(hint) == true }, "\(failures(proxy))")
             #expect(origin.log.text.isEmpty)
             // Other hosts are as before.

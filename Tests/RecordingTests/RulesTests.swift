@@ -1,8 +1,9 @@
 import HTTPModel
 import NIOCore
-import Recording
 import Support
 import Testing
+
+@testable import Recording
 
 @Suite("The rules that a session keeps")
 struct RulesTests {

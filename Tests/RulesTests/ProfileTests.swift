@@ -10,7 +10,7 @@ struct ProfileTests {
     @Test(
         "What is wrong is said with line and column",
         arguments: [
-            ("", "1:1 the profile is empty; the least it has is 'version: 1'"),
+            ("", "1:1 the profile is empty; it needs at least 'version: 1'"),
             ("- a", "1:1 a profile is a mapping that begins with 'version: 1', not a list"),
             ("name: x", "1:1 a profile needs 'version'"),
             ("version: 2", "1:10 this Sluice does not know version '2' of the profile; a newer Sluice may"),
@@ -20,9 +20,9 @@ struct ProfileTests {
             ("version: 1\nblock: { at: a, enabled: yes }", "2:26 enabled must be true or false"),
             (
                 "version: 1\naccess: [ 10.0.0.0/8, 10.0.0.0/33 ]",
-                "2:23 '10.0.0.0/33' is no address or network such as 192.168.0.0/16"
+                "2:23 '10.0.0.0/33' is not an address or a network such as 192.168.0.0/16"
             ),
-            ("version: 1\naccess: home", "2:9 'home' is no address or network such as 192.168.0.0/16"),
+            ("version: 1\naccess: home", "2:9 'home' is not an address or a network such as 192.168.0.0/16"),
             ("version: 1\nblock: x", "2:8 a block rule must be a mapping, as in { at: … }, not a text"),
             (
                 "version: 1\nblock:\n  - { at: a.example, acton: drop }",
@@ -45,7 +45,7 @@ struct ProfileTests {
             ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: Content-Length }] }",
-                "2:66 Content-Length frames the message, which Sluice itself does; it cannot be rewritten"
+                "2:66 Content-Length frames the message; only Sluice sets it"
             ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/(a/', to: x }] }",
@@ -61,9 +61,9 @@ struct ProfileTests {
             ),
             (
                 "version: 1\nintercept: { only: ['a.example/path'] }",
-                "2:20 intercept takes a host and a port; 'a.example/path' has more"
+                "2:20 intercept accepts a host and a port; 'a.example/path' has more"
             ),
-            ("version: 1\nversion: 1", "1:1 the key 'version' stands twice in the same mapping"),
+            ("version: 1\nversion: 1", "1:1 the key 'version' appears twice in the same mapping"),
             (
                 "version: 1\nblock: { at: *.example }",
                 "2:14 not valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with * needs quotes"
@@ -139,7 +139,7 @@ struct ProfileTests {
         let body = "rules: [ { modify: body, on: response, match: a, to: b } ]"
         #expect(
             issues("version: 1\nrewrite: { at: 'wss://a.example', \(body) }") == [
-                "2:42 lint a body rule does not change the messages of WebSockets, and this set is for them only"
+                "2:42 lint this set matches only WebSockets, and body rules do not change their messages"
             ]
         )
         #expect(issues("version: 1\nrewrite: { at: ['wss://a.example', a.example], \(body) }").isEmpty)

@@ -117,7 +117,7 @@ struct BreakpointsTests {
                 200, "multipart/x-mixed-replace; boundary=a",
                 "the head of the response, since its body is a stream (multipart/x-mixed-replace)"
             ),
-            (200, "text/large", "the head of the response, since its body is larger than 8 MiB"),
+            (200, "text/large", "the head of the response, since its body is over 8 MiB"),
         ]
     )
     func headsOnly(status: Int, type: String, trace: String) throws {
@@ -151,10 +151,11 @@ struct BreakpointsTests {
         abandon(upgrade)
         #expect(
             upgrade.trace.first
-                == "breakpoints(rule 1): held the head of the request, since it asks for another protocol"
+                == "breakpoints(rule 1): held the head of the request, since it asks for a different protocol"
         )
         #expect(
-            upgrade.trace.last == "breakpoints(rule 1): held the head of the response, since another protocol follows"
+            upgrade.trace.last
+                == "breakpoints(rule 1): held the head of the response, since a different protocol follows"
         )
         let call = dialogue(rules, "http://example.com/", method: "POST")
         call.requestHead(.chunked, [("Content-Type", "application/grpc+proto")])
@@ -178,7 +179,7 @@ struct BreakpointsTests {
         abandon(dialogue)
         #expect(
             dialogue.trace.first
-                == "breakpoints(rule 1): held the head of the request, since its body is larger than 8 MiB"
+                == "breakpoints(rule 1): held the head of the request, since its body is over 8 MiB"
         )
     }
 
@@ -194,7 +195,7 @@ struct BreakpointsTests {
                 "{ at: '*', on: request, after: 30, then: abort }",
                 "2:45 after must be a time with its unit, as 500ms, 30s or 2m, not '30'"
             ),
-            ("{ at: '*', on: request, after: 0s, then: abort }", "2:45 'after' must be longer than nothing"),
+            ("{ at: '*', on: request, after: 0s, then: abort }", "2:45 'after' must be longer than 0"),
             ("{ at: '*', on: request, after: 1s, then: go }", "2:55 then must be execute or cancel or abort, not 'go'"),
         ]
     )

@@ -81,7 +81,7 @@ struct DNSSpoofingTests {
             ("{ address: 1.2.3.4 }", "2:15 a dns-spoofing rule needs 'host'"),
             (
                 "{ host: a.example/x, address: 1.2.3.4 }",
-                "2:23 dns-spoofing takes a host and a port; 'a.example/x' has more"
+                "2:23 dns-spoofing accepts a host and a port; 'a.example/x' has more"
             ),
             (
                 "{ host: a.example, address: '1.2.3.4:80' }",

@@ -182,7 +182,7 @@ struct ListTests {
         #expect(blocked.responseHead?.fields.value(of: .contentType) == "text/plain; charset=utf-8")
         #expect(
             String(buffer: blocked.responseBody)
-                == "Sluice: Blocked\n\nSluice was told not to let http://a.example/x pass: "
+                == "Sluice: Blocked\n\nSluice blocked http://a.example/x: "
                 + "the block list has a.example.\n"
         )
     }
@@ -287,11 +287,11 @@ struct ListTests {
             ("block: { at: a, action: cut }", "2:25 action must be drop or a status from 400 to 599, not 'cut'"),
             (
                 "block: { at: a, share: 0 }",
-                "2:24 a share of 0 refuses nothing; to switch the rule off there is 'enabled: false'"
+                "2:24 a share of 0 refuses nothing; 'enabled: false' switches the rule off"
             ),
             ("block: { at: a, share: 101 }", "2:24 share must be from 0 to 100 (percent), not 101"),
             ("block: { at: a, share: 5, seed: 1.5 }", "2:33 seed must be a whole number"),
-            ("block: { at: a, seed: 1 }", "2:23 lint 'seed' means nothing without 'share'"),
+            ("block: { at: a, seed: 1 }", "2:23 lint 'seed' has no effect without 'share'"),
             ("allow: { at: a, share: 5 }", "2:17 an allow rule has no key 'share'"),
         ]
     )

@@ -198,7 +198,7 @@ struct MapLocalTests {
         #expect(
             plain.trace.map(\.text) == [
                 "answered from f/u.json (404, 2 bytes)",
-                "rule 1: f/u.json.headers: line 5 is neither a status nor 'Name: value'; it was left out",
+                "rule 1: f/u.json.headers: line 5 is neither a status nor 'Name: value'; it was ignored",
             ]
         )
         let keys =
@@ -260,7 +260,7 @@ struct MapLocalTests {
         #expect(answer(error).hasPrefix("502 <!doctype html>"))
         #expect(
             error.trace.map(\.text) == [
-                "looked for f/users.json: there is no 'users.json', just 'Users.json'; 'case-sensitive: false' takes it; answered 502"
+                "looked for f/users.json: there is no 'users.json', only 'Users.json' (see 'case-sensitive: false'); answered 502"
             ]
         )
         let index = try play(folder, "from: 'a.example/*', to: f", "http://a.example/")
@@ -309,7 +309,7 @@ struct MapLocalTests {
         }
         let escape = try play(folder, "from: 'a.example/*', to: f", "http://a.example/escape.txt")
         #expect(
-            escape.trace.first?.text.hasPrefix("rule 1: looked for f/escape.txt: '..' leads out of the directory")
+            escape.trace.first?.text.hasPrefix("rule 1: looked for f/escape.txt: '..' is outside the directory")
                 == true
         )
     }
@@ -379,11 +379,11 @@ struct MapLocalTests {
             ),
             (
                 "{ from: 'a.example/*', to: f, headers: { Content-Length: 1 } }",
-                "2:69 headers has Content-Length, which Sluice itself sets"
+                "2:69 headers has Content-Length, which only Sluice sets"
             ),
             (
                 "{ from: a.example/v1/users, to: f }",
-                "2:44 lint 'a.example/v1/users' names one path, for which the directory's index answers; to have files looked up in the directory, end it with *"
+                "2:44 lint 'a.example/v1/users' names one path, for which the directory's index answers; to search files in the directory, end it with *"
             ),
         ]
     )

@@ -220,7 +220,7 @@ struct MapRemoteTests {
         #expect(mapped.destination == Destination(scheme: "tunnel", host: "b.example", port: 8_443))
         #expect(
             mapped.trace.map(\.text)
-                == ["connects to b.example:8443 in place of a.example:443; the bytes pass as they are"]
+                == ["connects to b.example:8443 in place of a.example:443; the bytes pass unchanged"]
         )
         let path = try play("{ from: a.example, to: '/x' }", "https://a.example/y", before: only)
         #expect(path.destination == Destination(scheme: "tunnel", host: "a.example", port: 443))
@@ -236,11 +236,11 @@ struct MapRemoteTests {
         arguments: [
             (
                 "{ from: 'http://a.example/*', to: 'http://$1/' }", "http://a.example/b@c",
-                "'b@c' is no host, nor a host and a port"
+                "'b@c' is not a host, nor a host and a port"
             ),
             (
                 "{ from: 'http://a.example/*', to: 'http://x:$1/' }", "http://a.example/99999",
-                "'x:99999' is no host, nor a host and a port"
+                "'x:99999' is not a host, nor a host and a port"
             ),
             ("{ from: 'http://a.example/*', to: { port: '$1' } }", "http://a.example/x", "'x' is no port"),
             (
@@ -252,7 +252,7 @@ struct MapRemoteTests {
     func badURLs(rule: String, url: String, problem: String) throws {
         let exchange = try play(rule, url)
         #expect(exchange.sentURL?.description == url)
-        #expect(exchange.trace.map(\.text) == ["rule 1: not mapped, since it makes a bad URL: \(problem)"])
+        #expect(exchange.trace.map(\.text) == ["rule 1: not mapped, because the new URL is invalid: \(problem)"])
         #expect(exchange.record.flags.isEmpty)
     }
 
@@ -266,7 +266,7 @@ struct MapRemoteTests {
         #expect(exchange.destination?.host == "a.example")
         #expect(
             exchange.trace.map(\.text)
-                == ["rule 1: the regular expression took too long and was stopped; nothing was mapped"]
+                == ["rule 1: the regular expression took too long and was stopped; the request was not mapped"]
         )
     }
 
@@ -289,8 +289,8 @@ struct MapRemoteTests {
         "What is wrong is said with its place",
         arguments: [
             ("{ from: a }", "2:13 a map-remote rule needs 'to'"), ("{ to: a }", "2:13 a map-remote rule needs 'from'"),
-            ("{ from: a, to: '' }", "2:28 'to' says nothing, so nothing would be mapped"),
-            ("{ from: a, to: {} }", "2:28 'to' says nothing, so nothing would be mapped"),
+            ("{ from: a, to: '' }", "2:28 'to' is empty, so nothing would be mapped"),
+            ("{ from: a, to: {} }", "2:28 'to' is empty, so nothing would be mapped"),
             ("{ from: a, to: { hots: b } }", "2:30 'to' has no key 'hots' (did you mean 'host'?)"),
             ("{ from: a, to: { host: 'b:3000' } }", "2:36 'b:3000' is no host; the port has a key of its own"),
             ("{ from: a, to: { port: 0 } }", "2:36 '0' is no port"),
@@ -298,14 +298,14 @@ struct MapRemoteTests {
             ("{ from: a, to: 'ftp://b/$1' }", "2:28 'ftp' is no protocol to map to; there are http, https, ws and wss"),
             (
                 "{ from: a, to: 'https://' }",
-                "2:28 there is no host after '://'; to change only the protocol, write { protocol: … }"
+                "2:28 the host after '://' is missing; to change only the protocol, write { protocol: … }"
             ),
             (
                 "{ from: a, to: 'b/x y' }",
-                "2:28 a path or query cannot have blanks or control characters; write %20 for a blank"
+                "2:28 a path or query cannot have spaces or control characters; write %20 for a space"
             ),
             ("{ from: a, to: 'b/x#y' }", "2:28 '#' begins a fragment, which is never sent; write %23"),
-            ("{ from: a, to: 'b:x/' }", "2:28 'b:x' is no host, nor a host and a port"),
+            ("{ from: a, to: 'b:x/' }", "2:28 'b:x' is not a host, nor a host and a port"),
             ("{ from: 'a/*', to: 'b/$2' }", "2:32 there is no $2: 'from' has 1 star"),
             ("{ from: ['a/*/*', 'a/*'], to: 'b/$2' }", "2:43 there is no $2: 'from' has 1 star"),
             ("{ from: '/(a)(b)/', to: 'b/$3' }", "2:37 there is no $3: 'from' has 2 groups"),
@@ -322,7 +322,7 @@ struct MapRemoteTests {
             ("{ from: a, to: http//localhost:1 }", "2:28 lint did you mean http://localhost:1?"),
             (
                 "{ from: 'a/*', to: b, keep-prefix: true }",
-                "2:48 lint 'keep-prefix' means nothing where 'to' has no path: the path stays as it is"
+                "2:48 lint 'keep-prefix' has no effect if 'to' has no path: the path stays unchanged"
             ),
         ]
     )

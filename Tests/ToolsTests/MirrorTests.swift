@@ -144,7 +144,7 @@ struct MirrorTests {
         dialogue.finish()
         #expect(folder.files == ["m/a.example/s.html"])
         #expect(folder.text("m/a.example/s.html") == "before")
-        #expect(dialogue.trace == ["mirror: m: not saved, as the response was not whole"])
+        #expect(dialogue.trace == ["mirror: m: not saved, because the response was incomplete"])
     }
 
     @Test("Nor does one whose client went away, and the trace does not say that it was saved")
@@ -155,7 +155,7 @@ struct MirrorTests {
         _ = dialogue.takePending()
         dialogue.finish()
         #expect(folder.files.isEmpty)
-        #expect(dialogue.trace.last == "mirror: m: not saved, as the response was not whole")
+        #expect(dialogue.trace.last == "mirror: m: not saved, because the response was incomplete")
         #expect(!dialogue.trace.contains { $0.contains(": saved") }, "\(dialogue.trace)")
     }
 
@@ -352,10 +352,10 @@ struct MirrorTests {
         dialogue.finish()
         #expect(String(buffer: dialogue.responseBody) == "local")
         #expect(folder.files == ["f/x.html"])
-        #expect(dialogue.trace.last == "mirror: rule 1: not saved, since the answer is no server's")
+        #expect(dialogue.trace.last == "mirror: rule 1: not saved, because the answer is not from a server")
         var dryRun = DryRun(profile)
         let played = dryRun.play(try #require(DryRunRequest("http://a.example/x.html")), DryRunResponse())
-        #expect(played.trace.last?.text == "rule 1: not saved, since the answer is no server's")
+        #expect(played.trace.last?.text == "rule 1: not saved, because the answer is not from a server")
         try get(folder, "http://b.example/x.html", [], keys: ", only: c.example", MirrorTests.html)
         #expect(folder.files == ["f/x.html"])
     }

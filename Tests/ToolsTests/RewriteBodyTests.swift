@@ -147,9 +147,9 @@ struct RewriteBodyTests {
             ("Content-Type: text/plain; charset=utf-8", [0x61, 0xFF], "it is not valid UTF-8"),
             ("Content-Type: text/plain; charset=utf-16le", [0x61], "it is not valid utf-16le"),
             ("Content-Type: text/plain; charset=klingon-1", [0x61], "its charset 'klingon-1' is not known"),
-            ("Content-Type: application/octet-stream", [0x61, 0x00], "it is no text (application/octet-stream)"),
-            ("X: y", [0x61, 0x00], "it is no text (of no known type)"),
-            ("Content-Type: image/png", [0x61], "image/png is no text"),
+            ("Content-Type: application/octet-stream", [0x61, 0x00], "it is not text (application/octet-stream)"),
+            ("X: y", [0x61, 0x00], "it is not text (of no known type)"),
+            ("Content-Type: image/png", [0x61], "image/png is not text"),
         ]
     )
     func unreadable(fields: String, bytes: [UInt8], reason: String) throws {
@@ -186,15 +186,15 @@ struct RewriteBodyTests {
         for (status, fields, note) in [
             (
                 200, [("Content-Type", "text/event-stream; charset=utf-8")],
-                "a stream (text/event-stream) passes unmodified; rules for bodies are not applied to it"
+                "a stream (text/event-stream) passes unmodified; body rules do not apply to it"
             ),
             (
                 200, [("Content-Type", "application/x-ndjson")],
-                "a stream (application/x-ndjson) passes unmodified; rules for bodies are not applied to it"
+                "a stream (application/x-ndjson) passes unmodified; body rules do not apply to it"
             ),
             (
                 206, [("Content-Type", "text/plain"), ("Content-Range", "bytes 0-1/9")],
-                "a part of a body (206) passes unmodified, since it must fit the other parts"
+                "a partial body (206) passes unmodified, because it must fit the other parts"
             ),
         ] {
             let dialogue = dialogue(profile, "http://example.com/")

@@ -64,10 +64,10 @@ struct RewriteCookieTests {
         "What is wrong with a rule for cookies is said where it stands",
         arguments: [
             ("remove: cookie", "6:9 removing a cookie needs 'name' or 'match'"),
-            ("remove: cookie, name: a=b", "6:33 a cookie's name has no '='; its value is looked for with 'match'"),
+            ("remove: cookie, name: a=b", "6:33 a cookie's name cannot have '='; use 'match' for its value"),
             (
                 "remove: cookie, name: /a/",
-                "6:33 a cookie's name does not begin with '/'; for a regular expression say name-regex: true"
+                "6:33 a cookie's name cannot begin with '/'; for a regular expression use name-regex: true"
             ),
             ("remove: cookie, name: '['", "6:33 name: '[' has no ']'; write \\[ for a bracket"),
             ("remove: cookie, name: '(', name-regex: true", "6:35 bad regular expression: missing closing parenthesis"),

@@ -123,8 +123,8 @@ struct RewritePlaceTests {
         #expect(
             exchange.trace == [
                 "rewrite: set #1: 'a b.exa bmple' cannot be a host; nothing was changed",
-                "rewrite: set #2: 'ftp://a.example/x' is no http or https URL; nothing was changed",
-                "rewrite: set #3: 'http://a:99999/x' is no http or https URL; nothing was changed",
+                "rewrite: set #2: 'ftp://a.example/x' is not an http or https URL; nothing was changed",
+                "rewrite: set #3: 'http://a:99999/x' is not an http or https URL; nothing was changed",
                 "rewrite(set #4): changed path: /x to /y",
             ]
         )
@@ -206,6 +206,6 @@ struct RewritePlaceTests {
     func badStatus() throws {
         let exchange = try RewrittenExchange(rewriting("{ modify: status, match: '/(.*)/', to: 1$1 }"), status: 200)
         #expect(exchange.status == "200 OK")
-        #expect(exchange.trace == ["rewrite: set #1: '1200' is no status; they are 200 to 999; nothing was changed"])
+        #expect(exchange.trace == ["rewrite: set #1: '1200' is not a status; use 200 to 999; nothing was changed"])
     }
 }

@@ -162,7 +162,7 @@ struct RewriteTests {
             ("{ add: header, on: request, name: X }", "6:9 adding a header needs 'to'"),
             (
                 "{ add: header, on: request, name: X, to: 1, match: a }",
-                "6:60 'match' means nothing with 'add: header'; to add only where there is another header, say "
+                "6:60 'match' means nothing with 'add: header'; to add only if there is another header, say "
                     + "if: { name: …, match: … }"
             ),
             ("{ add: body, to: 1 }", "6:16 'add' must be header or query, not 'body'"),
@@ -186,11 +186,11 @@ struct RewriteTests {
             ("{ remove: header, on: request, name: 'a b' }", "6:46 'a b' cannot be the name of a header"),
             (
                 "{ remove: header, on: request, name: /a/ }",
-                "6:46 '/a/' cannot be the name of a header; for a regular expression say name-regex: true"
+                "6:46 '/a/' cannot be the name of a header; for a regular expression use name-regex: true"
             ),
             (
                 "{ remove: header, on: request, name: Content-Length }",
-                "6:46 Content-Length frames the message, which Sluice itself does; it cannot be rewritten"
+                "6:46 Content-Length frames the message; only Sluice sets it"
             ),
             (
                 "{ add: header, on: request, name: X, to: \"a\\nb\" }",
@@ -217,8 +217,8 @@ struct RewriteTests {
                 "6:64 replace must be first or all, not 'some'"
             ),
             ("{ modify: host, to: 'a b' }", "6:29 'a b' cannot be a host"),
-            ("{ modify: url, to: a.example }", "6:28 'a.example' is no http or https URL"),
-            ("{ modify: url, to: 'http://a.example/#b' }", "6:28 what follows a '#' is never sent"),
+            ("{ modify: url, to: a.example }", "6:28 'a.example' is not an http or https URL"),
+            ("{ modify: url, to: 'http://a.example/#b' }", "6:28 the part after '#' is never sent"),
             (
                 "{ modify: path, to: '/a?b' }",
                 "6:29 a path ends before the '?'; for a query there are 'add: query' and 'modify: url'"
@@ -228,7 +228,7 @@ struct RewriteTests {
             ("{ modify: path, match: a, whole: maybe, to: b }", "6:42 whole must be true or false"),
             (
                 "{ modify: header, on: request, name: X, to: '' }",
-                "6:53 lint a blank 'to' keeps the value; 'remove' takes it out"
+                "6:53 lint an empty 'to' keeps the value; 'remove' takes it out"
             ),
             (
                 "{ modify: path, match: /v1/, to: /v2/ }",

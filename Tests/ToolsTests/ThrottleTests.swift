@@ -137,7 +137,7 @@ struct ThrottleTests {
         #expect(flow.dialogue.record.state == .failed)
         let failure = flow.dialogue.record.failure
         #expect(failure?.code == .connect)
-        #expect(failure?.message == "a.example cannot be reached: the throttle says that there is no network.")
+        #expect(failure?.message == "a.example cannot be reached: the throttle simulates no network.")
         #expect(failure?.hint.contains("plane") == true)
         #expect(flow.dialogue.trace == ["throttle(plane): no network"])
     }

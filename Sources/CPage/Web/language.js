@@ -118,11 +118,11 @@ function compile(text) {
   }
   if (!list.length) return { cost: 0, test: () => true };
   const whole = any();
-  if (at < list.length) refuse('there is no parenthesis to close');
+  if (at < list.length) refuse('this parenthesis closes none');
   return whole;
 }
 function word(value) {
-  if (!value.plain) refuse('there is nothing to search for');
+  if (!value.plain) refuse('the search text is missing');
   if (!value.isQuoted && value.plain === 'error') return { cost: 0, test: (row) => Boolean(row.isError) };
   const compared = value.isQuoted ? null : /^([a-z]+)([<>]|=)(.*)$/i.exec(value.plain);
   if (compared && facts.filter.keys.includes(compared[1].toLowerCase())
@@ -136,7 +136,7 @@ function term(key, values) {
   if (!facts.filter.keys.includes(key)) refuse("'" + key + ":' is not a filter word");
   if (!languageKeys[key]) refuse('a page cannot know ' + key + ':');
   const tests = values.map((value) => {
-    if (!value.plain && !value.expression) refuse('there is no value for ' + key + ':');
+    if (!value.plain && !value.expression) refuse('a value is missing for ' + key + ':');
     return languageKeys[key](value);
   });
   return {
@@ -180,13 +180,13 @@ function range(written, units, least) {
   const dots = written.indexOf('..');
   if (dots < 0) {
     const exact = amount(written, units);
-    if (units === lengths) refuse('no two exchanges take the same time: write time:>' + written);
+    if (units === lengths) refuse('an exact duration matches nothing: write time:>' + written);
     return (n) => n === exact;
   }
   const [first, last] = [written.slice(0, dots), written.slice(dots + 2)];
   const from = first ? amount(first, units, /[a-z]*$/i.exec(last)[0]) : least;
   const to = last ? amount(last, units) : Infinity;
-  if (from > to) refuse('the range runs backwards');
+  if (from > to) refuse("the range's start is after its end");
   return (n) => n >= from && n <= to;
 }
 const number = (read, units, least) => (value) => {

@@ -1,13 +1,13 @@
-/// What one call of a decoder came to.
+/// The result of one call of a decoder.
 struct DecoderStep {
     enum Status {
-        /// All input is used and all output given.
+        /// All input was read and all output written.
         case needsInput
-        /// The output is full; call again, with what is left of the input.
+        /// The output is full; call again with the rest of the input.
         case outputFull
         /// The coding has come to its end; what is left of the input does not belong to it.
         case ended
-        /// The input is wrong, for the reason given.
+        /// The input is invalid.
         case failed(String)
     }
 
@@ -18,7 +18,7 @@ struct DecoderStep {
 
 /// One content coding's decoder over a C library: owns the library's handle and frees it.
 protocol CodingDecoder: AnyObject {
-    /// Decodes some of the input: at most as much as the output takes.
+    /// Decodes at most as much as the output can hold.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
     /// Makes ready for another member or frame of the same coding; `false` where a coding is but one stream.
     func beginNextMember() -> Bool

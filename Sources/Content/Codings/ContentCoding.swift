@@ -9,10 +9,10 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     case brotli
     /// `zstd` (RFC 8878).
     case zstd
-    /// A coding that Sluice cannot undo.
+    /// A coding that Sluice cannot decode.
     case other(String)
 
-    /// Reads a coding's token; case does not count.
+    /// In any case.
     package init(_ token: some StringProtocol) {
         switch token.lowercased() {
         case "identity", "": self = .identity
@@ -24,7 +24,7 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The registered token, for example `br`.
+    /// For example `br`.
     package var description: String {
         switch self {
         case .identity: "identity"
@@ -36,7 +36,7 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether Sluice can apply and undo it.
+    /// Whether Sluice can encode and decode it.
     package var isKnown: Bool { if case .other = self { false } else { true } }
 
     /// Reads a `Content-Encoding` value into the codings in the order in which they were applied. `identity` and empty

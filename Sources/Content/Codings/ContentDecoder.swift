@@ -1,18 +1,11 @@
 package import NIOCore
 
-/// What a body's content codings hid.
 package struct DecodedContent: Sendable, Hashable {
-    /// The decoded bytes: all of them, or those before the problem.
+    /// Complete, or up to the problem.
     package var bytes: ByteBuffer
-    /// What stopped the decoding; `nil` where all went well.
+    /// The problem that stopped the decoding.
     package var problem: DecodingProblem?
 
-    package init(bytes: ByteBuffer, problem: DecodingProblem? = nil) {
-        self.bytes = bytes
-        self.problem = problem
-    }
-
-    /// Whether the output limit cut the decoding short.
     package var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
 }
 
@@ -21,12 +14,12 @@ package struct DecodedGrowth: Sendable, Hashable {
     package var times: Int
     package var always: Int
 
-    /// For bodies of which nobody knows why they grow so much.
+    /// For bodies that are suspiciously compressed.
     package static let bounded = DecodedGrowth(times: 128, always: 16 << 20)
 
     package init(times: Int, always: Int) { (self.times, self.always) = (times, always) }
 
-    /// How many bytes may come of so many.
+    /// The largest output for this input.
     func most(of count: Int) -> Int {
         let (grown, isHuge) = count.multipliedReportingOverflow(by: times)
         return isHuge ? .max : max(always, grown)
@@ -86,7 +79,7 @@ package final class ContentDecoder {
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
     }
 
-    /// Whether further input would change nothing.
+    /// Whether further input has no effect.
     package var isStopped: Bool { ownProblem != nil || links.contains { $0.problem != nil } }
 
     /// Decodes the next bytes of the body; what could be decoded with them may be empty.
@@ -138,7 +131,7 @@ package final class ContentDecoder {
         return DecodedContent(bytes: output, problem: decoder.problem)
     }
 
-    /// Decodes a whole body at once, by its `Content-Encoding` value.
+    /// Decodes a complete body by its `Content-Encoding`.
     package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
         decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }

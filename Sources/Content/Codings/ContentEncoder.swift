@@ -3,7 +3,6 @@ import CZlib
 import CZstd
 package import NIOCore
 
-/// Why bytes could not be encoded.
 package struct EncodingError: Error, Hashable, CustomStringConvertible {
     package var coding: ContentCoding
     package var description: String

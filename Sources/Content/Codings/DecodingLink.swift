@@ -29,7 +29,7 @@ final class DecodingLink {
     private var produced = 0
     private var memberStart = 0
     private var memberProduced = 0
-    /// The first bytes of what follows a member.
+    /// The first bytes after a member.
     private var beginning: [UInt8] = []
     /// What a decoder has read without giving output, for as long as it might have to start over.
     private var replay: [UInt8]?
@@ -105,7 +105,6 @@ final class DecodingLink {
         }
     }
 
-    /// Says that no input follows.
     func finish() {
         guard problem == nil, state == .reading, consumed > 0 else { return }
         if memberStart > 0, memberProduced == 0, consumed - memberStart < DecodingLink.shortestMember {
@@ -115,7 +114,7 @@ final class DecodingLink {
         }
     }
 
-    /// Whether bytes are a text, and so no compressed stream.
+    /// Whether bytes are text and not a compressed stream.
     private static func isText(_ bytes: [UInt8]) -> Bool {
         bytes.count >= shortestText && bytes.allSatisfy { $0 &- 0x20 < 0x5F || 0x09...0x0D ~= $0 }
     }

@@ -1,17 +1,16 @@
-/// Why encoded bytes could not be decoded, or not in whole.
+/// Why bytes could not be decoded completely.
 package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {
-        /// The bytes are not what the coding allows.
         case corrupt
-        /// The bytes end before the coding does.
+        /// The bytes end too early.
         case truncated
-        /// The coding ended and more bytes follow; they were left out.
+        /// More bytes follow the end of the coding; they were dropped.
         case trailingData = "trailing-data"
         /// The decoded bytes are more than the limit given; the rest was left out.
         case stoppedAtLimit = "stopped-at-limit"
         /// The coding is not one that can be undone; the bytes are as they were.
         case unknownCoding = "unknown-coding"
-        /// Nothing could be decoded; the bytes are as they were.
+        /// Nothing could be decoded; the bytes are unchanged.
         case notCoded = "not-coded"
     }
 
@@ -20,13 +19,6 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     /// Where it arose: the offset in the bytes that were fed to that coding's decoder.
     package var offset: Int
     package var message: String
-
-    package init(kind: Kind, coding: ContentCoding, offset: Int, message: String) {
-        self.kind = kind
-        self.coding = coding
-        self.offset = offset
-        self.message = message
-    }
 
     /// One sentence for people, for example `gzip: the data ends too early, at byte 512`.
     package var description: String {

@@ -24,7 +24,7 @@ extension DecodingProblem {
         return TextDecoder.isText(beginning) || BinaryKind.isKnown(beginning)
     }
 
-    /// The same problem, where the bytes are given as they came.
+    /// The problem for bytes that are returned unchanged.
     package var givenAsReceived: DecodingProblem {
         DecodingProblem(kind: .notCoded, coding: coding, offset: offset, message: message)
     }

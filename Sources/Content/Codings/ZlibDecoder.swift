@@ -1,6 +1,6 @@
 import CZlib
 
-/// Decodes gzip, or deflate in either of its readings.
+/// Decodes gzip and both variants of deflate.
 final class ZlibDecoder: CodingDecoder {
     enum Format: Int32 {
         case gzip = 31
@@ -8,7 +8,7 @@ final class ZlibDecoder: CodingDecoder {
         case raw = -15
     }
 
-    /// zlib remembers the address of its stream, so that must not move.
+    /// zlib keeps its address, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var format: Format
     private let isReady: Bool

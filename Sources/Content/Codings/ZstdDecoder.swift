@@ -1,6 +1,6 @@
 import CZstd
 
-/// Decodes Zstandard frames, one after the other.
+/// Decodes consecutive Zstandard frames.
 final class ZstdDecoder: CodingDecoder {
     /// RFC 9659 §3 lets a sender use no larger window than 8 MiB for a content coding, which bounds our memory too.
     private static let largestWindowLog: Int32 = 23
@@ -37,7 +37,7 @@ final class ZstdDecoder: CodingDecoder {
         return ZSTD_isError(ZSTD_DCtx_reset(stream, ZSTD_reset_session_only)) == 0
     }
 
-    /// A frame, or one that is to be skipped (RFC 8878 §3.1).
+    /// A frame, also a skippable one (RFC 8878 §3.1).
     func isBeginning(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 4 else { return false }
         return bytes == [0x28, 0xB5, 0x2F, 0xFD] || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// What the first bytes of an image tell of it.
+/// The facts in an image's first bytes.
 package struct ImageHeader: Sendable, Hashable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         case png = "PNG"
@@ -16,9 +16,9 @@ package struct ImageHeader: Sendable, Hashable {
     }
 
     package var format: Format
-    /// How many pixels it is wide; 0 where the bytes do not say.
+    /// In pixels; 0 if unknown.
     package var width: Int
-    /// How many pixels it is high; 0 where the bytes do not say.
+    /// In pixels; 0 if unknown.
     package var height: Int
     /// What else there is to say, for example `8 bits, RGB with alpha`; empty for nothing.
     package var remark: String
@@ -107,7 +107,7 @@ package struct ImageHeader: Sendable, Hashable {
         return ImageHeader(.webP, 0, 0)
     }
 
-    /// Walks through the segments to the first start of a frame.
+    /// Searches the segments for the first start of a frame.
     private static func jpeg(_ bytes: ImageBytes) -> ImageHeader? {
         guard bytes.has([0xFF, 0xD8, 0xFF], at: 0) else { return nil }
         var place = 2
@@ -128,7 +128,7 @@ package struct ImageHeader: Sendable, Hashable {
         return ImageHeader(.jpeg, 0, 0)
     }
 
-    /// Looks for the first `ispe` box, which has the size of an image.
+    /// Searches the first `ispe` box, which has the image's size.
     private static func avif(_ bytes: ImageBytes) -> ImageHeader? {
         guard bytes.has("ftyp", at: 4), let brand = bytes.text(4, at: 8),
             ["avif", "avis", "mif1", "heic", "heix", "msf1"].contains(brand)
@@ -143,7 +143,7 @@ package struct ImageHeader: Sendable, Hashable {
     }
 }
 
-/// Numbers within the bytes of an image; `nil` beyond their end.
+/// Reads numbers; `nil` beyond the end.
 private struct ImageBytes {
     let bytes: [UInt8]
 

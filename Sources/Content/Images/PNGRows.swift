@@ -3,7 +3,7 @@ struct PNGRows {
     private let shape: PNGShape
     private let width: Int
     private let height: Int
-    /// The colours of the palette, red, green, blue and alpha in turn.
+    /// Red, green, blue and alpha for each colour.
     var palette: [UInt8] = []
     private var transparent: [Int] = []
     private var row: [UInt8]
@@ -48,7 +48,7 @@ struct PNGRows {
         }
     }
 
-    /// Takes the next decoded bytes.
+    /// Reads decoded bytes.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         while place < bytes.count, !isComplete {
@@ -68,7 +68,7 @@ struct PNGRows {
         }
     }
 
-    /// The thumbnail's pixels; rows that never came are transparent.
+    /// Missing rows are transparent.
     func means() -> [Thumbnail.Pixel] {
         var copy = self
         if !isComplete { copy.flush() }
@@ -150,7 +150,7 @@ struct PNGRows {
     }
 }
 
-/// A row's bytes, without their filter, read as pixels.
+/// Reads the pixels of an unfiltered row.
 private struct PNGRow {
     let bytes: UnsafeBufferPointer<UInt8>
     let shape: PNGShape
@@ -181,7 +181,7 @@ private struct PNGRow {
         return true
     }
 
-    /// A sample as it stands in the row.
+    /// The sample's value in the row.
     private func raw(_ index: Int) -> Int {
         switch shape.depth {
         case 8: return Int(bytes[index])
@@ -192,7 +192,7 @@ private struct PNGRow {
         }
     }
 
-    /// A sample in eight bits.
+    /// The sample's value scaled to eight bits.
     private func sample(_ index: Int) -> UInt8 {
         switch shape.depth {
         case 8: bytes[index]

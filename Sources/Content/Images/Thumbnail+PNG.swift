@@ -28,7 +28,7 @@ extension Thumbnail {
     }
 }
 
-/// The chunks of a PNG file; checksums are not looked at.
+/// The chunks of a PNG file; checksums are ignored.
 private struct PNGChunks {
     private let bytes: [UInt8]
     private var place = 8
@@ -47,14 +47,14 @@ private struct PNGChunks {
     }
 }
 
-/// What the header of a PNG image says.
+/// The header of a PNG image.
 struct PNGShape {
     let width: Int
     let height: Int
     let depth: Int
     let colourType: UInt8
     let isInterlaced: Bool
-    /// How many samples a pixel has.
+    /// Samples in a pixel.
     let channels: Int
 
     init?(_ header: ArraySlice<UInt8>) {
@@ -72,8 +72,8 @@ struct PNGShape {
         else { return nil }
     }
 
-    /// How many bytes a row has, without the one that names its filter.
+    /// Bytes in a row without its filter byte.
     var rowLength: Int { (width * channels * depth + 7) / 8 }
-    /// How many bytes back the pixel to the left is.
+    /// The distance to the pixel on the left, in bytes.
     var pixelLength: Int { max(1, channels * depth / 8) }
 }

@@ -1,9 +1,8 @@
-/// Where and why a text is not JSON.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var offset: Int
-    /// Its line, from 1.
+    /// From 1.
     package var line: Int
-    /// Its column in bytes, from 1.
+    /// In bytes from 1.
     package var column: Int
     package var message: String
 
@@ -15,9 +14,9 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
         case objectBegin, objectEnd, arrayBegin, arrayEnd
-        /// A member's name, quotes included.
+        /// With quotes.
         case name
-        /// A text value, quotes included.
+        /// With quotes.
         case string
         case number
         /// `true`, `false` or `null`.
@@ -25,7 +24,7 @@ package struct JSONToken: Sendable, Hashable {
     }
 
     package var kind: Kind
-    /// Where it is in the reader's ``JSONTokenReader/bytes``.
+    /// In the reader's ``JSONTokenReader/bytes``.
     package var range: Range<Int>
 
     package init(_ kind: Kind, _ range: Range<Int>) {
@@ -42,9 +41,9 @@ package struct JSONTokenReader {
         case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
     }
 
-    /// The text; where it comes in pieces, what of it is in memory.
+    /// The text, or the part in memory.
     package private(set) var bytes: [UInt8]
-    /// Where in ``bytes`` the next token is looked for.
+    /// The position in ``bytes``.
     package private(set) var position = 0
     private let nestingLimit: Int
     /// So deep may a value be nested that is passed over: it takes a byte for each level only.
@@ -53,12 +52,12 @@ package struct JSONTokenReader {
     private let tokenLimit: Int
     private let refill: (() throws -> [UInt8])?
     private var isAtEnd = false
-    /// Offset, line and column of the first byte in memory.
+    /// The place of the first byte in memory.
     private var (offset, line, column) = (0, 1, 1)
-    /// Where the token at hand begins.
+    /// The start of the current token.
     private var start = 0
     private var expected = Expected.value
-    /// Whether each open bracket is one of an object.
+    /// For each open bracket, whether it is an object's.
     private var open: [Bool] = []
 
     /// Prepares to read a text in UTF-8, of which a byte order mark is skipped.
@@ -134,7 +133,7 @@ package struct JSONTokenReader {
     /// The text that a name or a string stands for: without quotes, its escapes undone.
     package func string(_ token: JSONToken) -> String { JSONTree.unescaped(bytes[token.range]) }
 
-    /// An error at the place that the reader has come to.
+    /// An error at the current position.
     package func error(_ message: String) -> JSONSyntaxError {
         let (line, column) = place(position)
         return JSONSyntaxError(offset: offset + position, line: line, column: column, message: message)

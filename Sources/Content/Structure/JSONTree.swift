@@ -6,7 +6,7 @@ package struct JSONTree: Sendable {
         /// Where its name stands, quotes included; `nil` for what is not a member of an object.
         package var name: Range<Int>?
         package var range: Range<Int>
-        /// The nodes of its members or elements, in order.
+        /// Its members or elements in order.
         package var children: [Int] = []
         /// The same for values that mean the same: neither the order of members nor the spelling of numbers and strings
         /// counts.

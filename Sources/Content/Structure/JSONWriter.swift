@@ -8,7 +8,7 @@ package struct JSONWriter {
     private static let flushSize = 64 * 1024
 
     private let sink: ((ByteBuffer) throws -> Void)?
-    /// What is written and not yet handed over.
+    /// Output that was not passed on yet.
     package private(set) var buffer = ByteBuffer()
     /// For each open array or object: whether a comma must stand before the next element.
     private var needsComma: [Bool] = [false]
@@ -18,7 +18,7 @@ package struct JSONWriter {
     /// Prepares to write into a sink; without one all stays in ``buffer``.
     package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) { self.sink = sink }
 
-    /// A text as a JSON string.
+    /// As a JSON string.
     package static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.value(text)
@@ -73,7 +73,7 @@ package struct JSONWriter {
         needsComma[needsComma.count - 1] = false
     }
 
-    /// Begins a new line, between elements or at the end.
+    /// Begins a new line between elements or at the end.
     package mutating func lineBreak() {
         if let last = needsComma.last, last { buffer.writeInteger(UInt8(ascii: ",")) }
         needsComma[needsComma.count - 1] = false
@@ -148,7 +148,7 @@ package struct JSONWriter {
         buffer.writeString(flag ? "true" : "false")
     }
 
-    /// Writes a number as it is spelled.
+    /// Writes a number unchanged.
     package mutating func number(_ spelling: String) {
         separate()
         buffer.writeString(spelling)
@@ -187,7 +187,7 @@ package struct JSONWriter {
         value(flag)
     }
 
-    /// Writes a member unless its value is absent.
+    /// Writes a member unless its value is `nil`.
     package mutating func optionalMember(_ name: String, _ text: String?) {
         if let text { member(name, text) }
     }
@@ -197,7 +197,7 @@ package struct JSONWriter {
         try array { for text in texts { $0.value(text) } }
     }
 
-    /// Writes what a session and exports have of an entry of a trace.
+    /// Writes an entry of a trace for sessions and exports.
     package mutating func members(of entry: TraceEntry) {
         member("stage", entry.stage)
         optionalMember("rule", entry.rule)
@@ -232,7 +232,6 @@ package struct JSONWriter {
         if buffer.readableBytes >= JSONWriter.flushSize { try flush() }
     }
 
-    /// Hands over what is written so far.
     package mutating func flush() throws {
         guard let sink, buffer.readableBytes > 0 else { return }
         try sink(buffer)
@@ -249,7 +248,7 @@ package struct JSONWriter {
         text.withUTF8 { writeQuoted(UnsafeRawBufferPointer($0), isKey: isKey) }
     }
 
-    /// Writes a comma where one is due, and valid UTF-8 as a string.
+    /// Writes a comma if needed, and valid UTF-8 as a string.
     private mutating func writeQuoted(_ bytes: UnsafeRawBufferPointer, isKey: Bool = false) {
         let hasComma = needsComma[needsComma.count - 1]
         guard bytes.count <= JSONWriter.plainAtOnce else {
@@ -280,7 +279,7 @@ package struct JSONWriter {
         buffer.writeStaticString(isKey ? "\":" : "\"")
     }
 
-    /// So many bytes are written at once, where all are plain.
+    /// The size of blocks without escapes that are copied at once.
     private static let plainAtOnce = 4_096
 
     /// Writes valid UTF-8.
@@ -383,7 +382,7 @@ package struct JSONWriter {
 }
 
 extension Unicode.Scalar {
-    /// The character of some bytes of valid UTF-8 that are one.
+    /// The character of a valid UTF-8 sequence.
     fileprivate init?(utf8 bytes: Slice<UnsafeRawBufferPointer>) {
         guard let first = bytes.first else { return nil }
         // The first byte's marker goes; each of the others brings six bits.

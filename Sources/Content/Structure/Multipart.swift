@@ -5,7 +5,7 @@ package import NIOCore
 package struct MultipartPart: Sendable {
     package var fields: FieldSection
     package var content: ByteBuffer
-    /// Where the content stands in the whole body.
+    /// The range in the whole body.
     package var range: Range<Int>
 
     /// The `name` of the form field, from `Content-Disposition`.
@@ -79,7 +79,7 @@ package struct Multipart: Sendable {
     private struct DelimiterLine {
         /// Where the line break before the delimiter begins, which is no part of the content.
         var start: Int
-        /// Where the line after the delimiter begins.
+        /// The start of the line after the delimiter.
         var end: Int
         var isClosing: Bool
     }

@@ -1,8 +1,7 @@
-/// Where and why a text is not XML.
 package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
-    /// Its line, from 1.
+    /// From 1.
     package var line: Int
-    /// Its column in characters, from 1.
+    /// In characters from 1.
     package var column: Int
     package var message: String
 
@@ -32,22 +31,22 @@ package struct XMLTokenReader {
     private var bytes: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
-    /// The place of the next byte.
+    /// Of the next byte.
     package private(set) var line = 1
     private var column = 1
     private var open: [String] = []
     private var hasRoot = false
-    /// The end of an element that ends where it begins.
+    /// The name of an element without content, whose end is next.
     private var pendingEnd: String?
 
     /// Prepares to read a document that comes in pieces, of which an empty one is the end. An error of `refill` becomes the message
     /// of an `XMLSyntaxError`.
     package init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
 
-    /// How many elements are open.
+    /// The number of open elements.
     package var depth: Int { open.count }
 
-    /// An error at the place that the reader has come to.
+    /// An error at the current position.
     package func error(_ message: String) -> XMLSyntaxError {
         XMLSyntaxError(line: line, column: column, message: message)
     }
@@ -86,7 +85,7 @@ package struct XMLTokenReader {
         }
     }
 
-    /// Passes over the rest of the element whose start was just read.
+    /// Skips the rest of the current element.
     package mutating func skip() throws(XMLSyntaxError) {
         let outside = depth - 1
         while depth > outside { _ = try next() }
@@ -309,7 +308,7 @@ package struct XMLTokenReader {
         return position < bytes.count ? bytes[position] : nil
     }
 
-    /// Goes on behind the byte that was looked at.
+    /// Advances past the current byte.
     private mutating func advance() {
         pass(bytes[position...position])
         position += 1

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A character encoding, by its name in lower case.
+/// An encoding with its name in lower case.
 package struct Charset: Sendable, Hashable, CustomStringConvertible {
     package let name: String
 
@@ -26,7 +26,7 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
     package static let utf16LittleEndian = Charset("utf-16le")
     /// UTF-16, high byte first.
     package static let utf16BigEndian = Charset("utf-16be")
-    /// The superset of Latin-1 that the web means by it.
+    /// The superset of Latin-1 that the web uses for it.
     package static let windows1252 = Charset("windows-1252")
 
     package var description: String { name }
@@ -92,7 +92,7 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StringProtocol {
-    /// Where an ASCII text stands first.
+    /// The position of an ASCII text.
     func range(ofASCII needle: String) -> Range<Index>? {
         let needle = Array(needle.utf8)
         var start = utf8.startIndex

@@ -31,18 +31,18 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The type and subtype without parameters, for example `text/html`.
     package var essence: String { "\(type)/\(subtype)" }
 
-    /// The first value of a parameter; the name's case does not count.
+    /// The first value; the name is not case-sensitive.
     package func parameter(_ name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
-    /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
+    /// RFC 8259, RFC 6839 §3.1.
     package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
-    /// Whether bodies of this type are XML (RFC 7303).
+    /// RFC 7303.
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
 
-    /// Whether bodies of this type are meant to be read as text.
+    /// Whether its bodies are readable as text.
     package var isTextual: Bool {
         type == "text" || isJSON || isXML || MediaType.textualEssences.contains(essence)
     }
@@ -84,14 +84,14 @@ struct ParameterScanner {
         position = text.startIndex
     }
 
-    /// What stands before the first semicolon, trimmed.
+    /// The text before the first semicolon, trimmed.
     mutating func upToSemicolon() -> String {
         let end = text[position...].firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
         defer { position = end }
         return String(Substring(text[position..<end]).trimmingASCIIWhitespace)
     }
 
-    /// The next parameter; the name in lower case, the value unquoted.
+    /// The name in lower case, the value unquoted.
     mutating func nextParameter() -> (name: String, value: String)? {
         while position < text.endIndex {
             if text[position] == UInt8(ascii: ";") { position = text.index(after: position) }

@@ -3,7 +3,7 @@ package enum MediaTypes {
     /// The type of unknown data (RFC 2046 §4.5.1).
     package static let unknown = "application/octet-stream"
 
-    /// The value of `Content-Type` for a file; text is taken for UTF-8.
+    /// Text counts as UTF-8.
     package static func contentType(of name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex,
             let type = types[name[name.utf8.index(after: dot)...].lowercased()]

@@ -1,7 +1,7 @@
 import Foundation
 package import NIOCore
 
-/// Text that was read from bytes in some character encoding.
+/// Decoded text with its encoding.
 package struct DecodedText: Sendable, Hashable {
     /// The text, without a byte order mark; what was invalid stands as U+FFFD.
     package var text: String

@@ -4,11 +4,10 @@ package import NIOCore
 /// Writes text as bytes in the character encodings that ``TextDecoder`` reads: UTF-16 and windows-1252 here, others by
 /// `iconv`. Never writes a byte order mark.
 package enum TextEncoder {
-    /// Why a text cannot be written.
+    /// Why a text cannot be encoded.
     package enum Refusal: Error, Equatable {
-        /// The encoding is not known.
         case charset
-        /// The encoding does not have a character, the first of them.
+        /// The first character that the encoding does not have.
         case character(Unicode.Scalar)
     }
 
@@ -17,7 +16,7 @@ package enum TextEncoder {
         [.utf8, .windows1252, .utf16LittleEndian, .utf16BigEndian].contains(charset)
     }
 
-    /// The bytes of valid UTF-8 in another encoding.
+    /// Converts valid UTF-8.
     package static func encode(_ utf8: [UInt8], as charset: Charset) throws(Refusal) -> [UInt8] {
         switch charset {
         case .utf8: return utf8

@@ -2,20 +2,19 @@ package import NIOCore
 
 /// Checks UTF-8 piece by piece (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 package struct UTF8Check: Sendable {
-    /// How many continuation bytes are still to come.
+    /// Missing continuation bytes.
     private var pending = 0
     /// How many bytes at the end belong to a character that is not whole yet.
     package private(set) var unfinishedCount = 0
-    /// What the next continuation byte may be.
+    /// The allowed values of the next continuation byte.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
-    /// Whether all bytes so far can be a part of valid UTF-8.
+    /// Whether the bytes so far can begin valid UTF-8.
     package private(set) var isValidSoFar = true
-    /// Whether a NUL was among them.
     package private(set) var hasNUL = false
 
     package init() {}
 
-    /// Whether the bytes so far are whole and valid.
+    /// Whether the bytes so far are complete and valid.
     package var isValid: Bool { isValidSoFar && pending == 0 }
 
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
@@ -91,7 +90,7 @@ package struct UTF8Check: Sendable {
 }
 
 extension ByteBuffer {
-    /// Reads all but a last character of UTF-8 whose end is missing.
+    /// Reads all but an incomplete last character.
     package mutating func readWholeCharacters() -> ByteBuffer {
         let bytes = readableBytesView
         let tail = bytes.suffix(3)

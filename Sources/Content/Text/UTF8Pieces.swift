@@ -2,7 +2,7 @@ import NIOCore
 
 /// Text files in pieces as UTF-8, whichever of the usual encodings they have: UTF-8, UTF-16, or the one that XML declares.
 package enum UTF8Pieces {
-    /// The file declares an encoding that is not read.
+    /// The file declares an unsupported encoding.
     package struct EncodingError: Error, CustomStringConvertible {
         package let description: String
     }
@@ -38,7 +38,7 @@ package enum UTF8Pieces {
         }
     }
 
-    /// The beginning of a file, in UTF-8.
+    /// The beginning of a file in UTF-8.
     package static func utf8(beginning bytes: [UInt8]) -> [UInt8] {
         guard let encoding = try? encoding(of: bytes) else { return bytes }
         return converted(bytes, encoding, isEnd: false).text

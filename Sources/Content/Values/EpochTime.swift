@@ -1,4 +1,4 @@
-/// A number that may be a moment since 1970.
+/// A number that may be a time since 1970.
 package struct EpochTime: Sendable, Equatable {
     package enum Unit: Int64, Sendable {
         case seconds = 1_000_000

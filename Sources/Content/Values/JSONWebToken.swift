@@ -2,15 +2,15 @@ import Text
 
 /// A JSON web token (RFC 7519) as it stands in fields, cookies and JSON. Its signature is not checked.
 package struct JSONWebToken: Sendable {
-    /// Longer ones are not looked at.
+    /// Longer texts are ignored.
     private static let longest = 64 * 1024
 
-    /// The JSON of the header, as it was signed.
+    /// As signed.
     package let header: [UInt8]
-    /// The payload; `nil` where it is encrypted (RFC 7516).
+    /// `nil` if it is encrypted (RFC 7516).
     package let payload: [UInt8]?
 
-    /// Reads a token; `nil` where a text is none.
+    /// `nil` if the text is not a token.
     package init?(_ text: some StringProtocol) {
         // Any header begins with `{"`, which is `eyJ` in base64url.
         guard text.utf8.count <= JSONWebToken.longest, text.hasPrefix("ey") else { return nil }

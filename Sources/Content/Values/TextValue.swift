@@ -3,16 +3,16 @@ import Text
 /// What a text decodes to, where it looks encoded: shown when asked, as nothing says that it was meant so.
 package enum TextValue: Sendable, Equatable {
     case base64(String)
-    /// base64 of bytes that are no text.
+    /// base64 of binary data.
     case base64Bytes([UInt8])
     case percentEncoded(String)
 
-    /// What is longer is not looked at.
+    /// Longer texts are ignored.
     private static let longest = 256 * 1024
-    /// A word of fewer letters is base64 by chance.
+    /// Shorter words can look like base64 by chance.
     private static let shortestBase64 = 8
 
-    /// Looks at a text; `nil` where it is plain.
+    /// `nil` for plain text.
     package init?(_ text: String) {
         guard (3...TextValue.longest).contains(text.utf8.count) else { return nil }
         if text.utf8.contains(UInt8(ascii: "%")) {

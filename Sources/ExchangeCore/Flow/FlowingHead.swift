@@ -7,7 +7,7 @@ protocol FlowingHead: MessageHead {
     /// for.
     var beginsTunnel: Bool { get }
 
-    /// What a handler wants of the body in this direction.
+    /// The handler's demand for the body in this direction.
     static func demand(of handler: any StageHandler) -> BodyDemand
     // Each calls the handler's hook of this direction: for a head, for a whole body, for one larger than it asked for.
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict

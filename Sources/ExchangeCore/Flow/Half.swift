@@ -6,22 +6,22 @@ struct Half<Head: FlowingHead> {
     var reading = Reading()
     /// The body, where it is a stream whose messages are counted and timed.
     var stream: StreamTap?
-    /// How long the body is to be, where the head says so.
+    /// The announced length of the body.
     var announced: Int64?
 
     init(budget: ByteBudget) { flow = MessageFlow(budget: budget) }
 }
 
-/// Whether the sender of a half is read, and what is waited for.
+/// Whether a sender is read.
 struct Reading {
-    /// Why the sender is not read.
+    /// Why it is not read.
     var pauses: PauseReasons = []
-    /// What the sender's adapter was last asked for.
+    /// The last request to its adapter.
     var isOn = true
     /// Names the wake or the work that is waited for; an older one is ignored.
     var generation = 0
 
-    /// The change to ask the sender's adapter for, if there is one.
+    /// The next request to the adapter, if it changes.
     mutating func takeChange() -> Bool? {
         guard isOn != pauses.isEmpty else { return nil }
         isOn.toggle()

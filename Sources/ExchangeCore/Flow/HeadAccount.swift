@@ -3,9 +3,9 @@
 /// HTTP/2 compresses heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together have
 /// a budget, of which they take in large steps, so that ordinary traffic costs an addition.
 package final class HeadAccount {
-    /// The most that one connection may have.
+    /// Of one connection.
     package static let limit = 16 << 20
-    /// How much the interim heads of one exchange may come to.
+    /// Of one exchange's interim heads.
     package static let interimLimit = 256 << 10
     /// How much a connection may have without taking of the budget, and the steps in which it does.
     private static let (free, step) = (256 << 10, 1 << 20)
@@ -15,13 +15,13 @@ package final class HeadAccount {
     private var size = 0
     private var share: ByteShare?
 
-    /// `client` says who it is, as far as that is known at the time.
+    /// `client` returns the client as far as it is known.
     package init(budget: ByteBudget = .heads, client: @escaping () -> ClientKey) {
         self.budget = budget
         self.client = client
     }
 
-    /// Adds a head; `false` if there is no room for it.
+    /// `false` if there is no room.
     func add(_ count: Int) -> Bool {
         guard size + count <= HeadAccount.limit else { return false }
         let lack = size + count - HeadAccount.free - (share?.count ?? 0)
@@ -35,13 +35,13 @@ package final class HeadAccount {
         return true
     }
 
-    /// Heads are not needed any more.
+    /// Removes heads.
     func remove(_ count: Int) {
         size -= count
         if size <= HeadAccount.free { share = nil }
     }
 
-    /// Why there is no room.
+    /// The reason for a refusal.
     var roomIsMissing: String {
         let (own, all) = (HeadAccount.limit >> 20, budget.total >> 20)
         return

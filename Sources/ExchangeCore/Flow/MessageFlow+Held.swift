@@ -4,7 +4,7 @@ import NIOCore
 
 /// A message that is held for a decision: its head waits first, and behind it, where a whole-body hook holds it, its body.
 extension MessageFlow {
-    /// The held message: its head, and its body where that is held too.
+    /// The held message with its body if that is held too.
     var held: (Head, ByteBuffer?)? {
         guard isHeld, let first = waiting.first, case .head(let head, _) = first.item else { return nil }
         guard first.progress == .wholeHooked, !head.beginsTunnel else { return (head, nil) }
@@ -12,7 +12,7 @@ extension MessageFlow {
         return (head, ByteBuffer())
     }
 
-    /// Puts an edited message in the place of the held one.
+    /// Replaces the held message.
     mutating func replaceHeld(head: Head, body: ByteBuffer?) {
         guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
         if first.progress == .wholeHooked, !head.beginsTunnel, let body {

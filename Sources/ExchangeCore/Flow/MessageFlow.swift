@@ -14,16 +14,16 @@ struct MessageFlow<Head: FlowingHead> {
         case end(FieldSection?)
     }
 
-    /// The result of moving the flow on.
+    /// The result of a step.
     enum Step {
-        /// Nothing can move: there is nothing, or something is held.
+        /// There is nothing, or it is held.
         case idle
         /// An item has passed every handler.
         case emit(Item)
         /// A handler decided something other than `forward`; later handlers begin at `next`.
         case verdict(Verdict, next: Int)
     }
-    /// An item on its way to the handler `next`.
+    /// An item before the handler `next`.
     struct Waiting {
         var item: Item
         var next: Int
@@ -32,7 +32,7 @@ struct MessageFlow<Head: FlowingHead> {
         var share: ByteShare?
     }
 
-    /// What has been done about an item at the handler `next`.
+    /// The progress of an item at the handler `next`.
     enum Progress {
         /// No hook has run.
         case arrived
@@ -40,10 +40,10 @@ struct MessageFlow<Head: FlowingHead> {
         case headHooked
         /// The body is larger than the handler asked for, and the hook for that has not run.
         case overflowing
-        /// The budget for bodies is used up, and the same hook has not run.
+        /// The budget for bodies is used up, and the hook about that has not run.
         case crowdedOut
         case overflowHooked, wholeHooked, partHooked, endHooked
-        /// The part's time has come, once the flow is released.
+        /// The part may pass once the flow is released.
         case paced
     }
 
@@ -62,17 +62,15 @@ struct MessageFlow<Head: FlowingHead> {
     var waiting = Deque<Waiting>()
     var gathering: Gathering?
     private var demands: [BodyDemand] = []
-    /// Set while a handler holds the message.
+    /// Whether a handler holds the message.
     private(set) var isHeld = false
     /// What was decided about the held item, where its hook had left that open.
     private var outcome: Verdict?
-    /// The handler to which what is accepted goes.
+    /// The handler for new items.
     private var entry = 0
-    /// Whether a handler changed the head or body.
     var isChanged = false
     /// Whether what leaves must be recorded beside what was received, since a handler may change the body.
     var bodyMayChange = false
-    /// Whether a handler paces the bytes.
     private(set) var isPaced = false
 
     init(budget: ByteBudget = .bodies) { self.budget = budget }
@@ -80,12 +78,12 @@ struct MessageFlow<Head: FlowingHead> {
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
 
-    /// Whether all that has entered has left.
+    /// Whether all items have left.
     var isEmpty: Bool { waiting.isEmpty && gathering == nil }
 
     mutating func accept(_ item: Item) { waiting.append(Waiting(item: item, next: entry)) }
 
-    /// Lets a held message go on, with this decision about it.
+    /// Releases a held message with this decision.
     mutating func release(_ outcome: Verdict = .forward) {
         isHeld = false
         self.outcome = outcome
@@ -168,7 +166,7 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(current, head, framing, handler, verdict, &exchange)
     }
 
-    /// Does what was decided about a head at its handler.
+    /// Applies a handler's decision about a head.
     private mutating func settle(
         _ current: Waiting,
         _ head: Head,
@@ -226,7 +224,7 @@ struct MessageFlow<Head: FlowingHead> {
 
     // MARK: - Whole bodies
 
-    /// Begins to gather a body, unless it is known to be too large.
+    /// Begins to collect a body, unless it is known to be too large.
     private mutating func gather(
         _ current: Waiting,
         _ head: Head,
@@ -359,7 +357,7 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(part, current, verdict, &exchange)
     }
 
-    /// Does what was decided about a part at its handler.
+    /// Applies a handler's decision about a part.
     private mutating func settle(
         _ part: ByteBuffer,
         _ current: Waiting,
@@ -381,7 +379,7 @@ struct MessageFlow<Head: FlowingHead> {
         return nil
     }
 
-    /// Asks a handler when the bytes may go on.
+    /// Asks a handler when bytes may pass.
     private mutating func pace(
         _ part: ByteBuffer,
         _ current: Waiting,

@@ -4,18 +4,17 @@ package struct PauseReasons: OptionSet, Sendable, Hashable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The receiving peer does not take bytes fast enough.
+    /// The receiver does not read fast enough.
     package static let peerFull = PauseReasons(rawValue: 1 << 0)
-    /// A message waits for a decision.
+    /// A message is held.
     package static let held = PauseReasons(rawValue: 1 << 1)
     /// A message or part waits for its time.
     package static let paced = PauseReasons(rawValue: 1 << 2)
     /// There is no connection to the server yet.
     package static let upstreamPending = PauseReasons(rawValue: 1 << 3)
-    /// The recorder has no room.
     package static let recorderFull = PauseReasons(rawValue: 1 << 4)
     /// The server has as many streams open as it allows, on as many connections as we make.
     package static let streamLimit = PauseReasons(rawValue: 1 << 5)
-    /// Work that may block is being done for it on another thread.
+    /// Blocking work for it runs on another thread.
     package static let working = PauseReasons(rawValue: 1 << 6)
 }

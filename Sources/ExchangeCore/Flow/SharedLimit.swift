@@ -20,19 +20,19 @@ package struct SharedLimit: Sendable {
         perClient = total - total / 8
     }
 
-    /// Whether a client may take so much more.
+    /// Whether a client may use `count` more.
     package func hasRoom(for client: ClientKey, count: Int = 1) -> Bool {
         count <= total - used && count <= perClient - usedByClient[client, default: 0]
     }
 
-    /// Takes so much more; `false` if the client may not.
+    /// `false` if the client may not.
     package mutating func take(_ count: Int = 1, for client: ClientKey) -> Bool {
         guard hasRoom(for: client, count: count) else { return false }
         add(count, for: client)
         return true
     }
 
-    /// Counts so much more, whatever the limit.
+    /// Counts beyond the limit if necessary.
     package mutating func add(_ count: Int = 1, for client: ClientKey) {
         used += count
         usedByClient[client, default: 0] += count
@@ -49,7 +49,7 @@ package struct SharedLimit: Sendable {
 package final class ByteBudget: Sendable {
     private let limit: Mutex<SharedLimit>
     package let total: Int
-    /// The most that one client may have of it.
+    /// The limit of one client.
     package let perClient: Int
 
     /// Of bodies that are gathered or held: 256 MiB.
@@ -63,7 +63,7 @@ package final class ByteBudget: Sendable {
         self.limit = Mutex(shared)
     }
 
-    /// How many bytes are taken at present.
+    /// For tests.
     package var bytesInUse: Int { limit.withLock { $0.used } }
 
     fileprivate func take(_ count: Int, for client: ClientKey) -> Bool {

@@ -5,7 +5,7 @@ import NIOCore
 /// Counts the messages of a body as it comes, and notes when its bytes arrived.
 struct StreamTap {
     private var counter: StreamCounter?
-    /// Arrivals closer together than this are reported as one.
+    /// Closer arrivals are reported as one.
     private let resolution: TimeAmount
     private var offset: Int64 = 0
     private var last: NIODeadline?
@@ -19,14 +19,14 @@ struct StreamTap {
 
     /// Whether the format is one of messages, and not just bytes that come as they come.
     let isOfMessages: Bool
-    /// How many whole messages there were so far.
+    /// Complete messages so far.
     var count: Int64 { counter?.count ?? 0 }
-    /// Whether a WebSocket's peer has said that it ends.
+    /// Whether a WebSocket's peer has sent its close.
     var hasClosed: Bool { counter?.hasClosed ?? false }
-    /// Trailers that came inside the body, as grpc-web has them.
+    /// Trailers inside the body, as in grpc-web.
     var trailers: ByteBuffer? { counter?.trailers }
 
-    /// The body has ended: what its end makes whole counts too.
+    /// Counts a message that ends with the body.
     mutating func finish() { counter?.finish() }
 
     /// Takes the next bytes; returns their offset where their arrival is to be reported.

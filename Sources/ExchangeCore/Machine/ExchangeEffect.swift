@@ -21,21 +21,19 @@ package enum ExchangeEffect: Sendable {
     case withholdCloseNotify(FlowDirection)
     /// Both legs carry raw bytes from here on.
     case becomeTunnel
-    /// Read from the client, or stop reading.
     case readClient(Bool)
-    /// Read from the server, or stop reading.
     case readUpstream(Bool)
     /// Call `pauseElapsed` with this generation at that moment.
     case wake(at: NIODeadline, FlowDirection, generation: Int)
     /// A message waits for `decided`; the limit is enforced by a `wake`, and is here to be shown with the message.
     case hold(HoldID, HeldMessage, HoldLimit?)
-    /// A hold is over without a decision: its exchange ended.
+    /// A hold ended without a decision, because its exchange ended.
     case releaseHold(HoldID)
     /// Look up this name, and report `nameLookedUp` with whether the address is one of its.
     case lookUp(name: String, address: String)
     /// Do this work on a thread on which blocking is allowed, and call `workDone` with this generation.
     case perform(any BlockingWork, FlowDirection, generation: Int)
-    /// Do this work likewise; nobody waits for it.
+    /// Run this work, too; nobody waits for it.
     case performAfterwards(any BlockingWork)
     /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
     /// `upstreamClosed`. `readUpstream` and `abandonUpstream` are for its reader from here on.
@@ -53,16 +51,16 @@ package enum ExchangeEffect: Sendable {
     case finished
 }
 
-/// From the client to the server, or from the server to the client.
+/// From the client to the server, or back.
 package enum FlowDirection: Sendable, Hashable {
     case request, response
 }
 
-/// What is known of the connection that an exchange was given.
+/// The facts about an exchange's connection to the server.
 package struct UpstreamFacts: Sendable {
-    /// `nil` where there is none: the answer comes from a recording.
+    /// `nil` if a recording answers.
     package var connection: ConnectionID?
-    /// Where it leads to, as `host:port`.
+    /// `host:port` of the peer.
     package var address: String?
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.

@@ -2,7 +2,6 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Answers that come from no server.
 extension ExchangeMachine {
     // MARK: - Answers of our own
 
@@ -38,7 +37,7 @@ extension ExchangeMachine {
         if let file = answer.file { read(file, as: .sent) }
     }
 
-    /// Gives the client an answer past the response chain.
+    /// Answers the client without the response chain.
     mutating func answerDirectly(_ answer: LocalAnswer) {
         releaseHold()
         abandonUpstream()
@@ -64,7 +63,7 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// Has a file read as though it came from a server.
+    /// Reads a file in place of a server's response.
     private mutating func read(_ file: AnswerFile, as role: FileRole) {
         state = .answering(.file(role))
         response.reading.isOn = true

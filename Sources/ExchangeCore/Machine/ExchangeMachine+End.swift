@@ -1,7 +1,6 @@
 import HTTPModel
 import NIOCore
 
-/// How exchanges end.
 extension ExchangeMachine {
     // MARK: - The end
 
@@ -47,7 +46,7 @@ extension ExchangeMachine {
         return Self.came(record.sizes.requestBody, of: request.announced, in: "request")
     }
 
-    /// How much of the response's body the server had sent.
+    /// How much of the response's body had arrived.
     var responsePlace: String {
         guard !state.isTunnel, marks.responseBegan != nil, marks.responseEnded == nil,
             !forbidsBody(record.status)

@@ -1,7 +1,7 @@
 import HTTPModel
 package import NIOCore
 
-/// Why the legs are not read, and what ends that.
+/// Why the legs are not read, and when they are read again.
 extension ExchangeMachine {
     subscript(direction: FlowDirection) -> Reading {
         get { direction == .request ? request.reading : response.reading }
@@ -17,13 +17,13 @@ extension ExchangeMachine {
         if isPaused { self[direction].pauses.insert(reason) } else { self[direction].pauses.subtract(reason) }
     }
 
-    /// The client takes bytes again, or takes no more for now.
+    /// The client accepts bytes again, or no more for now.
     package mutating func clientBecameWritable(_ isWritable: Bool) {
         guard !isOver else { return }
         pause(.response, .peerFull, !isWritable)
     }
 
-    /// The server takes bytes again, or takes no more for now.
+    /// The server accepts bytes again, or no more for now.
     package mutating func upstreamBecameWritable(_ isWritable: Bool) {
         guard state.hasPeer else { return }
         pause(.request, .peerFull, !isWritable)
@@ -62,7 +62,7 @@ extension ExchangeMachine {
 
     // MARK: - Time
 
-    /// From here on the direction waits for something else than before.
+    /// From here on the direction waits for a new reason.
     private mutating func nextGeneration(_ direction: FlowDirection) -> Int {
         generation += 1
         self[direction].generation = generation
@@ -84,7 +84,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Lets a direction go on with what it waited for.
+    /// Ends a direction's wait.
     private mutating func goOn(_ direction: FlowDirection, _ reason: PauseReasons, _ outcome: Verdict) {
         pause(direction, reason, false)
         switch direction {
@@ -162,7 +162,7 @@ extension ExchangeMachine {
         resolve(hold, limit.resolution)
     }
 
-    /// A span of time as a user would write it: `30 s` or `500 ms`.
+    /// For users: `30 s` or `500 ms`.
     private static func text(_ time: TimeAmount) -> String {
         let milliseconds = time.nanoseconds / 1_000_000
         return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"

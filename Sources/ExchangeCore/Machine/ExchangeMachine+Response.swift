@@ -65,7 +65,7 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// What is wrong with a 101 (RFC 9110 §7.8), if anything is.
+    /// The fault of a 101 (RFC 9110 §7.8).
     private func upgradeFault(_ head: ResponseHead) -> String? {
         guard isRequestDone else { return "before it had the request" }
         let asked = ExchangeMachine.protocols(outgoing?.head.fields.values(of: .upgrade) ?? [])

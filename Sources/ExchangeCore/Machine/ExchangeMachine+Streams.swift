@@ -46,7 +46,7 @@ extension ExchangeMachine {
         if isDue || progressAt == nil { progressAt = exchange.now }
     }
 
-    /// A trailer section as it is recorded.
+    /// A trailer section in its recorded form.
     static func stored(_ trailers: FieldSection?) -> ByteBuffer? {
         guard let trailers, !trailers.isEmpty else { return nil }
         var bytes = ByteBuffer()

@@ -76,7 +76,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// The tunnelled bytes turned out to be TLS that stays unread.
+    /// The tunnel carries TLS that is not decrypted.
     package mutating func tunnelIsTLS(_ note: String) {
         guard !isOver else { return }
         record.flags.insert(.tunnelledTLS)

@@ -22,7 +22,7 @@ package struct ExchangeMachine: ~Copyable {
     let sink: any RecordSink
     let clientAddress: String
     let openedAt: NIODeadline
-    /// Where the request goes if no stage changes that.
+    /// The destination before any stage changed it.
     let originalDestination: Destination
     /// Whether the client can be sent a reset of just this exchange, and its code.
     package let clientTakesResets: Bool
@@ -43,7 +43,7 @@ package struct ExchangeMachine: ~Copyable {
     var awaitsName = false
     var hold: Hold?
     var holdCount = 0
-    /// Counts the wakes and works.
+    /// Numbers wakes and works.
     var generation = 0
     var marks = Marks()
     var unrecorded = Unrecorded.nothing
@@ -52,26 +52,24 @@ package struct ExchangeMachine: ~Copyable {
     /// The account of the client's connection, and what the heads of this exchange have there.
     let heads: HeadAccount
     var headSize = 0
-    /// Whether interim responses are not passed on any more.
+    /// Whether further interim responses are dropped.
     var dropsInterims = false
 
-    /// A message that waits for a decision.
     struct Hold {
         let id: HoldID
         let direction: FlowDirection
         let limit: HoldLimit?
-        /// The stage that holds it.
         let stage: String
     }
 
-    /// When what happened, on the event loop's clock.
+    /// Times of events, on the event loop's clock.
     struct Marks {
         var connectAsked: NIODeadline?
         var ready: NIODeadline?
         var requestSent: NIODeadline?
         var responseBegan: NIODeadline?
         var responseEnded: NIODeadline?
-        /// When the client sent no more through a tunnel.
+        /// When the client's input in a tunnel ended.
         var tunnelInputEnded: NIODeadline?
     }
 
@@ -140,7 +138,7 @@ package struct ExchangeMachine: ~Copyable {
 
     mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
 
-    /// Adds a note of the proxy's own to the trace.
+    /// Adds Sluice's own note to the trace.
     package mutating func note(_ text: String) { note(text, as: "sluice") }
 
     mutating func note(_ text: String, as author: String) {
@@ -157,16 +155,15 @@ package struct ExchangeMachine: ~Copyable {
         return marks.requestSent != nil
     }
 
-    /// Whether a response has begun, and has not ended.
+    /// Whether a response has begun and not ended.
     package var isResponding: Bool { responseState != .none && responseState != .ended }
 
     /// Set where the URL's host is what the client calls the address of its tunnel.
     package var claim: NameClaim? { exchange.claim }
 
-    /// Whether bytes pass through unread.
     package var isTunnel: Bool { state.isTunnel }
 
-    /// Whether the client has sent its request whole.
+    /// Whether the client has sent its complete request.
     package var isRequestComplete: Bool {
         switch requestState {
         case .receiving: false
@@ -178,9 +175,9 @@ package struct ExchangeMachine: ~Copyable {
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
     package var awaitsContinue: Bool { continuation == .awaited }
 
-    /// Why the client is not read from; empty while it is.
+    /// Why the client is not read.
     package var requestPauseReasons: PauseReasons { request.reading.pauses }
 
-    /// Why the server is not read from; empty while it is.
+    /// Why the server is not read.
     package var responsePauseReasons: PauseReasons { response.reading.pauses }
 }

@@ -7,7 +7,7 @@ struct OutgoingRequest {
     let framing: BodyFraming
     var parts: [ByteBuffer] = []
     var size = 0
-    /// Whether all that was sent is still here.
+    /// Whether all sent bytes are still stored.
     var isWhole = true
     var isEnded = false
     var trailers: FieldSection?
@@ -31,7 +31,7 @@ struct OutgoingRequest {
         self.framing = framing
     }
 
-    /// From now on the request cannot be sent again.
+    /// Drops the stored bytes, so that the request cannot be sent again.
     mutating func forget() {
         isWhole = false
         parts = []

@@ -11,9 +11,9 @@ import Darwin
 /// It is read by position, so one may serve several answers.
 package final class AnswerFile: Sendable {
     package let descriptor: CInt
-    /// Where the body begins, in bytes.
+    /// Where the body begins in the file, in bytes.
     package let offset: Int64
-    /// The size of the body, in bytes.
+    /// In bytes.
     package let length: Int64
 
     package init(descriptor: CInt, offset: Int64, length: Int64) {

@@ -3,7 +3,7 @@ import HTTPModel
 package import NIOCore
 
 extension HeldMessage {
-    /// A body was set for a message whose head alone is held.
+    /// A body was set for a message of which only the head is held.
     package struct NoBodyHeldError: Error, CustomStringConvertible {
         package let description = "Only the head of this message is held; its body streams on after it."
     }

@@ -1,10 +1,10 @@
 package import HTTPModel
 package import NIOCore
 
-/// Names a message that waits for a decision.
+/// Identifies a held message.
 package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     package let exchange: ExchangeID
-    /// Counts the holds of that exchange, from 1.
+    /// The number of the hold in its exchange, from 1.
     package let ordinal: Int
     package init(exchange: ExchangeID, ordinal: Int) {
         self.exchange = exchange
@@ -23,17 +23,17 @@ package enum HeldMessage: Sendable {
     /// A request before it is sent, and where to. An edited destination counts; the Host field is the editor's own
     /// matter.
     case request(RequestHead, body: ByteBuffer?, destination: Destination)
-    /// A response before the client is given it.
+    /// A response before it is sent to the client.
     case response(ResponseHead, body: ByteBuffer?)
 }
 
-/// What was decided about a held message (Charles' words).
+/// The decision about a held message, in Charles' words.
 package enum HoldResolution: Sendable {
     /// Go on with the message as edited; `nil` where nothing was. A body given for a message whose head alone was
     /// held is not used.
     case execute(HeldMessage?)
-    /// Go on with the message as it was when it was held.
+    /// Send the message as it was when it was held.
     case cancel
-    /// Do not go on: the client is cut off.
+    /// Close the client's connection.
     case abort
 }

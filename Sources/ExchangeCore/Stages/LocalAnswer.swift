@@ -2,9 +2,9 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// A response that did not come from a server.
+/// A response without a server.
 package struct LocalAnswer: Sendable {
-    /// The head; the engine sets `Content-Length` by the body.
+    /// The engine sets `Content-Length`.
     package var head: ResponseHead
     package var body: ByteBuffer
     /// A file in place of the body, read as fast as the client takes it.
@@ -56,12 +56,12 @@ package struct LocalAnswer: Sendable {
         return LocalAnswer(status: status, contentType: "text/html; charset=utf-8", text: page, fields: fields)
     }
 
-    /// The status of what a replay does not answer; no server has it.
+    /// The status of a replay without an answer; servers do not use it.
     package static let notRecordedStatus = 599
 
     /// The field of answers to exchanges that failed, with the failure's code.
     private static let failureField = "X-Sluice-Failure"
-    /// The field of what a replay does not answer.
+    /// The field of a replay without an answer.
     private static let replayField = "X-Sluice-Replay"
 
     /// The field that tells answers of this process from those of a server, or of another Sluice, that say the same.

@@ -4,7 +4,7 @@
 /// That is the client's word until it is verified. Rules go by the name, but what refuses requests looks at the address
 /// too, and what hands out secrets, or lets requests pass, needs the name verified.
 package struct NameClaim: Sendable, Hashable {
-    /// The address, as a URL has it.
+    /// As in a URL.
     package let address: String
     /// Whether the name is more than the client's word: a request goes out only on a connection whose certificate has the
     /// name, or a look-up of the name gave the address.

@@ -6,7 +6,6 @@ package import HTTPModel
 /// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so
 /// editing rules affects later exchanges only.
 package protocol Stage: Sendable {
-    /// The stage's name, and its place in the fixed order.
     var id: StageID { get }
 
     /// Returns a handler for this exchange, or `nil` when none of the rules concerns it.
@@ -18,7 +17,7 @@ package protocol Stage: Sendable {
 /// A stage's name, and its place in the fixed order in which requests and responses pass the stages: stages with lower
 /// numbers come first.
 package struct StageID: Sendable, Hashable, Comparable {
-    /// The name that traces and profiles use.
+    /// For traces and profiles.
     package let name: String
     package let order: Int
 
@@ -39,7 +38,7 @@ package struct ExchangeOpening: Sendable {
     package let url: RequestURL
     /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
     package let head: RequestHead
-    /// Where the client connects from, as `host:port`.
+    /// `host:port`.
     package let clientAddress: String
     /// Set where the URL's host is what the client calls the address that its tunnel leads to.
     package let claim: NameClaim?

@@ -1,10 +1,10 @@
 package import HTTPModel
 
-/// One snapshot of the tools in force, in the fixed order.
+/// An immutable chain of the tools in force, in the fixed order.
 package struct StageChain: Sendable {
-    /// The stages in the order in which messages pass them.
+    /// In the order in which messages pass them.
     package let stages: [any Stage]
-    /// Finds out cheaply which stages a URL may concern.
+    /// Finds cheaply which stages can match a URL.
     private let preselection: (any StagePreselection)?
 
     /// Puts stages in their fixed order; those of the same identity keep the given one.
@@ -50,7 +50,7 @@ package struct StageChain: Sendable {
     enum Candidates {
         case none
         case all
-        /// Those whose bits are set.
+        /// The stages whose bits are set.
         case some(UInt64)
 
         func union(_ other: Candidates) -> Candidates {
@@ -70,7 +70,7 @@ package struct StageChain: Sendable {
         }
     }
 
-    /// Asks the candidates for handlers of this exchange.
+    /// Asks the candidates for handlers.
     func links(of candidates: Candidates, for opening: ExchangeOpening) -> [ChainLink] {
         var links: [ChainLink] = []
         for (index, stage) in stages.enumerated() where candidates.contains(index) {

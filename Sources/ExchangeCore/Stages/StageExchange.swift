@@ -6,15 +6,17 @@ package struct StageExchange: Sendable {
     package let id: ExchangeID
     /// The URL as the client sent it.
     package let url: RequestURL
-    /// The present moment on the event loop's clock; hooks have no clock of their own.
-    package internal(set) var now: NIODeadline
     /// Where the request will be sent; request head hooks may change it, later it has no effect.
     package var destination: Destination
+    /// The client that it counts for.
+    var client: ClientKey
     /// Set where the URL's host is what the client calls the address that its tunnel leads to.
     package internal(set) var claim: NameClaim?
+    /// The present moment on the event loop's clock; hooks have no clock of their own.
+    package internal(set) var now: NIODeadline
     /// Whether the URL's host is more than a client's word for the address of its tunnel.
     package var isNameVerified: Bool { claim?.isVerified ?? true }
-    /// The answer of a stage that takes the server's place.
+    /// The answer that replaces the server's.
     var answer: LocalAnswer?
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
     package var isAnswered: Bool { answer != nil }
@@ -22,36 +24,18 @@ package struct StageExchange: Sendable {
     /// too large.
     package internal(set) var lacksRoom = false
     package internal(set) var trace: [TraceEntry] = []
-    /// Whose limits it counts against.
-    var client: ClientKey
     /// The stage whose hook is running, or ran last: the author of what is noted here.
     private(set) var stage = ""
 
-    init(
-        id: ExchangeID,
-        url: RequestURL,
-        destination: Destination,
-        client: ClientKey,
-        claim: NameClaim?,
-        now: NIODeadline
-    ) {
-        self.id = id
-        self.client = client
-        self.claim = claim
-        self.url = url
-        self.destination = destination
-        self.now = now
-    }
-
-    /// A hook of this handler is about to run.
+    /// Called before a hook of this handler.
     mutating func enter(_ link: ChainLink) { stage = link.name }
 
-    /// Notes that a rule fired and what it changed.
+    /// Adds the effect of a rule to the trace.
     package mutating func fired(rule: String?, _ text: String) {
         trace.append(TraceEntry(stage: stage, rule: rule, outcome: .fired, text: text))
     }
 
-    /// Notes something other than a rule.
+    /// Adds a note without a rule to the trace.
     package mutating func note(_ text: String) {
         trace.append(TraceEntry(stage: stage, rule: nil, outcome: .note, text: text))
     }
@@ -59,9 +43,9 @@ package struct StageExchange: Sendable {
 
 /// Where a request is sent: what to connect to, and what to say there.
 package struct Destination: Sendable, Hashable {
-    /// `http` or `https`; `tunnel` for bytes passed through unread.
+    /// `http` or `https`; `tunnel` for unread bytes.
     package var scheme: String
-    /// The host to connect to: a name or an address without brackets.
+    /// A name or an address without brackets.
     package var host: String
     package var port: Int
     /// The name for Server Name Indication and verification, where it is not the host: what the client asked for.
@@ -77,9 +61,9 @@ package struct Destination: Sendable, Hashable {
         self.address = address
     }
 
-    /// The name that the server's certificate must have.
+    /// The required name in the server's certificate.
     package var verifiedName: String { serverName ?? host }
 
-    /// Host and port as an authority, for messages.
+    /// For messages.
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

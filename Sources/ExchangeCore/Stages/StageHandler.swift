@@ -9,16 +9,16 @@ package import NIOCore
 /// `Verdict.perform`. Every hook has a default that forwards. A demand is read after the head hook of its direction, so
 /// that hook may decide it.
 package protocol StageHandler: AnyObject {
-    /// What the handler wants of the request's body.
+    /// The demand for the request's body.
     var requestDemand: BodyDemand { get }
-    /// What the handler wants of the response's body.
+    /// The demand for the response's body.
     var responseDemand: BodyDemand { get }
 
     /// Whether the handler has to know that the URL's host is not only a client's word for the address of its tunnel: then
     /// the name is looked up before the first hook. Read once, before any hook, and only where there is such a claim.
     var needsVerifiedName: Bool { get }
 
-    /// The request's head, as earlier stages left it.
+    /// The request's head after earlier stages.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// The request whole (demand `whole`); an edited body is framed anew.
     func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
@@ -27,9 +27,9 @@ package protocol StageHandler: AnyObject {
     func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// An interim response other than 101 (RFC 9110 §15.2), as earlier stages left it; it is neither held nor replaced.
     func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
-    /// The response's head, as earlier stages left it.
+    /// The response's head after earlier stages.
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// Some bytes of the response's body (demand `observe`).
+    /// A part of the response's body (demand `observe`).
     func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response's body is there whole (demand `observe`), and the client is told so after this; only `forward` and
     /// `perform` count.
@@ -63,7 +63,7 @@ extension StageHandler {
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict { .forward }
-    /// Forwards the request as it is; the engine notes that.
+    /// Forwards the request unchanged; the engine adds a note.
     package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
@@ -74,7 +74,7 @@ extension StageHandler {
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict { .forward }
-    /// Forwards the response as it is; the engine notes that.
+    /// Forwards the response unchanged; the engine adds a note.
     package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         .pass(waiting.readableBytes, at: exchange.now)
@@ -82,26 +82,26 @@ extension StageHandler {
     package func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? { nil }
 }
 
-/// What a handler wants of a message's body.
+/// What a handler needs of a message's body.
 package enum BodyDemand: Sendable, Hashable {
     /// Nothing; parts pass by.
     case none
-    /// To see each part of a response; a request's are not shown.
+    /// Each part of a response; not of a request.
     case observe
     /// The whole body at once, up to `limit` bytes; over it the message passes unmodified and the trace says so.
     /// With `decoded` the content coding is removed before the hook and put back where the body was changed.
     case whole(limit: Int, decoded: Bool)
-    /// To say when bytes go on; in tunnels and WebSockets too.
+    /// Decides when bytes pass; in tunnels and WebSockets too.
     case pace
 }
 
-/// When bytes that wait go on.
+/// When waiting bytes pass.
 package enum Pace: Sendable {
     /// This number of them, but at least one and at most all, go on at that moment: at once where it has come already.
     /// Then it is asked about the rest.
     case pass(Int, at: NIODeadline)
-    /// None of them go on yet; it is asked once more at that moment.
+    /// Not yet; the handler is asked again at that time.
     case again(at: NIODeadline)
-    /// The exchange ends as with `Verdict.fail`.
+    /// Fails the exchange like `Verdict.fail`.
     case fail(ExchangeFailure)
 }

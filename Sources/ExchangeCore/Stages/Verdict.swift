@@ -1,28 +1,28 @@
 package import HTTPModel
 package import NIOCore
 
-/// What a hook decides.
+/// The decision of a hook.
 package enum Verdict: Sendable {
-    /// Go on with what the hook left in its parameter.
+    /// Continue with the hook's changes.
     case forward
     /// Answer in place of the server. Remaining request hooks and the whole response chain still run. From a response
     /// hook: replaces the response from here on.
     case respond(LocalAnswer)
-    /// Answer at once; no further hook is asked. What block lists do.
+    /// Answer at once without further hooks. Block lists use this.
     case refuse(LocalAnswer)
     /// Cut the connection to the client without an answer; no further hook is asked.
     case drop
     /// End the exchange as though the network had failed: it is recorded as failed with this failure, and the client
     /// is cut off.
     case fail(ExchangeFailure)
-    /// Hold the message before it goes on from here.
+    /// Hold the message before it passes.
     case pause(Pause)
     /// Hold the message while work that may block is done on another thread; then the outcome's verdict counts as
     /// though the hook had decided so. A part is held until its work is done, which is back-pressure enough.
     case perform(any BlockingWork)
 }
 
-/// How long a message is held.
+/// The way in which a message is held.
 package enum Pause: Sendable {
     /// Until a moment on the event loop's clock, at which the hook is asked once more. Only from head hooks.
     case again(at: NIODeadline)
@@ -43,7 +43,7 @@ package struct HoldLimit: Sendable {
 
 /// Work that a hook may not do itself, since it may block: files, names.
 package protocol BlockingWork: Sendable {
-    /// Does the work, on a thread on which blocking is allowed.
+    /// Runs the work on a thread that may block.
     func run() -> WorkOutcome
     /// Whether it keeps a processor busy, so that it is done on a thread of its own and not on one of those that wait for files.
     var isHeavy: Bool { get }
@@ -55,9 +55,9 @@ extension BlockingWork {
 
 /// The result of blocking work.
 package struct WorkOutcome: Sendable {
-    /// What is decided now about the message that was held.
+    /// The decision about the held message.
     package var verdict: Verdict
-    /// The entries to add to the exchange's trace.
+    /// Entries for the exchange's trace.
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {

@@ -1,4 +1,3 @@
-/// Filters for kinds of exchanges.
 extension Filter {
     /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
     package static let errors = any([("is", .property(.fact(.error)))])
@@ -6,7 +5,6 @@ extension Filter {
     /// Exchanges whose request or response a stage changed, or that a stage answered or dropped.
     package static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
 
-    /// Exchanges that were held at a breakpoint.
     package static let held = any([("is", .property(.fact(.held)))])
 
     /// Exchanges that may have come of a client that does not trust the certificate: handshakes with clients that failed,

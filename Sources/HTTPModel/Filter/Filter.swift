@@ -5,14 +5,12 @@
 /// parentheses combine them, `and` before `or`. Outside quotation marks `*` and `?` are wildcards and `\` takes the next
 /// character as such. ``reference`` lists the keys.
 package struct Filter: Sendable, Hashable {
-    /// The longest expression that is taken, in characters.
+    /// In characters.
     package static let maximumLength = 10_000
-    /// How deep parentheses may be nested.
     package static let maximumDepth = 100
 
     package let root: FilterNode
 
-    /// The filter that every exchange passes.
     package static let everything = Filter(root: .everything)
 
     init(root: FilterNode) { self.root = root }
@@ -29,10 +27,9 @@ package struct Filter: Sendable, Hashable {
         root = try parser.parse().ordered
     }
 
-    /// Whether every exchange passes.
     package var matchesEverything: Bool { root == .everything }
 
-    /// What must be at hand to decide about any exchange.
+    /// The data that is needed to decide about any exchange.
     package var needs: FilterTest.Needs { root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record }
 
     /// Whether it asks for the client's process, which may become known after an exchange has ended.
@@ -64,7 +61,7 @@ extension Filter {
         return Filter(root: FilterNode.all([root, other.root]).ordered)
     }
 
-    /// The filter that an exchange passes if it does not pass this one.
+    /// Matches exactly the other exchanges.
     package var negated: Filter { Filter(root: root.negated) }
 
     /// The filter that an exchange passes if it passes one of these; with none of them nothing passes.
@@ -80,7 +77,7 @@ extension Filter {
     /// The microseconds of a duration with its unit, such as `90s`, `1h` or `7d`; `nil` for anything else.
     package static func microseconds(of text: String) -> Int64? { Quantity.time.read(text, requiresUnit: true) }
 
-    /// The filter that exchanges with any of these hosts pass.
+    /// Matches exchanges with any of these hosts.
     package static func hosts(_ hosts: some Sequence<String>) -> Filter {
         let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }
         return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
@@ -92,7 +89,7 @@ extension Filter {
         return Filter(root: .term(FilterTerm(key: "body", tests: [test])))
     }
 
-    /// The filter that exchanges with this method, host and path pass.
+    /// Matches exchanges with this method, host and path.
     package static func endpoint(method: String, host: String, path: String) -> Filter {
         let method = FilterTest.text(.method, Glob(literal: method, ignoringCase: true))
         let path = FilterTest.text(.path, Glob(literal: path))

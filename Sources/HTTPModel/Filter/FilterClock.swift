@@ -11,15 +11,10 @@ import Musl
 /// For a session that is no longer recorded, give the time of its last exchange as `now`: `since:10m` then means its last
 /// ten minutes, and `since:14:30` the latest half past two before its end.
 package struct FilterClock: Sendable {
-    /// The time that counts as now: microseconds since 1970.
+    /// The current time in microseconds since 1970.
     package var now: Int64
     /// How many seconds local time is ahead of UTC at a time given in seconds since 1970.
     package var secondsAheadOfUTC: @Sendable (Int64) -> Int64
-
-    package init(now: Int64, secondsAheadOfUTC: @escaping @Sendable (Int64) -> Int64) {
-        self.now = now
-        self.secondsAheadOfUTC = secondsAheadOfUTC
-    }
 
     /// A clock of the local time zone; `now` in microseconds since 1970.
     package static func local(now: Int64) -> FilterClock {
@@ -30,7 +25,6 @@ package struct FilterClock: Sendable {
         }
     }
 
-    /// The machine's time and time zone.
     package static var current: FilterClock { .local(now: WallClock.now()) }
 
     /// Reads a time as microseconds since 1970; `nil` where the text is none.
@@ -115,7 +109,7 @@ package enum CivilDate {
     }
 }
 
-/// Takes dates and times off the front of a text.
+/// Reads dates and times from the beginning of a text.
 private struct TimeReader {
     private var rest: Substring.UTF8View
 

@@ -3,21 +3,13 @@ package struct FilterError: Error, Sendable, Hashable {
     package var expression: String
     /// Where it went wrong, in characters from 1; one past the end where something is missing there.
     package var column: Int
-    /// What is wrong, in one sentence without a full stop.
+    /// One sentence without a full stop.
     package var message: String
-    /// What may have been meant; `nil` where there is nothing to say.
+    /// `nil` if there is none.
     package var suggestion: String?
-
-    package init(expression: String, column: Int, message: String, suggestion: String? = nil) {
-        self.expression = expression
-        self.column = column
-        self.message = message
-        self.suggestion = suggestion
-    }
 }
 
 extension FilterError: CustomStringConvertible {
-    /// The message with the suggestion after it, on one line.
     package var description: String { "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "") }
 
     /// The expression and, on a second line, a caret under the column; a long expression is cut to what surrounds it.

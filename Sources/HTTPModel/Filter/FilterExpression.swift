@@ -2,7 +2,7 @@ package import Expressions
 
 /// A regular expression of a filter (PCRE2), to be found anywhere in a text.
 package struct FilterExpression: Sendable {
-    /// What a regular expression is asked of.
+    /// The text that a regular expression searches.
     package enum Subject: Sendable, Hashable {
         case text(FilterTest.TextField)
         case url
@@ -11,7 +11,7 @@ package struct FilterExpression: Sendable {
         case body(FilterTest.Side)
     }
 
-    /// As it is written between the slashes.
+    /// As written between the slashes.
     package let pattern: String
     private let ignoresCase: Bool
     private let expression: RegularExpression
@@ -44,19 +44,19 @@ extension FilterExpression: Hashable {
 // MARK: - How it is written
 
 extension FilterKey {
-    /// Where a value can be an expression.
+    /// In which values an expression is allowed.
     enum ExpressionForm: Sendable {
-        /// The value is a text without blanks.
+        /// The value is a text without spaces.
         case word
         /// The value often is a path: `/users/` stays one, as it has nothing that only an expression has.
         case path
-        /// The value may have blanks.
+        /// The value may contain spaces.
         case text
         /// The value is what follows the name of a field; it may have blanks.
         case field
     }
 
-    /// `nil` where no value of the key is an expression.
+    /// `nil` if no value of the key can be an expression.
     var expressionForm: ExpressionForm? {
         switch reading {
         case .text(.path, _), .url, .query: .path
@@ -116,7 +116,6 @@ extension Filter {
 }
 
 extension FilterNode {
-    /// All terms within.
     fileprivate var terms: [FilterTerm] {
         switch self {
         case .everything: []

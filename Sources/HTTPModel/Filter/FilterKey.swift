@@ -1,12 +1,10 @@
 /// A key of the filter language: what it takes and what it means. The parser reads by the same table.
 package struct FilterKey: Sendable {
-    /// The key as it is written before the colon.
     package let name: String
-    /// What comes after the colon, for example `GLOB`.
+    /// The text after the colon, for example `GLOB`.
     package let argument: String
-    /// What the term selects, in one line.
     package let summary: String
-    /// A term that compiles.
+    /// A valid term.
     package let example: String
     let reading: Reading
 
@@ -37,21 +35,21 @@ package struct FilterKey: Sendable {
     }
 
     // The summaries that leave no room for the rest of their line.
-    private static let status = "the status code: one, a class, a comparison or a range; 0 while there is none"
+    private static let status = "the status code: a number, a class, a comparison or a range; 0 before the response"
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
     private static let size = "bytes as in the column SIZE: of the response's body; of a tunnel, those from the server"
-    private static let messages = "messages of both directions of a stream, by now"
+    private static let messages = "messages of both directions of a stream so far"
     private static let process =
-        "the program on this machine that asked, by name or number; one that was gone at once may not be found"
-    private static let property = "a fact or a kind of failure; the word error alone is is:error"
+        "the client program on this machine, by name or process number; a program that ended at once may be missing"
+    private static let property = "a property or a kind of failure; the word error alone means is:error"
     private static let version = "the version of HTTP on either leg: h1, h2, h3, 1.0 or 1.1"
-    private static let url = "the URL has the text, as for a bare word; with *, is like it"
+    private static let url = "the URL contains the text, like a bare word; * is a wildcard"
 
     fileprivate static let all = [
         FilterKey("host", "GLOB", "the host, in its letters or in punycode", "host:*.example.com", .text(.host)),
         FilterKey("path", "GLOB", "the path, without the query", "path:/v1/*", .text(.path, ignoringCase: false)),
-        FilterKey("query", "TEXT", "the query has the text; with *, is like it", "query:page=2", .query),
+        FilterKey("query", "TEXT", "the query contains the text; * is a wildcard", "query:page=2", .query),
         FilterKey("url", "TEXT", url, "url:https://*/login*", .url),
         FilterKey("scheme", "GLOB", "http, https, ws, wss or tunnel", "scheme:https", .text(.scheme)),
         FilterKey("port", "N", "the port, given or not", "port:8080", .number(.port, .count)),
@@ -60,7 +58,7 @@ package struct FilterKey: Sendable {
         FilterKey("grpc", "CODE", grpc, "grpc:unavailable", .grpc),
         FilterKey("type", "TYPE", mediaType, "type:json", .mediaType),
         FilterKey("size", "N", size, "size:>1mb", .number(.size, .size)),
-        FilterKey("time", "N", "how long it took in all; in ms without a unit", "time:>500ms", .number(.time, .time)),
+        FilterKey("time", "N", "the total duration; in ms without a unit", "time:>500ms", .number(.time, .time)),
         FilterKey("messages", "N", messages, "messages:>10", .number(.messages, .count)),
         FilterKey("id", "N", "the number in the session", "id:10..20", .number(.id, .count)),
         FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
@@ -69,38 +67,38 @@ package struct FilterKey: Sendable {
         FilterKey(
             "mode",
             "GLOB",
-            "how it came in: regular, reverse:URL, socks5, transparent",
+            "the mode of the listener: regular, reverse:URL, socks5, transparent",
             "mode:socks5",
             .text(.mode)
         ),
         FilterKey("version", "h1|h2|h3", version, "version:h2", .version),
-        FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
-        FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),
-        field("header", .either, "a field of request or response: its name, or name and value"),
-        field("reqheader", .request, "a field of the request"),
-        field("resheader", .response, "a field of the response"),
-        FilterKey("comment", "TEXT", "its comment has the text; with *, is like it", "comment:flaky", .comment),
-        FilterKey("colour", "NAME", "the colour that it was given", "colour:red", .text(.colour)),
-        body("body", .either, "a body has the text, in whatever case"),
-        body("reqbody", .request, "the request's body has the text"),
-        body("resbody", .response, "the response's body has the text"),
+        FilterKey("since", "TIME", "began at or after a time of day, an ISO time, or 10m ago", "since:10m", .since),
+        FilterKey("before", "TIME", "began before a time of day, an ISO time, or 10m ago", "before:14:30", .before),
+        field("header", .either, "a header field of request or response: its name, or name and value"),
+        field("reqheader", .request, "a header field of the request"),
+        field("resheader", .response, "a header field of the response"),
+        FilterKey("comment", "TEXT", "its comment contains the text; * is a wildcard", "comment:flaky", .comment),
+        FilterKey("colour", "NAME", "its colour", "colour:red", .text(.colour)),
+        body("body", .either, "a body contains the text, in any case"),
+        body("reqbody", .request, "the request's body contains the text"),
+        body("resbody", .response, "the response's body contains the text"),
         FilterKey("is", "WHAT", property, "is:changed", .property),
     ]
 }
 
 extension Filter {
-    /// Every key, in the order in which help should show them.
+    /// All keys, in the order of the help.
     package static let reference = FilterKey.all
 
-    /// How values are written as regular expressions.
+    /// Help about regular expressions in values.
     package static let expressionNote = """
         /…/ in host:, path:, url:, query:, header:, body: and process: is a regular expression (PCRE2), found anywhere: \
         path:/^\\/v[12]\\//, header:server:/nginx|apache/, header:/x/ for any field. A / within is written \\/. Case counts \
         in path: and query: only; (?i) and (?-i) change that. A path such as /users or /users/ stays a path, and "/…/" in \
-        quotes is plain text. Where an expression takes too long it is given up, which counts as no match and is said.
+        quotes is plain text. An expression that takes too long is stopped; that counts as no match and is reported.
         """
 
-    /// What other programs call keys.
+    /// Names of keys in other programs.
     static let otherNames = [
         "duration": "time", "latency": "time", "content-type": "type", "mime": "type", "code": "status",
         "domain": "host", "verb": "method", "protocol": "version", "note": "comment",
@@ -115,14 +113,13 @@ extension Filter {
         return isStatus ? "status:\(word)" : nil
     }
 
-    /// What `is:` takes, with a line on each.
+    /// The values of `is:` with their summaries.
     package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }
     }
 }
 
 extension FilterValueReader {
-    /// Reads the value of a term with this key.
     func test(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest {
         if let test = try expression(value, reading) { return test }
         return switch reading {

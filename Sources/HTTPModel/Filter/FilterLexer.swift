@@ -1,4 +1,4 @@
-/// A text within an expression, after quotes and escapes were read.
+/// A text of an expression, with quotes and escapes removed.
 struct FilterText: Sendable, Hashable {
     private(set) var plain = ""
     /// The text as a wildcard pattern: only `*` and `?` outside quotes are wildcards.
@@ -6,13 +6,12 @@ struct FilterText: Sendable, Hashable {
     /// The column of each scalar of `plain`, and the one after the last.
     private(set) var columns: [Int] = []
     private(set) var endColumn = 0
-    /// Which scalars of `plain` are wildcards.
+    /// Indices of wildcards in `plain`.
     private(set) var wildcards: Set<Int> = []
 
     var column: Int { columns.first ?? endColumn }
     var isEmpty: Bool { plain.isEmpty }
     var hasWildcard: Bool { !wildcards.isEmpty }
-    /// Whether a `*` is among the wildcards.
     private(set) var hasStar = false
     /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` where there is none.
     private(set) var expressionStart: Int?
@@ -34,7 +33,7 @@ struct FilterText: Sendable, Hashable {
 }
 
 extension FilterText {
-    /// A run of the text's scalars, with their columns.
+    /// A range of the text's scalars, with their columns.
     func part(_ range: Range<Int>) -> FilterText {
         var part = FilterText(at: range.lowerBound < columns.count ? columns[range.lowerBound] : endColumn)
         for (offset, character) in plain.unicodeScalars.enumerated() where range.contains(offset) {
@@ -45,7 +44,6 @@ extension FilterText {
     }
 }
 
-/// One piece of an expression.
 struct FilterToken: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case open, close, and, or, not

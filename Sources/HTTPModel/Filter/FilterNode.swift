@@ -1,11 +1,10 @@
-/// Tests of one key, of which one must hold.
+/// Tests of one key, of which one must match.
 package struct FilterTerm: Sendable, Hashable {
-    /// The key; empty for a word that searches the URL.
+    /// Empty for a word that searches the URL.
     package var key: String
     package var tests: [FilterTest]
 }
 
-/// An expression as a tree.
 package enum FilterNode: Sendable, Hashable {
     case everything
     case term(FilterTerm)
@@ -17,13 +16,13 @@ package enum FilterNode: Sendable, Hashable {
 // MARK: - Building
 
 extension FilterNode {
-    /// Joins operands, those of the same kind being taken apart.
+    /// Flattens operands of the same kind.
     static func all(_ operands: [FilterNode]) -> FilterNode {
         let flat = operands.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .and(flat)
     }
 
-    /// Joins alternatives, those of the same kind being taken apart.
+    /// Flattens alternatives of the same kind.
     static func any(_ operands: [FilterNode]) -> FilterNode {
         let flat = operands.flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .or(flat)
@@ -48,10 +47,9 @@ extension FilterNode {
         return costs.sorted { ($0.cost, $0.offset) < ($1.cost, $1.offset) }.map(\.operand)
     }
 
-    /// What the dearest test within costs.
+    /// The cost of the most expensive test.
     private var cost: Int { tests.map(\.cost).max() ?? 0 }
 
-    /// All tests within.
     package var tests: [FilterTest] {
         switch self {
         case .everything: []

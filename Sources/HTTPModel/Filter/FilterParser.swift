@@ -16,7 +16,7 @@ struct FilterParser {
         try advance()
         if token.kind == .end { return .everything }
         let node = try alternatives()
-        if token.kind == .close { throw error("there is no parenthesis to close") }
+        if token.kind == .close { throw error("this parenthesis closes none") }
         return node
     }
 
@@ -86,7 +86,7 @@ struct FilterParser {
     }
 
     private func word(_ text: FilterText, isBare: Bool) throws(FilterError) -> FilterTerm {
-        if text.isEmpty { throw error("there is nothing to search for") }
+        if text.isEmpty { throw error("the search text is missing") }
         if isBare, text.plain == "error" { return FilterTerm(key: "is", tests: [.property(.fact(.error))]) }
         let reader = FilterValueReader(expression: expression, clock: clock, key: "")
         if isBare, let (key, value) = Filter.comparison(in: text.plain) {
@@ -110,7 +110,7 @@ struct FilterParser {
         var tests: [FilterTest] = []
         for value in values {
             if value.isEmpty {
-                throw reader.error(value, "there is no value for '\(key.name)'", "for example \(key.example)")
+                throw reader.error(value, "a value is missing for '\(key.name)'", "for example \(key.example)")
             }
             let test = try reader.test(value, key.reading)
             for test in [test, test.otherForm].compactMap(\.self) where key.name != "host" || !tests.contains(test) {

@@ -1,5 +1,4 @@
 extension FilterNode: CustomStringConvertible {
-    /// The expression in its canonical form.
     package var description: String {
         switch self {
         case .everything: ""
@@ -23,7 +22,6 @@ extension FilterNode: CustomStringConvertible {
 }
 
 extension FilterTerm: CustomStringConvertible {
-    /// The key and its alternatives.
     package var description: String {
         // The other form of a host is asked by the one that was written.
         let tests = self.tests.enumerated().filter { index, test in
@@ -42,7 +40,7 @@ extension FilterTerm: CustomStringConvertible {
 }
 
 extension FilterTest {
-    /// The value that reads back as this test.
+    /// The value that is read back as this test.
     fileprivate func value(ofKey key: String) -> String {
         switch self {
         case .text(.query, let glob), .text(.comment, let glob): FilterTest.written(glob, isFoundAnywhere: true)

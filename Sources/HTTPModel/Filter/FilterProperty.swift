@@ -1,6 +1,4 @@
-/// What `is:` can ask.
 package enum FilterProperty: Sendable, Hashable {
-    /// A fact about the exchange.
     package enum Fact: String, Sendable, Hashable, CaseIterable {
         case blocked, changed, commented, complete, error, failed, grpc, held, imported, incomplete, inflight,
             interrupted,
@@ -11,7 +9,6 @@ package enum FilterProperty: Sendable, Hashable {
     }
 
     case fact(Fact)
-    /// The kind of failure.
     case failure(ExchangeFailure.Code)
 
     init?(name: String) {
@@ -42,16 +39,14 @@ package enum FilterProperty: Sendable, Hashable {
         }
     }
 
-    /// What is asked of the record.
+    /// The condition on the record.
     package enum Condition: Sendable, Hashable {
-        /// Any of these flags is set.
         case flags(ExchangeRecord.Flags)
         case state(ExchangeRecord.State)
         case kinds([ExchangeRecord.Kind])
         case failure(ExchangeFailure.Code)
-        /// It has a comment.
         case commented
-        /// It came from another file.
+        /// It was imported.
         case imported
         /// It failed, or has a failure.
         case failed
@@ -91,37 +86,37 @@ extension FilterProperty.Fact {
     fileprivate var meaning: (condition: FilterProperty.Condition, summary: String) {
         switch self {
         case .blocked:
-            (.state(.blocked), "a rule dropped it or answered in the server's place (block list, allow list)")
-        case .changed: (.flags([.requestChanged, .responseChanged]), "a stage changed the request or the response")
-        case .commented: (.commented, "it was given a comment")
-        case .complete: (.state(.complete), "both messages were passed on whole")
+            (.state(.blocked), "a rule refused it (block list, allow list)")
+        case .changed: (.flags([.requestChanged, .responseChanged]), "a rule changed the request or the response")
+        case .commented: (.commented, "it has a comment")
+        case .complete: (.state(.complete), "request and response passed completely")
         case .error: (.error, "it failed, or has a status from 400 up or of gRPC other than OK; also the word error")
-        case .failed: (.failed, "no answer came, or not all of it; a status is not looked at")
-        case .grpc: (.grpc, "it was a gRPC call, by its request, its answer or its status")
-        case .held: (.flags(.held), "it was held at a breakpoint")
-        case .imported: (.imported, "it came from a HAR or another session")
+        case .failed: (.failed, "no complete response arrived, whatever its status")
+        case .grpc: (.grpc, "it is a gRPC call")
+        case .held: (.flags(.held), "a breakpoint held it")
+        case .imported: (.imported, "it was imported from a HAR or another session")
         case .incomplete:
             (
                 .flags([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify]),
-                "bytes of a body may be missing"
+                "a recorded body may be incomplete"
             )
-        case .inflight: (.state(.inFlight), "something is still to come")
+        case .inflight: (.state(.inFlight), "it has not ended")
         case .interrupted: (.state(.interrupted), "the recording ended before the exchange did")
         case .local: (.flags(.answeredLocally), "answered by a rule or by Sluice itself, not by the server")
-        case .malformed: (.kinds([.malformed]), "the client sent no request that can be read")
-        case .requestChanged: (.flags(.requestChanged), "a stage changed the request")
-        case .responseChanged: (.flags(.responseChanged), "a stage changed the response")
-        case .retried: (.flags(.retried), "it was sent a second time on a fresh connection")
+        case .malformed: (.kinds([.malformed]), "the client's request could not be read")
+        case .requestChanged: (.flags(.requestChanged), "a rule changed the request")
+        case .responseChanged: (.flags(.responseChanged), "a rule changed the response")
+        case .retried: (.flags(.retried), "the request was sent again on a new connection")
         case .reused: (.flags(.upstreamReused), "the connection to the server had carried an exchange before")
-        case .tunnel: (.kinds([.tunnel, .decryptedTunnel]), "bytes were passed on unread, or were no HTTP")
-        case .upgraded: (.kinds([.upgraded, .webSocket]), "it became a byte tunnel or a WebSocket by an upgrade")
-        case .websocket: (.kinds([.webSocket]), "it became a WebSocket")
+        case .tunnel: (.kinds([.tunnel, .decryptedTunnel]), "bytes passed unread, or were not HTTP")
+        case .upgraded: (.kinds([.upgraded, .webSocket]), "an upgrade made it a tunnel or a WebSocket")
+        case .websocket: (.kinds([.webSocket]), "it is a WebSocket")
         }
     }
 }
 
 extension ExchangeRecord {
-    /// Whether no answer came, or not all of it.
+    /// Whether no complete response arrived.
     package var hasFailed: Bool { state == .failed || failure != nil }
 
     /// Whether what it carried came by TLS from the client, decrypted or not.

@@ -1,21 +1,19 @@
-/// One thing that is asked about an exchange.
+/// One condition on an exchange.
 package enum FilterTest: Sendable, Hashable {
-    /// A text of the record.
     package enum TextField: Sendable, Hashable {
         case scheme, host, path, query, method, mediaType, process, mode, comment, colour
     }
 
-    /// A number of the record.
     package enum NumberField: Sendable, Hashable {
         case id, port, status, size, time, startedAt, messages, grpc, process
     }
 
-    /// Whose messages are searched.
+    /// The messages to search.
     package enum Side: Sendable, Hashable {
         case request, response, either
     }
 
-    /// What must be at hand for the answer, the cheapest first.
+    /// The data that is needed, the cheapest first.
     package enum Needs: Int, Sendable, Hashable {
         case record, messages, bodies
     }
@@ -92,7 +90,7 @@ extension FilterTest {
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
 
-    /// Whether an address passes, with its port or without.
+    /// Matches an address with its port or without.
     package static func matchesAddress(_ address: String, _ glob: Glob) -> Bool {
         if glob.matches(address) { return true }
         // What an archive says may have no port.

@@ -1,6 +1,6 @@
 import Expressions
 
-/// Reads the values of terms, and reports where one is wrong.
+/// Reads the values of terms, and reports errors.
 struct FilterValueReader {
     let expression: String
     let clock: FilterClock
@@ -102,7 +102,7 @@ struct FilterValueReader {
         let colon = characters.dropFirst().firstIndex(of: ":")
         let name = value.part(0..<(colon ?? characters.count))
         guard !name.isEmpty, !name.plain.contains(where: \.isWhitespace) else {
-            throw error(value, "there is no field name")
+            throw error(value, "the field's name is missing")
         }
         let nameGlob = try glob(name, ignoringCase: true)
         guard let colon else { return .field(side, name: nameGlob, value: nil) }
@@ -139,7 +139,6 @@ struct FilterValueReader {
         (0...).lazy.map { GRPCOutcome(status: $0).name?.lowercased() }.prefix { $0 != nil }.compactMap(\.self)
     )
 
-    /// The numbers that a code can be.
     static let anyCode = Int64.min...Int64.max
 
     /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`).
@@ -169,12 +168,12 @@ struct FilterValueReader {
             let upper = last.isEmpty ? Int64.max : try read(last, of: value, quantity)
             let lower =
                 first.isEmpty ? minimum : try read(first, of: value, quantity, fallbackUnit: quantity.unit(of: last))
-            guard lower <= upper else { throw error(value, "the range runs backwards") }
+            guard lower <= upper else { throw error(value, "the range's start is after its end") }
             return lower...upper
         }
         let number = try read(text[...], of: value, quantity)
         if quantity == .time {
-            throw error(value, "no two exchanges take the same time", "write \(key):>\(text) or a range")
+            throw error(value, "an exact duration matches nothing", "write \(key):>\(text) or a range")
         }
         return number...number
     }

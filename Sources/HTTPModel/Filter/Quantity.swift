@@ -1,6 +1,5 @@
 /// How numbers of one kind are written: with which units, and without any.
 enum Quantity: Sendable, Hashable {
-    /// A plain whole number.
     case count
     /// Bytes: `kb`, `mb`, `gb` are powers of 1000; `kib`, `mib`, `gib` powers of 1024.
     case size
@@ -23,7 +22,7 @@ enum Quantity: Sendable, Hashable {
         }
     }
 
-    /// The unit that a number has where none is written.
+    /// The unit of a number without one.
     private var defaultFactor: Int64 { self == .time ? 1_000 : 1 }
 
     /// Reads a number with its unit; `nil` where it is none, or beyond what counts here.
@@ -51,12 +50,12 @@ enum Quantity: Sendable, Hashable {
         return overflows ? nil : value
     }
 
-    /// The unit at the end of a text; empty where there is none.
+    /// Empty if there is none.
     func unit(of text: some StringProtocol) -> String {
         String(text.reversed().prefix { $0.isLetter }.reversed()).lowercased()
     }
 
-    /// Writes a number so that it reads back the same.
+    /// Writes a number so that it is read back the same.
     func write(_ value: Int64) -> String {
         switch self {
         case .count, .size: return String(value)

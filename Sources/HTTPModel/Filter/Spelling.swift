@@ -1,4 +1,4 @@
-/// Guesses at which known word a misspelt one was meant to be.
+/// Guesses the known word that a misspelt word was meant to be.
 package enum Spelling {
     /// The known word that is nearest to `word`, as far as one typing slip in three letters goes; else `nil`.
     package static func nearest(to word: String, among known: some Sequence<String>) -> String? {

@@ -2,7 +2,6 @@
 ///
 /// Comparing hashes first keeps a look-up in a field section at a few integer comparisons.
 package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name in lower case.
     package let lowercased: String
     let hash: UInt32
 
@@ -33,7 +32,7 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
         return hash
     }
 
-    /// Whether `bytes` spell this name in any case.
+    /// In any case.
     func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var lowercased = lowercased
         return lowercased.withUTF8 { own in

@@ -5,7 +5,7 @@ package import NIOCore
 /// Names and values stay the bytes that were received: order, case, duplicates, white space. Edits append to the
 /// buffer and repoint an entry, so an untouched line can always be written out exactly as it came in.
 package struct FieldSection: Sendable {
-    /// A run of bytes within the section's buffer.
+    /// A range of bytes in the section's buffer.
     struct Run: Sendable, Hashable {
         var start: UInt32
         var count: UInt32
@@ -30,7 +30,7 @@ package struct FieldSection: Sendable {
     package private(set) var needsRewriting = false
     /// Whether received names are no tokens, or values have control characters in them: HTTP/2 carries no such fields.
     package private(set) var hasOddities = false
-    /// How many edits were made since the section was received.
+    /// The number of edits since the section was received.
     package internal(set) var revision: UInt32 = 0
     /// Whether any field was added, changed or removed since the section was received.
     package var isChanged: Bool { revision != 0 }
@@ -92,7 +92,6 @@ extension FieldSection.Run {
 
 // MARK: - Reading
 
-/// One field line.
 package struct Field: Sendable, Hashable {
     /// The bytes as received; a value's without surrounding white space.
     package let nameBytes: ByteBufferView
@@ -137,7 +136,6 @@ extension FieldSection: RandomAccessCollection {
         return line[..<(line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.endIndex)]
     }
 
-    /// A run's bytes as text, without a view in between.
     func text(_ run: Run) -> String {
         buffer.withUnsafeReadableBytes { String(fieldBytes: UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
@@ -160,7 +158,7 @@ extension FieldSection: RandomAccessCollection {
         }
     }
 
-    /// The position of the first field of a name at or after `start`.
+    /// Searches from `start`.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         var index = start
         while index < entries.count {
@@ -177,10 +175,9 @@ extension FieldSection: RandomAccessCollection {
 
     package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
-    /// The first value of a field, as text.
+    /// The first value as text.
     package func value(of name: FieldName) -> String? { firstIndex(of: name).map { text(entries[$0].value) } }
 
-    /// All values of a field in order, as text.
     package func values(of name: FieldName) -> [String] {
         var values: [String] = []
         var start = 0
@@ -199,7 +196,7 @@ extension FieldSection: RandomAccessCollection {
         try firstIndex(of: name).map { try withBytes(of: entries[$0].value, body) }
     }
 
-    /// Calls `body` with the bytes of the value at a position.
+    /// The bytes of the value at a position.
     package func withValue<Result>(
         at position: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -215,7 +212,7 @@ extension FieldSection: RandomAccessCollection {
         try buffer.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
 
-    /// The place of the value at a position in the section's bytes.
+    /// The range of the value in the section's bytes.
     package func valueRange(at position: Int) -> Range<Int> { entries[position].value.range }
 
     /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
@@ -250,10 +247,9 @@ extension UnsafeRawBufferPointer {
 // MARK: - Editing
 
 extension FieldSection {
-    /// Appends a field line after all others.
     package mutating func append(_ name: String, _ value: String) { append(name, bytes: value.utf8) }
 
-    /// Appends a field line whose value is given by its bytes.
+    /// Appends a field line with a value in bytes.
     package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
         let (nameRun, valueRun) = (store(name.utf8), store(value))
         let hash = FieldName.hash(name.utf8)
@@ -273,7 +269,6 @@ extension FieldSection {
         }
     }
 
-    /// Replaces the value of the line at a position.
     package mutating func setValue(_ value: String, at position: Int) { setValue(value.utf8, at: position) }
 
     package mutating func setValue(_ value: some Collection<UInt8>, at position: Int) {
@@ -295,7 +290,6 @@ extension FieldSection {
         }
     }
 
-    /// Replaces the name of the line at a position.
     package mutating func setName(_ name: String, at position: Int) {
         entries[position].name = store(name.utf8)
         entries[position].hash = FieldName.hash(name.utf8)
@@ -303,13 +297,12 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Removes the line at a position.
     package mutating func remove(at position: Int) {
         entries.remove(at: position)
         revision &+= 1
     }
 
-    /// Removes every line of a name; returns how many there were.
+    /// Returns the number of removed lines.
     @discardableResult
     package mutating func removeAll(_ name: FieldName) -> Int {
         var removed = 0
@@ -362,6 +355,5 @@ extension FieldSection {
 }
 
 extension FieldSection: CustomStringConvertible {
-    /// The lines as text, for logs and tests.
     package var description: String { map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }

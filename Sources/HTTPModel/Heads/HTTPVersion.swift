@@ -3,10 +3,10 @@ package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, C
     case http10 = 10  // RFC 1945
     case http11 = 11  // RFC 9112
     case http2 = 20  // RFC 9113
-    /// Only of imported exchanges: Sluice does not speak it.
+    /// Only in imported exchanges: Sluice does not speak it.
     case http3 = 30  // RFC 9114
 
-    /// The name in messages and lists, for example `HTTP/1.1`.
+    /// For example `HTTP/1.1`.
     package var description: String {
         switch self {
         case .http10: "HTTP/1.0"

@@ -9,10 +9,9 @@ package protocol MessageHead: Sendable {
 }
 
 extension MessageHead {
-    /// How many edits were made since the head was received.
+    /// The number of edits since the head was received.
     package var revision: UInt32 { fields.revision }
 
-    /// Whether anything was changed since the head was received.
     package var isChanged: Bool { fields.isChanged }
 
     /// The head's bytes as received; `nil` for one that was composed.

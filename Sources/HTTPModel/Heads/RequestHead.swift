@@ -27,7 +27,7 @@ package struct RequestHead: MessageHead {
         self.fields.revision &+= 1
     }
 
-    /// The method, for example `GET`; any token (RFC 9110 §9.1).
+    /// Any token (RFC 9110 §9.1).
     package var method: String {
         get { fields.text(methodRun) }
         set {
@@ -42,7 +42,6 @@ package struct RequestHead: MessageHead {
         set { setTarget(newValue.utf8) }
     }
 
-    /// The request target's bytes.
     package var targetBytes: ByteBufferView { fields.view(targetRun) }
 
     /// The target as a server gets it (RFC 9112 §3.2): that in absolute form without scheme and authority, byte for byte.
@@ -74,13 +73,12 @@ package struct RequestHead: MessageHead {
         return bytes[start..<end]
     }
 
-    /// Replaces the request target.
     package mutating func setTarget(_ bytes: some Collection<UInt8>) {
         targetRun = fields.store(Array(bytes))
         fields.revision &+= 1
     }
 
-    /// Narrows the target to a part of itself, without a copy.
+    /// Removes the beginning of the target, without a copy.
     private mutating func dropTargetPrefix(_ count: Int) {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
@@ -111,7 +109,7 @@ extension RequestHead {
         }
     }
 
-    /// The idempotent methods of the IANA's registry of methods.
+    /// As in IANA's registry.
     private static let idempotentMethods: Set = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",
         "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "OPTIONS", "ORDERPATCH",

@@ -3,9 +3,9 @@ package import NIOCore
 /// A response's head: status line and fields as received, and whatever was changed since.
 package struct ResponseHead: MessageHead {
     private var reasonRun: FieldSection.Run
-    /// The version in the status line, or of the connection for HTTP/2.
+    /// The version in the status line; of the connection for HTTP/2.
     package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
-    /// The status code, 100 to 999 (RFC 9110 §15).
+    /// 100 to 999 (RFC 9110 §15).
     package var status: Int { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 
@@ -28,7 +28,7 @@ package struct ResponseHead: MessageHead {
         self.fields.revision &+= 1
     }
 
-    /// The reason phrase as text (RFC 9112 §4).
+    /// RFC 9112 §4.
     package var reason: String {
         get { fields.text(reasonRun) }
         set {
@@ -37,7 +37,7 @@ package struct ResponseHead: MessageHead {
         }
     }
 
-    /// Whether this is an interim response (RFC 9110 §15.2).
+    /// RFC 9110 §15.2.
     package var isInformational: Bool { (100..<200).contains(status) }
 
     package func write(into output: inout ByteBuffer) {

@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// What a stored section begins with.
+/// The beginning of a stored section.
 package enum StoredSection: Sendable, Hashable {
     case request, response, trailers
 }

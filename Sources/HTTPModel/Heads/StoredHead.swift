@@ -41,7 +41,7 @@ package enum StoredHead {
         return section
     }
 
-    /// Reads the fields of a head, whichever start line it has.
+    /// Reads the fields after any start line.
     package static func fieldsAfterStartLine(_ bytes: ByteBuffer) -> FieldSection {
         let start = bytes.withUnsafeReadableBytes { min(lineFeed(in: $0, from: 0) + 1, $0.count) }
         let rest = bytes.getSlice(at: bytes.readerIndex + start, length: bytes.readableBytes - start)

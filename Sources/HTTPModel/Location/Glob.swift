@@ -14,7 +14,7 @@ package struct Glob: Sendable, Hashable {
         case set(CharacterSet)
     }
 
-    /// Forms that are matched without walking the elements.
+    /// Forms with a fast path.
     package enum Shape: Sendable, Hashable {
         case everything, literal, prefix, suffix, infix, general
     }
@@ -42,22 +42,22 @@ package struct Glob: Sendable, Hashable {
         }
     }
 
-    /// A pattern that only `text` itself matches.
+    /// Matches only `text`.
     package init(literal text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(elements: Glob.literalElements(text, ignoringCase), ignoringCase: ignoringCase)
     }
 
-    /// A pattern that matches wherever `text` occurs.
+    /// Matches texts that contain `text`.
     package init(containing text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many], ignoringCase: ignoringCase)
     }
 
-    /// A pattern that matches whatever begins with `text`.
+    /// Matches texts that begin with `text`.
     package init(beginning text: some StringProtocol) {
         self.init(elements: Glob.literalElements(text, false) + [.many], ignoringCase: false)
     }
 
-    /// The same pattern anywhere in a text: not anchored.
+    /// The pattern without anchors.
     package var unanchored: Glob { Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase) }
 
     private init(elements: [Element], ignoringCase: Bool) {
@@ -92,25 +92,17 @@ package struct Glob: Sendable, Hashable {
     }
 }
 
-/// Why a text is not a wildcard pattern.
 package struct GlobError: Error, Sendable, Hashable {
-    /// The place in the pattern, in characters from 0.
+    /// In characters from 0.
     package var offset: Int
     package var message: String
-    /// What to write instead; empty where there is nothing to say.
-    package var hint: String
-
-    package init(offset: Int, message: String, hint: String = "") {
-        self.offset = offset
-        self.message = message
-        self.hint = hint
-    }
+    /// May be empty.
+    package var hint = ""
 }
 
 // MARK: - Properties of patterns
 
 extension Glob {
-    /// Whether every text matches.
     package var matchesEverything: Bool { shape == .everything }
 
     /// The only text that matches, in lower case where case does not count; `nil` where there is a wildcard.
@@ -137,7 +129,7 @@ extension Glob: CustomStringConvertible {
     /// The pattern as text, in a form that compiles to an equal pattern.
     package var description: String { text(of: elements[...]) }
 
-    /// The pattern between its outer stars, as text.
+    /// The pattern between its outer stars.
     var innerDescription: String {
         let opens = elements.first == .many
         let inner = elements.dropFirst(opens ? 1 : 0).dropLast(elements.last == .many && elements.count > 1 ? 1 : 0)
@@ -161,7 +153,7 @@ extension Glob: CustomStringConvertible {
 
     static func isSpecial(_ byte: UInt8) -> Bool { "*?[\\".utf8.contains(byte) }
 
-    /// Writes a text so that no character of it is a wildcard.
+    /// Escapes all wildcards of a text.
     package static func escaping(_ text: some StringProtocol) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -185,14 +177,14 @@ extension Glob {
             if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
         }
 
-        /// Whether the character beginning with this byte is in the set.
+        /// Whether the set contains the character that begins with this byte.
         func contains(_ byte: UInt8) -> Bool {
             guard byte < 0x80 else { return isNegated }
             let bits = byte < 64 ? low : high
             return (bits >> UInt64(byte & 63) & 1 == 1) != isNegated
         }
 
-        /// The only member, where there is but one.
+        /// The only member, if there is just one.
         var single: UInt8? {
             guard !isNegated, low.nonzeroBitCount + high.nonzeroBitCount == 1 else { return nil }
             return UInt8(low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount)

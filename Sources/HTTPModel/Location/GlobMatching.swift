@@ -3,17 +3,16 @@ package import NIOCore
 extension Glob {
     /// The results of a walk over the elements besides whether they match.
     struct Trace {
-        /// What each star matched, as byte ranges; filled where asked for.
+        /// The byte ranges that stars matched, if requested.
         var stars: [Range<Int>] = []
         var recordsStars = false
         /// How many elements were compared: what bounds the time of a match.
         var steps = 0
     }
 
-    /// Whether the whole text matches.
     package func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
 
-    /// Whether the whole text matches, given as UTF-8.
+    /// Matches the whole UTF-8 text.
     package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = literalBytes.count
         switch shape {

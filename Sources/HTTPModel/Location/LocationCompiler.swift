@@ -19,7 +19,7 @@ struct LocationCompiler {
         }
     }
 
-    mutating func lintBlanks(_ field: LocationPattern.Field) { lint(field, "blanks at the ends were dropped") }
+    mutating func lintBlanks(_ field: LocationPattern.Field) { lint(field, "leading and trailing spaces were removed") }
 
     private mutating func lint(_ field: LocationPattern.Field, _ message: String) {
         lints.append(LocationLint(field: field, message: message))
@@ -70,7 +70,7 @@ struct LocationCompiler {
             lint(.host, "clients send such a name in its ASCII form (xn--…)")
         }
         if pattern.host.contains("?"), !pattern.host.contains("\\") {
-            lint(.host, "'?' stands for one character of the host; to name a query, write /*? before it")
+            lint(.host, "'?' is one character of the host; for a query, write /*? before it")
         }
         return glob
     }
@@ -104,7 +104,7 @@ struct LocationCompiler {
         // Checked as written, so that the columns of errors stand.
         guard let written = try compile(.path, ignoringCase: false) else { return nil }
         lintUnsendable(.path)
-        if pattern.path.contains("//") { lint(.path, "'//' matches only where the request has both slashes") }
+        if pattern.path.contains("//") { lint(.path, "'//' matches only requests with both slashes") }
         if pattern.path.first == "/" || pattern.path.first == "*" { return written }
         lint(.path, "a path begins with '/' or '*': matched as /\(pattern.path)")
         pattern.path = "/" + pattern.path
@@ -116,9 +116,9 @@ struct LocationCompiler {
         guard let glob = try compile(.query, ignoringCase: false) else { return nil }
         lintUnsendable(.query)
         if glob.elements.first == .one {
-            lint(.query, "the query has no '?' in front; here it stands for one more character")
+            lint(.query, "leave out the leading '?': here it means one more character")
         } else if glob.elements.contains(.one) {
-            lint(.query, "'?' stands for one character; write \\? for a question mark")
+            lint(.query, "'?' is one character; write \\? for a question mark")
         }
         return glob
     }
@@ -129,11 +129,11 @@ struct LocationCompiler {
             lint(field, "a fragment ('#') is never sent, so this matches nothing; write %23 for the character")
         }
         if pattern[field].contains(where: \.isWhitespace) {
-            lint(field, "a blank is never sent as such; write %20")
+            lint(field, "a space is never sent unencoded; write %20")
         }
         if let character = pattern[field].first(where: { !$0.isASCII }) {
             let encoded = String(character).utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
-            lint(field, "'\(character)' is hardly ever sent as such; write \(encoded)")
+            lint(field, "'\(character)' is rarely sent unencoded; write \(encoded)")
         }
     }
 
@@ -164,8 +164,8 @@ struct LocationCompiler {
             if isInSet || "*?]\\".contains(character) || isAllowed(character) { continue }
             let hint =
                 switch character {
-                case "@": "user names are no part of a location"
-                case "/", "?", "=": "path and query have fields of their own"
+                case "@": "a location has no user name"
+                case "/", "?", "=": "path and query have their own fields"
                 default: ""
                 }
             throw error(field, at: offset, "\(what) cannot have '\(character)'", hint)

@@ -104,14 +104,7 @@ package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible
     /// What is wrong, in one sentence without a full stop.
     package var message: String
     /// What to write instead; empty where there is nothing to say.
-    package var hint: String
-
-    package init(field: LocationPattern.Field? = nil, column: Int, message: String, hint: String = "") {
-        self.field = field
-        self.column = column
-        self.message = message
-        self.hint = hint
-    }
+    package var hint = ""
 
     /// The message, with the field before it and the hint after it.
     package var description: String {

@@ -83,12 +83,12 @@ struct LocationSyntax {
         let start = position
         take(.port, upTo: authorityPartEnd())
         if position < end, characters[position] == ":" {
-            let hint = "an IPv6 address stands in brackets, as in [::1]:8080"
-            throw error(.host, at: position, "there is a second colon", hint)
+            let hint = "put an IPv6 address in brackets, as in [::1]:8080"
+            throw error(.host, at: position, "this is a second colon", hint)
         }
         if characters[start..<position].allSatisfy(\.isWhitespace) {
             let hint = "write * for any port, or leave the colon out"
-            throw error(.port, at: start, "there is no port after the colon", hint)
+            throw error(.port, at: start, "the port after the colon is missing", hint)
         }
     }
 

@@ -365,22 +365,22 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         /// What happened, in words without an end.
         package var summary: String {
             switch self {
-            case .dns: "the server's name could not be resolved"
-            case .connect: "the server could not be connected to"
+            case .dns: "the server's name was not found"
+            case .connect: "no connection to the server"
             case .timeout: "the server took longer than its limit"
             case .clientTimeout: "the client took longer than its limit"
             case .reset: "the server closed the connection too early"
             case .tls: "the TLS handshake with the server failed"
             case .clientTLS: "the TLS handshake with the client failed"
-            case .badRequest: "the client sent something that is no valid request"
-            case .badResponse: "the server sent something that is no valid response"
-            case .clientGone: "the client went away before the end"
-            case .aborted: "a stage or the user aborted it"
+            case .badRequest: "the client sent an invalid request"
+            case .badResponse: "the server sent an invalid response"
+            case .clientGone: "the client closed the connection early"
+            case .aborted: "a rule or the user aborted it"
             case .stopped: "Sluice was stopped"
-            case .loop: "the request would have come back to this proxy"
-            case .notRecorded: "a replay had no recorded answer to it"
-            case .upstreamProxy: "the upstream proxy did not let it through"
-            case .overload: "Sluice had no room left for it"
+            case .loop: "the request leads back to this proxy"
+            case .notRecorded: "the recording has no answer to this request"
+            case .upstreamProxy: "the upstream proxy refused it"
+            case .overload: "Sluice has reached a limit"
             }
         }
     }

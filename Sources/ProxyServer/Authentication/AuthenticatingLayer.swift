@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A connection whose CONNECT waits until it is known whether its client may use the proxy.
+/// A connection whose CONNECT waits for the client's authentication.
 final class AuthenticatingLayer: ClientLayer {
     private let tunnel: RequestScope.Tunnel
     private let check: AuthenticationCheck
@@ -31,7 +31,6 @@ final class AuthenticatingLayer: ClientLayer {
     func inputClosed(isHalfClose: Bool) { connection.close() }
     func closed() { isClosed = true }
 
-    /// Finds out, and goes on.
     func begin() {
         if let known = check.known() { return decided(known) }
         connection.loop.offload(isHeavy: true) { [check] in

@@ -3,11 +3,11 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Asks a client for a user and a password before anything else sees its request (RFC 9110 §11.7).
+/// Authenticates a client before other stages see its request (RFC 9110 §11.7).
 struct AuthenticationStage: Stage {
     let id = StageID("proxy-auth", order: .min)
     let check: AuthenticationCheck
-    /// What was found out before; `nil` where that is still to be done.
+    /// `nil` if it is not known yet.
     var outcome: ProxyAuthentication.Outcome?
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? { Handler(self) }
@@ -27,16 +27,16 @@ struct AuthenticationStage: Stage {
     }
 }
 
-/// What is left to find out about a client's credentials, or why there is nothing to find out.
+/// The authentication of a client: its credentials, or the outcome if it is known.
 struct AuthenticationCheck: BlockingWork {
-    /// `nil` where there are none that can be read.
+    /// `nil` if there are none that can be read.
     let credentials: BasicCredentials?
     let authentication: ProxyAuthentication
     let client: SocketAddress?
-    /// Whether the client takes Sluice for the server itself, and knows nothing of proxies.
+    /// Whether the client takes Sluice for the server itself, without knowing of a proxy.
     let isReverse: Bool
 
-    /// Told what was found out, on the client's event loop.
+    /// Called with the outcome on the client's event loop.
     var record: Record?
 
     struct Record: Sendable {
@@ -58,21 +58,21 @@ struct AuthenticationCheck: BlockingWork {
 
     let isHeavy = true
 
-    /// What is known about them; `nil` if that is to be found out, for which they have a place in the queue now.
+    /// The outcome if it is known; `nil` if it must be verified: then the credentials are in the queue.
     func known() -> ProxyAuthentication.Outcome? {
         guard let credentials else { return .missing }
         return authentication.enqueue(credentials, client: client) ? nil : .busy
     }
 
-    /// Finds out about them, once they have a place in the queue, on a thread on which blocking is allowed.
+    /// Verifies queued credentials on a thread that may block.
     func find() -> ProxyAuthentication.Outcome {
         guard let credentials else { return .missing }
         return authentication.verify(credentials, client: client)
     }
 
-    /// The answer that refuses a client; `nil` for one that is accepted.
+    /// The answer that refuses a client; `nil` if it is accepted.
     private func answer(to outcome: ProxyAuthentication.Outcome) -> LocalAnswer? {
-        let title = "This proxy asks for a user and a password"
+        let title = "This proxy requires a user and a password"
         switch outcome {
         case .accepted: return nil
         case .missing: return challenge(title, "The request names no user. \(hint)")
@@ -82,14 +82,14 @@ struct AuthenticationCheck: BlockingWork {
             let fields = [("Retry-After", String(seconds))]
             return .explanation(status: 429, title: title, text: text, fields: fields)
         case .busy:
-            let text = "Too many passwords wait to be checked; try again in a second."
+            let text = "Too many passwords are waiting to be checked; try again in a second."
             return .explanation(status: 503, title: title, text: text, fields: [("Retry-After", "1")])
         }
     }
 
     private var hint: String {
         isReverse
-            ? "Send it as a server's (curl -u USER), or as a proxy's in Proxy-Authorization where the server wants its own."
+            ? "Send it like to a server (curl -u USER), or in Proxy-Authorization if the server needs credentials of its own."
             : "Give it with the proxy's address (http://USER:PASSWORD@host:port, curl --proxy-user USER)."
     }
 
@@ -103,10 +103,10 @@ struct AuthenticationCheck: BlockingWork {
         let user = credentials.map { "'" + String(fieldBytes: $0.user) + "'" } ?? ""
         return switch outcome {
         case .accepted: "the user \(user) may use the proxy"
-        case .missing: "refused, since the request names no user (--proxy-auth)"
-        case .wrong: "refused, since the user \(user) or the password is wrong (--proxy-auth)"
-        case .busy: "refused, since too many passwords wait to be checked (--proxy-auth)"
-        case .tooMany(let seconds): "refused for \(seconds) s, since there were too many wrong passwords (--proxy-auth)"
+        case .missing: "refused: the request names no user (--proxy-auth)"
+        case .wrong: "refused: the user \(user) or the password is wrong (--proxy-auth)"
+        case .busy: "refused: too many passwords are waiting to be checked (--proxy-auth)"
+        case .tooMany(let seconds): "refused for \(seconds) s: there were too many wrong passwords (--proxy-auth)"
         }
     }
 }

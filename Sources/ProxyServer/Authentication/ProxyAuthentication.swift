@@ -3,33 +3,33 @@ import NIOCore
 import Synchronization
 package import Wire
 
-/// Decides whether clients that name a user may use the proxy; one for all event loops.
+/// Authenticates clients; one for all event loops.
 ///
-/// A password is hashed once, on a thread for that alone; after that it is remembered, so that a request costs one
-/// comparison. How many wait for that has a limit, of which one client has a part.
-/// Wrong attempts are counted for each client's address: beyond a number of them nothing is hashed, whoever asks.
+/// A password is hashed once, on its own thread, and then remembered, so that a request costs one comparison. The
+/// number of waiting credentials is limited, in all and for each client. Wrong attempts are counted by the client's
+/// address: beyond a limit nothing is hashed.
 package final class ProxyAuthentication: Sendable {
-    /// What becomes of a client that named a user, or none.
+    /// The outcome for a client.
     package enum Outcome: Sendable, Hashable {
         case accepted
         /// There are no credentials, or none that can be read.
         case missing
         case wrong
-        /// There were too many wrong ones from this address; the next is looked at after so many seconds.
+        /// There were too many wrong passwords from this address; the next is accepted after this time.
         case tooMany(seconds: Int)
-        /// Too many wait to be looked at.
+        /// Too many credentials wait.
         case busy
     }
 
-    /// The credentials of Sluice's own requests and of the command that it runs, new with each start.
+    /// The credentials of Sluice's own requests and of its child command, new at each start.
     package let own: BasicCredentials
 
     private struct State {
-        /// The passwords that were right, by user.
+        /// Correct passwords by user.
         var accepted: [[UInt8]: [UInt8]] = [:]
-        /// The wrong attempts of each client, and when they were last reduced.
+        /// Wrong attempts of each client, and when they were last reduced.
         var attempts: [ClientKey: (count: Double, at: NIODeadline)] = [:]
-        /// How often credentials are to be looked at; the same ones of one client are hashed once if they are right.
+        /// Waiting credentials with their number; the same ones of one client are hashed once if they are correct.
         var queued: [Attempt: Int] = [:]
         var queue = SharedLimit(total: ProxyAuthentication.queueLimit)
     }
@@ -41,12 +41,12 @@ package final class ProxyAuthentication: Sendable {
 
     private let users: ProxyUsers
     private let state = Mutex(State())
-    /// Held while a password is hashed: one at a time, so that hashing takes one core at the most, and so that the second
-    /// of two requests with the same password finds it remembered.
+    /// Held while a password is hashed: hashing uses one core at most, and the second of two requests with the same
+    /// password finds it remembered.
     private let hashing = Mutex(())
-    /// The wrong attempts that a client may make at once, and one more after each pause.
+    /// The wrong attempts that a client may make at once, and the time for one more.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
-    /// How many different credentials may wait to be looked at, which takes tens of milliseconds for each.
+    /// Limit of different waiting credentials, which take tens of milliseconds each.
     static let queueLimit = 64
     /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
     private static let rememberedAddresses = 10_000
@@ -59,7 +59,7 @@ package final class ProxyAuthentication: Sendable {
         own = BasicCredentials(user: "sluice".utf8, password: password)
     }
 
-    /// Whether these credentials are known to be right; `nil` where that has to be found out by ``verify(_:client:now:)``.
+    /// The outcome if it is known; `nil` if it needs ``verify(_:client:now:)``.
     func remembered(_ credentials: BasicCredentials) -> Outcome? {
         if credentials.user == own.user, PasswordHash.isEqual(credentials.password, own.password) { return .accepted }
         let accepted = state.withLock { $0.accepted[credentials.user] }
@@ -67,7 +67,7 @@ package final class ProxyAuthentication: Sendable {
         return .accepted
     }
 
-    /// Gives credentials a place among those that ``verify(_:client:now:)`` is to look at; `false` if there are too many.
+    /// Queues credentials for ``verify(_:client:now:)``; `false` if there are too many.
     func enqueue(_ credentials: BasicCredentials, client: SocketAddress?) -> Bool {
         let attempt = Attempt(credentials: credentials, client: ClientKey(client))
         return state.withLock { state in
@@ -85,7 +85,7 @@ package final class ProxyAuthentication: Sendable {
         }
     }
 
-    /// Finds out whether credentials are right; takes tens of milliseconds, and waits for others that are looked at.
+    /// Verifies credentials; takes tens of milliseconds, and waits for earlier ones.
     func verify(_ credentials: BasicCredentials, client: SocketAddress?, now: NIODeadline = .now()) -> Outcome {
         let client = ClientKey(client)
         defer { dequeue(Attempt(credentials: credentials, client: client)) }
@@ -98,7 +98,7 @@ package final class ProxyAuthentication: Sendable {
             guard compared?.matches(credentials.password) == true, hash != nil else { return .wrong }
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
-                // The right password was no wrong attempt.
+                // A correct password is not a wrong attempt.
                 if let attempts = state.attempts[client] {
                     state.attempts[client] = (max(0, attempts.count - 1), attempts.at)
                 }
@@ -107,7 +107,7 @@ package final class ProxyAuthentication: Sendable {
         }
     }
 
-    /// Counts an attempt; returns the seconds until the next where this is one too many.
+    /// Counts an attempt; returns the seconds until the next one if this is too many.
     private static func begin(_ state: inout State, _ client: ClientKey, _ now: NIODeadline) -> Int? {
         var count = 0.0
         if let earlier = state.attempts[client] {
@@ -116,7 +116,7 @@ package final class ProxyAuthentication: Sendable {
         }
         if count + 1 > burst {
             state.attempts[client] = (count, now)
-            // In milliseconds first, as a count in binary is a little more or less than what it means.
+            // Rounded to milliseconds first, because the binary count is inexact.
             let milliseconds = ((count + 1 - burst) * Double(pause.nanoseconds) / 1e6).rounded()
             return max(1, Int((milliseconds / 1_000).rounded(.up)))
         }
@@ -131,8 +131,8 @@ package final class ProxyAuthentication: Sendable {
 }
 
 extension ByteBuffer {
-    /// Overwrites with asterisks what follows each word `Authorization` in bytes that are no request, whatever stands before
-    /// it: with or without a colon, to the end of the line, and the lines after it that begin with a space or a tab.
+    /// Overwrites with asterisks the text after each word `Authorization` in bytes that are not a request, with or
+    /// without a colon, to the end of the line and of its continuation lines.
     mutating func obliterateAuthorization() {
         let word = Array("authorization".utf8)
         var bytes = Array(readableBytesView)
@@ -152,7 +152,7 @@ extension ByteBuffer {
         setBytes(bytes, at: readerIndex)
     }
 
-    /// The end of a line that goes on in those after it which begin with a space or a tab (RFC 9112 §5.2), without its CR LF.
+    /// The end of a line with its continuation lines (RFC 9112 §5.2), without its CR LF.
     private static func endOfFoldedLine(_ bytes: [UInt8], from start: Int) -> Int {
         var place = start
         while let lineFeed = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -1,70 +1,67 @@
 package import Wire
 
-/// Who may use the proxy by name: the lines `user:hash` of a file.
+/// Proxy users: the lines `user:hash` of a file.
 package struct ProxyUsers: Sendable, Hashable {
-    /// The users' names in the file's order.
     package private(set) var names: [String] = []
     private var hashes: [[UInt8]: PasswordHash] = [:]
 
-    /// The longest name and the longest password, in bytes; SOCKS has room for no more (RFC 1929).
+    /// The longest name and password in bytes, the limit of SOCKS (RFC 1929).
     package static let longest = 255
 
     package init() {}
 
-    /// Reads a file's text; empty lines and lines that begin with `#` are comments.
+    /// Empty lines and lines that begin with `#` are comments.
     ///
-    /// Throws what is wrong with a line, its number first.
+    /// Throws an error with the line's number.
     package init(_ text: String) throws(ProxyUsersError) {
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let first = line.first { $0 != " " && $0 != "\t" }
             guard let first, first != "#" else { continue }
             guard let colon = line.firstIndex(of: ":") else {
-                throw ProxyUsersError(line: index + 1, reason: "there is no ':' between a user and a hash")
+                throw ProxyUsersError(line: index + 1, reason: "the ':' between user and hash is missing")
             }
             let user = String(line[..<colon])
             if let reason = ProxyUsers.fault(ofUser: user) { throw ProxyUsersError(line: index + 1, reason: reason) }
             guard hashes[Array(user.utf8)] == nil else {
-                throw ProxyUsersError(line: index + 1, reason: "the user '\(user)' is there twice")
+                throw ProxyUsersError(line: index + 1, reason: "the user '\(user)' appears twice")
             }
             do throws(PasswordHash.ReadingError) {
                 set(try PasswordHash(line[line.index(after: colon)...]), for: user)
             } catch {
-                let reason = "what follows the ':' is no hash of a password: \(error)"
+                let reason = "the text after ':' is not a hash of a password: \(error)"
                 throw ProxyUsersError(line: index + 1, reason: reason)
             }
         }
     }
 
-    /// What keeps a text from being a user's name; `nil` where it is one.
+    /// Why a text cannot be a user's name; `nil` if it can.
     package static func fault(ofUser user: String) -> String? {
         if user.isEmpty { return "the user has no name" }
         if user.utf8.count > longest { return "the user's name is longer than \(longest) bytes" }
         let isPlain = user.unicodeScalars.allSatisfy {
             $0 != ":" && $0.value > 0x20 && !(0x7F...0x9F).contains($0.value)
         }
-        return isPlain ? nil : "a user's name has no ':', no spaces and no control characters"
+        return isPlain ? nil : "a user's name cannot have ':', spaces or control characters"
     }
 
-    /// Adds a user, or gives one another password.
+    /// Adds a user, or changes the password.
     package mutating func set(_ hash: PasswordHash, for user: String) {
         if hashes.updateValue(hash, forKey: Array(user.utf8)) == nil { names.append(user) }
     }
 
-    /// Removes a user; returns whether there was one.
     package mutating func remove(_ user: String) -> Bool {
         names.removeAll { $0 == user }
         return hashes.removeValue(forKey: Array(user.utf8)) != nil
     }
 
-    /// The file's text.
     package var text: String {
         names.map { "\($0):\(hashes[Array($0.utf8)]?.description ?? "")\n" }.joined()
     }
 
     func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
 
-    /// What the password of an unknown user is compared with, so that the time does not tell that there is none: the hash
-    /// of one of the users, whose costs may differ. It follows from the name, so that a name takes the same time again.
+    /// The hash for an unknown user's password, so that the time does not reveal that the user is unknown: the hash of
+    /// one of the users, chosen by the name, so that a name takes the same time again.
     func hash(insteadOf user: [UInt8]) -> PasswordHash? {
         guard !names.isEmpty else { return nil }
         let place = Int(UInt(bitPattern: user.hashValue) % UInt(names.count))

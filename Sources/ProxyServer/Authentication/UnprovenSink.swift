@@ -3,16 +3,15 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// Records an exchange before it is known whether its client may use the proxy: little of one that is refused, and of many
-/// that are refused just some.
+/// Records an exchange whose client is not authenticated yet. Only a little of a refused exchange is recorded, and only
+/// some of many.
 final class UnprovenSink: RecordSink {
     private enum State {
-        /// It is not known yet. `hasBegun` once the beginning was recorded, or a little of it. Successors: all.
+        /// Not known yet. `hasBegun` after the beginning was recorded. Successors: all.
         case waiting([RecordEvent], hasBegun: Bool)
         case accepted
-        /// How many of the client's requests before this one were refused and not recorded.
+        /// With the number of earlier refused requests of the client that were not recorded.
         case refused(unrecorded: Int)
-        /// Refused, and not recorded.
         case discarded
     }
 
@@ -40,7 +39,7 @@ final class UnprovenSink: RecordSink {
                 recordLittle(event, 0)
             }
             state = .waiting(events + [event], hasBegun: hasBegun)
-            // It ended without being looked at, as when its client went away.
+            // It ended without authentication, for example because its client left.
             if case .finished = event { decided(isAccepted: false) }
         }
     }
@@ -91,7 +90,7 @@ final class UnprovenSink: RecordSink {
     }
 }
 
-/// Which refusals of a client are recorded: a hundred, then one a second; the others are counted.
+/// Limits recorded refusals of a client: a hundred, then one a second; the others are counted.
 final class RefusedRecords: Sendable {
     private struct Refusals {
         var room = RefusedRecords.burst
@@ -99,9 +98,8 @@ final class RefusedRecords: Sendable {
         var unrecorded = 0
     }
 
-    /// How many are recorded at once.
     static let burst = 100.0
-    /// Beyond this number of clients all are forgotten.
+    /// Beyond this number all clients are forgotten.
     private static let mostClients = 10_000
 
     private let clients = Mutex<[ClientKey: Refusals]>([:])
@@ -111,7 +109,7 @@ final class RefusedRecords: Sendable {
         clients.withLock { $0[client].map { RefusedRecords.refilled($0, now).room >= 1 } ?? true }
     }
 
-    /// Counts a refusal; returns how many before it were not recorded, `nil` if it is not to be recorded either.
+    /// Counts a refusal; returns how many before it were not recorded, or `nil` if it is not recorded either.
     func count(_ client: ClientKey, now: NIODeadline, isRecorded: Bool = false) -> Int? {
         clients.withLock { clients in
             if clients[client] == nil, clients.count >= RefusedRecords.mostClients { clients = [:] }

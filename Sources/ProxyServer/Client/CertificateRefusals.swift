@@ -1,77 +1,74 @@
 import NIOCore
 
-/// Which clients cannot have TLS to which servers ended here, and so get a tunnel there for a while.
+/// Clients that refuse Sluice's TLS for a server and so get tunnels to it for a while.
 ///
-/// The second refusal begins ten minutes of tunnels. After them the next connection is decrypted again, unless a tunnel
-/// of that client to that server is still open; one more refusal then begins twice the time, up to a day.
+/// The second refusal starts ten minutes of tunnels. After that the next connection is decrypted again, unless a tunnel
+/// of that client to that server is still open; one more refusal then starts twice the time, up to a day.
 struct CertificateRefusals {
-    /// A client by its address and the program's name, if that is known, and a server as CONNECT named it.
+    /// A client by its address and program, if known, and a server as CONNECT named it.
     struct Pair: Hashable {
         let client: String
-        /// Not the process: many programs, as curl, are a new one for each connection.
+        /// Not the process: many programs, like curl, are a new one for each connection.
         var program: String?
         let host: String
         let port: Int
 
-        /// The client in words.
         var who: String { program.map { "\($0) at \(client)" } ?? client }
     }
 
-    /// Why TLS with the client did not come about.
+    /// Why the TLS handshake with the client failed.
     enum Reason: Hashable {
-        /// It does not accept our certificate.
+        /// It does not trust Sluice's certificate.
         case certificate
-        /// It has no TLS version, cipher suite or signature algorithm in common with us.
+        /// It has no TLS version, cipher suite or signature algorithm in common with Sluice.
         case nothingShared
     }
 
     private struct Entry {
-        /// How often the client refused, until that begins tunnels.
+        /// Refusals so far.
         var count = 0
-        /// How long the tunnels that were begun last are to last; `nil` before the first.
+        /// The duration of the latest tunnels; `nil` before the first.
         var wait: TimeAmount?
         var reason = Reason.certificate
         /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        /// Distinguishes the entry from others that its pair had before.
+        /// Distinguishes the entry from earlier ones of its pair.
         var number = 0
     }
 
-    /// After this many refusals the client gets tunnels.
     static let limit = 2
     static let firstWait = TimeAmount.minutes(10)
     static let longestWait = TimeAmount.hours(24)
 
     private let capacity: Int
     private var entries: [Pair: Entry] = [:]
-    /// The entries, the oldest first; also some that were forgotten.
+    /// Oldest first; may contain removed pairs.
     private var order: CircularBuffer<(pair: Pair, number: Int)> = []
     private var lastNumber = 0
 
-    /// Remembers at most `capacity` pairs; beyond that the oldest are forgotten.
+    /// Beyond `capacity` the oldest pairs are removed.
     init(capacity: Int = 4_096) { self.capacity = capacity }
 
-    /// Whether the client gets a tunnel, and for how long from now on; `nil` where the server is to be decrypted for it.
+    /// How long the client still gets tunnels; `nil` if the server is to be decrypted for it.
     func remaining(_ pair: Pair, now: NIODeadline) -> TimeAmount? {
         guard let entry = entries[pair], entry.wait != nil else { return nil }
         if now < entry.end { return entry.end - now }
         return entry.tunnels > 0 ? .zero : nil
     }
 
-    /// Why the client gets tunnels.
     func reason(_ pair: Pair) -> Reason { entries[pair]?.reason ?? .certificate }
 
-    /// Whether some program at the client's address gets tunnels to the server.
+    /// Whether any program at the client's address gets tunnels to the server.
     func concernsAddress(of pair: Pair) -> Bool {
         entries.contains {
             $0.value.wait != nil && $0.key.host == pair.host && $0.key.port == pair.port && $0.key.client == pair.client
         }
     }
 
-    /// TLS with the client did not come about; returns for how long it gets tunnels, where that begins with this.
+    /// Counts a failed handshake; returns the duration of tunnels if they begin with this one.
     mutating func refused(_ pair: Pair, _ reason: Reason = .certificate, now: NIODeadline) -> TimeAmount? {
-        // Handshakes that were begun together fail together.
+        // Handshakes that began together fail together.
         if remaining(pair, now: now) != nil { return nil }
         var entry = entries[pair] ?? Entry()
         entry.count += 1
@@ -85,7 +82,7 @@ struct CertificateRefusals {
         return entry.wait
     }
 
-    /// The client took our certificate: what it refused before, when it was tried again, counts no more.
+    /// The client accepted the certificate in a new attempt: earlier refusals no longer count.
     mutating func accepted(_ pair: Pair, now: NIODeadline) {
         if entries[pair]?.wait != nil, remaining(pair, now: now) == nil { entries[pair] = nil }
     }
@@ -97,12 +94,12 @@ struct CertificateRefusals {
         entries[pair]?.tunnels -= 1
     }
 
-    /// Has a host decrypted again for every client, at one port or at all; returns what it was not decrypted for.
+    /// Decrypts a host again for every client, at one port or at all; returns the removed pairs.
     mutating func forget(host: String, port: Int?) -> [Pair] {
         let found = entries.keys.filter { pair in
             pair.host == host && (port == nil || pair.port == port) && entries[pair]?.wait != nil
         }
-        // Tunnels that are open count on, for what comes after the next refusals.
+        // Open tunnels still count, for the next refusals.
         for pair in found {
             entries[pair] = entries[pair].flatMap {
                 $0.tunnels > 0 ? Entry(tunnels: $0.tunnels, number: $0.number) : nil
@@ -111,7 +108,7 @@ struct CertificateRefusals {
         return found
     }
 
-    /// What is not decrypted at present because of refusals.
+    /// Pairs that get tunnels now.
     var undecrypted: [Pair] { entries.filter { $0.value.wait != nil }.map(\.key) }
 
     private mutating func store(_ entry: Entry, for pair: Pair) {

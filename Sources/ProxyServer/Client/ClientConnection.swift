@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// One connection from a client: the end of its channel's pipeline, and the holder of the layer that it speaks.
+/// One connection from a client: the end of its channel's pipeline, with the layer for its protocol.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -16,31 +16,30 @@ final class ClientConnection: ChannelDuplexHandler {
     let listener: Listener
     private(set) var record: ConnectionRecord
     let identity: ClientIdentity
-    /// What the heads of its exchanges take; one inside another connection shares that one's.
+    /// The memory of its exchanges' heads; a connection inside another one shares the outer one's.
     let heads: HeadAccount
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private(set) var lastActivity: NIODeadline
     private var output: ConnectionOutput?
-    /// What was not yet on the wire when time limits were last enforced, in bytes.
+    /// Unsent bytes when time limits were last enforced.
     private var lastUnsent = 0
     private var isReadPending = false
     private(set) var isClosed = false
     private var hasEndedOutput = false
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
-    /// Whether the client ended TLS only by closing the connection.
+    /// Whether the client ended TLS without close_notify.
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
-    /// Whether the client has ever sent anything.
     private(set) var hasReceived = false
-    /// What the client has sent of its TLS while a key for it is being made.
+    /// TLS bytes of the client while a key for it is being made.
     private var earlyTLS: ByteBuffer?
-    /// When the TLS handshake began; the machine's clock may be set during it.
+    /// When the TLS handshake began, on the monotonic clock.
     private var tlsStart: NIODeadline?
-    /// Where it was going before it was redirected here.
+    /// The destination before the redirection.
     private var originalDestination: SocketAddress?
-    /// Set while this is a tunnel that is not read because the client refused our certificate.
+    /// Set for a tunnel that is not read because the client refused Sluice's certificate.
     private var refusedPair: CertificateRefusals.Pair?
 
     init(loop: LoopContext, listener: Listener, channel: any Channel, heads: HeadAccount? = nil) {
@@ -62,12 +61,12 @@ final class ClientConnection: ChannelDuplexHandler {
         )
     }
 
-    /// The proxy's own place as the client sees it, for records of what named no other.
+    /// The proxy's own address as the client sees it, for records of requests without another.
     func ownURL(scheme: String) -> RequestURL {
         RequestURL(scheme: scheme, host: localAddress?.ipAddress ?? "localhost", port: localPort ?? 0, path: "/")
     }
 
-    /// How its listener takes traffic, as the session has it; `nil` for a forward proxy.
+    /// How its listener takes traffic, as recorded; `nil` for a forward proxy.
     let recordedMode: String?
     var channel: (any Channel)? { context?.channel }
     var isWritable: Bool { context?.channel.isWritable ?? false }
@@ -77,7 +76,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - Refused certificates
 
-    /// The client by its address and program, and the server that it asks for.
+    /// The client by its address and program, with the requested server.
     func pair(with tunnel: RequestScope.Tunnel) -> CertificateRefusals.Pair {
         let address = record.peerAddress
         let client = address.lastIndex(of: ":").map { address[..<$0] } ?? address[...]
@@ -85,7 +84,7 @@ final class ClientConnection: ChannelDuplexHandler {
         return CertificateRefusals.Pair(client: String(client), program: program, host: tunnel.host, port: tunnel.port)
     }
 
-    /// The connection is a tunnel from now on, since the client refused our certificate.
+    /// The connection becomes a tunnel because the client refused Sluice's certificate.
     func opensTunnel(_ pair: CertificateRefusals.Pair) {
         guard !isClosed else { return }
         refusedPair = pair
@@ -94,9 +93,9 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - Layers
 
-    /// Speaks another protocol from here on, beginning with bytes that were already received.
+    /// Switches to another protocol, beginning with bytes that were already received.
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
-        // What was written before this may have shown that the client is gone.
+        // An earlier write may have shown that the client is gone.
         guard !isClosed else {
             layer.closed()
             return
@@ -108,10 +107,10 @@ final class ClientConnection: ChannelDuplexHandler {
         readIfWanted()
     }
 
-    /// Puts TLS for `host` between the socket and the layer, with a minted certificate; `early` is what the client has
-    /// sent of it so far.
+    /// Adds TLS for `host` between the socket and the layer, with a minted certificate; `early` contains the client's
+    /// TLS bytes so far.
     ///
-    /// Where the key has to be made first, that is done on another thread.
+    /// If the key must be made first, another thread does that.
     func beginTLS(host: String, protocols: [String], key: LeafKey.Kind, early: ByteBuffer) throws {
         if loop.mint.has(key) { return try startTLS(host: host, protocols: protocols, key: key, early: early) }
         earlyTLS = early
@@ -152,7 +151,7 @@ final class ClientConnection: ChannelDuplexHandler {
         layer = firstLayer(context.channel)
     }
 
-    /// What is spoken at first on a connection to this listener.
+    /// The first layer on a connection to this listener.
     private func firstLayer(_ channel: any Channel) -> any ClientLayer {
         switch listener.mode {
         case .regular: SniffLayer(connection: self, scope: .proxy)
@@ -162,7 +161,7 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Where a connection was going before the kernel redirected it here.
+    /// The destination of a connection that the kernel redirected here.
     private func redirectedScope(_ channel: any Channel) -> RequestScope {
         originalDestination = OriginalDestination.of(channel)
         guard let original = originalDestination, let host = original.ipAddress, let port = original.port,
@@ -172,7 +171,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        // The server may be the one that speaks first.
+        // The server may speak first.
         guard case .reverse(let target) = listener.mode, target.transport == .tcp else { return }
         (layer as? SniffLayer)?.forwardUnread()
     }
@@ -190,8 +189,8 @@ final class ClientConnection: ChannelDuplexHandler {
         layer?.received(unwrapInboundIn(data))
     }
 
-    /// Ends it where its other end is a connection of this proxy to a server: the exchange there fails and closes, and what
-    /// it has sent is not a request to be answered here.
+    /// Ends it if its other end is a connection of this proxy to a server: the exchange there fails and closes, and the
+    /// received bytes are not a request to answer.
     func endsIfItLeadsBack() -> Bool {
         guard let channel, loop.shared.ownConnections.leadsBack(channel, from: originalDestination) else {
             return false
@@ -231,7 +230,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // A write showed that the client has reset the connection; else its end came before, or follows ours.
+        // If a write showed the reset, it is reported already; otherwise the client's end came before, or follows ours.
         if !isClosed, inputEnd == nil, !hasEndedOutput {
             layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
         }
@@ -260,7 +259,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - For the layers
 
-    /// Reads where the layer wants to and a read was asked for in vain before.
+    /// Reads if the layer wants it and an earlier read was refused.
     func readIfWanted() {
         guard isReadPending, earlyTLS == nil, layer?.wantsRead ?? false, let context else { return }
         isReadPending = false
@@ -274,7 +273,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func flush() { output?.flush() }
 
-    /// Lets the kernel take in little that the client sends before it is read.
+    /// Limits how much the kernel accepts from the client before it is read.
     func limitReceiveBuffer() {
         guard !hasBoundBuffer else { return }
         hasBoundBuffer = true
@@ -284,10 +283,10 @@ final class ClientConnection: ChannelDuplexHandler {
             }
     }
 
-    /// The receive buffer of a client whose bytes are paced, in bytes.
+    /// The receive buffer of a client whose bytes are paced.
     ///
-    /// Not 64 KiB, the size of one segment on Linux's loopback: with room for less than two of them the sender waits for
-    /// its persist timer, and an upload over HTTP/2 falls a tenth behind its pace.
+    /// Not 64 KiB, the size of one segment on Linux's loopback: with room for less than two of them the sender waits
+    /// for its persist timer, and an upload over HTTP/2 falls a tenth behind its pace.
     private static let boundedBuffer = ChannelOptions.Types.SocketOption.Value(256 << 10)
 
     func close() {
@@ -307,17 +306,17 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func withholdCloseNotify() { output?.withholdCloseNotify() }
 
-    /// Closes after what was written has left, so that the client sees that more should have come: without close_notify,
-    /// and with a reset where nothing else says so.
+    /// Closes after earlier writes have left, so that the client sees that the message is incomplete: without
+    /// close_notify, and with a reset if nothing else shows it.
     func cut(resets: Bool) {
         output?.withholdCloseNotify()
         if resets { output?.resetAfterWrites() } else { output?.closeAfterWrites() }
     }
 
-    /// Ends our side, after what was written.
+    /// Ends our side, after earlier writes.
     func closeOutput() { output?.end(peerHasEnded: inputEnd != nil) }
 
-    /// Takes nothing new: closes at once where nothing is going on, else when that is over.
+    /// Accepts nothing new: closes at once if idle, else when idle.
     func beginStopping() {
         layer?.beginStopping()
         guard layer?.isIdle ?? true else { return }
@@ -325,16 +324,15 @@ final class ClientConnection: ChannelDuplexHandler {
         closeAfterFlush()
     }
 
-    /// Whether something is going on, or has not left yet.
     var isBusy: Bool { layer?.isIdle == false || unsent > 0 }
 
-    /// The bytes that were written and that the client has not taken.
+    /// Written bytes that the client has not read.
     private var unsent: Int {
         context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
     }
 
-    /// Why it may be closed for another client's sake, and for how long that has been so; `nil` where it may not, as one that is
-    /// inside another connection.
+    /// Why it may be closed for another client, and since when; `nil` if it may not, like one inside another
+    /// connection.
     func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
         guard channel?.parent?.parent == nil else { return nil }
         let timeouts = loop.configuration.timeouts
@@ -346,7 +344,7 @@ final class ClientConnection: ChannelDuplexHandler {
         return silence > timeouts.tunnelForOthers ? (.silentTunnel, silence) : nil
     }
 
-    /// Closes it for another client's sake.
+    /// Closes it for another client.
     func giveWay(_ reason: GivingWay, after time: TimeAmount) {
         let hint = loop.configuration.connections.hint
         layer?.failed(ExchangeFailure(reason.code, reason.text(after: time), hint: hint))
@@ -359,7 +357,7 @@ final class ClientConnection: ChannelDuplexHandler {
             layer?.enforceTimeout(lastActivity: lastActivity, now: now)
             return
         }
-        // A client that takes its bytes slowly is not idle; only one that takes none at all is given up.
+        // A client that reads slowly is not idle; only one that reads nothing is given up.
         if unsent != lastUnsent { lastActivity = now }
         lastUnsent = unsent
         guard now - lastActivity > loop.configuration.timeouts.idle else { return }
@@ -367,10 +365,10 @@ final class ClientConnection: ChannelDuplexHandler {
         close()
     }
 
-    /// There is room again for what was held back.
+    /// The recorder has room again.
     func resume() { layer?.resume() }
 
-    /// Whether a client that sends no more has closed its end altogether, as far as this machine knows.
+    /// Whether a client that sends no more has closed its end completely, as far as this machine knows.
     var isAbandoned: Bool {
         guard let source = loop.configuration.clientProcesses, let proxy = localAddress,
             let client = channel?.remoteAddress
@@ -379,11 +377,11 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 }
 
-/// Why a connection is closed where all are taken and another client waits.
+/// Why a connection is closed for another client.
 enum GivingWay {
-    /// Its client neither sends nor takes anything, and nothing else is waited for.
+    /// Its client neither sends nor reads, and nothing else is waited for.
     case stalled
-    /// It is a tunnel through which nothing has come.
+    /// A tunnel without any bytes.
     case silentTunnel
 
     var code: ExchangeFailure.Code {
@@ -397,26 +395,26 @@ enum GivingWay {
         let whole = TimeAmount.seconds(time.nanoseconds / 1_000_000_000).inWords
         let what =
             switch self {
-            case .stalled: "the client had neither sent nor taken anything for \(whole)"
-            case .silentTunnel: "nothing had come through this tunnel for \(whole)"
+            case .stalled: "the client had neither sent nor read anything for \(whole)"
+            case .silentTunnel: "no bytes had passed through this tunnel for \(whole)"
             }
-        return "All connections that clients may have were taken, and \(what), so Sluice closed it for another client."
+        return "The limit of client connections was reached, and \(what), so Sluice closed it for another client."
     }
 }
 
 extension ExchangeFailure {
-    /// The client took nothing of what there was for it, for longer than it may.
+    /// The client read nothing of the response for too long.
     static func stalledClient(_ limit: TimeAmount) -> ExchangeFailure {
-        let text = "The client took nothing of the response for \(limit.inWords), so Sluice ended it."
-        return ExchangeFailure(.clientTimeout, text, hint: "A longer limit can be given with --idle-timeout.")
+        let text = "The client read nothing of the response for \(limit.inWords), so Sluice ended it."
+        return ExchangeFailure(.clientTimeout, text, hint: "--idle-timeout sets a longer limit.")
     }
 
     /// The same, while other requests waited for its stream of the server.
     static func stalledClient(waitedFor limit: TimeAmount) -> ExchangeFailure {
         let text =
-            "The client took nothing of the response for \(limit.inWords), while other requests waited for a stream of this "
+            "The client read nothing of the response for \(limit.inWords), while other requests waited for a stream of this "
             + "server, so Sluice ended it."
-        let hint = "Read what comes from this server, or ask it for less at a time."
+        let hint = "Read this server's responses faster, or request less at a time."
         return ExchangeFailure(.clientTimeout, text, hint: hint)
     }
 }
@@ -428,7 +426,7 @@ struct StreamResetError: Error {
 
 /// An address as `host:port`, an IPv6 host in brackets.
 ///
-/// One of IPv4 stays one where the listener takes both families.
+/// An IPv4 address is written as such even if the listener accepts both families.
 func describe(_ address: SocketAddress) -> String {
     guard var host = address.ipAddress, let port = address.port else { return "" }
     if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }

@@ -2,48 +2,48 @@ import ExchangeCore
 package import HTTPModel
 package import NIOCore
 
-/// Knows which process of this machine made a connection to the proxy.
+/// Finds the process of this machine that made a connection to the proxy.
 package protocol ClientProcessSource: Sendable {
-    /// Looks up the process with the client's end of a connection; must not wait.
+    /// Looks up the process of a client's connection; must not block.
     ///
-    /// `deliver` is called once, on any thread, as soon as it is known; with `nil` for clients on other machines, for a
-    /// process that cannot be found, or where there is too much to look up.
+    /// `deliver` is called once, on any thread; with `nil` for clients on other machines, for a process that cannot be
+    /// found, or if there are too many look-ups.
     func find(
         client: SocketAddress,
         proxy: SocketAddress,
         deliver: @escaping @Sendable (ClientProcess?) -> Void
     )
 
-    /// Whether a connection's client on this machine has closed its end, and not only its sending side; `false` where that is not
-    /// known.
+    /// Whether a client on this machine has closed its connection completely, and not only its sending side; `false` if
+    /// unknown.
     func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool
 }
 
-/// Who is at the other end of a client's connection, as far as that is known by now, and what belongs to that connection; only
-/// for its event loop.
+/// The client of a connection, as far as it is known, and state that belongs to that connection; only for its event
+/// loop.
 final class ClientIdentity {
-    /// How many exchanges that are over are told late.
+    /// How many ended exchanges are still updated.
     private static let mostOver = 64
 
     private(set) var process: ClientProcess?
     private let address: ClientKey
-    /// As limits distinguish clients.
+    /// For limits by client.
     var key: ClientKey { process.map { .process($0.id) } ?? address }
-    /// Whether an answer is on its way.
+    /// Whether a look-up is in progress.
     private(set) var isAwaited = false
-    /// What is to be done once it is known, or known not to be found.
+    /// To be called when the look-up ends.
     private var waiting: [() -> Void] = []
-    /// The exchanges that run without knowing it, to be told.
+    /// Running exchanges without it, to be updated.
     private var unaware: [ObjectIdentifier: Exchange] = [:]
-    /// Those that were over before it was known: a short-lived client's are.
+    /// Exchanges that ended before it was known: a short-lived client's do.
     private var over: [Exchange] = []
     private var hasBegun = false
-    /// The idle connections to servers that belong to this connection alone; `nil` once it is closed.
+    /// Idle connections to servers that belong to this connection alone; `nil` once it is closed.
     private var boundConnections: [HTTP1UpstreamLayer]? = []
 
     init(_ address: SocketAddress?) { self.address = ClientKey(address) }
 
-    /// Asks for the process; the answer comes later, if at all.
+    /// Starts the look-up.
     func ask(_ source: any ClientProcessSource, for channel: any Channel, by entrance: LoopEntrance) {
         guard let client = channel.remoteAddress, let proxy = channel.localAddress else { return }
         isAwaited = true
@@ -53,12 +53,12 @@ final class ClientIdentity {
         }
     }
 
-    /// Calls `body` once the process is known, or known not to be found; at once where nothing is awaited.
+    /// Calls `body` when the look-up has ended; at once if there is none.
     func whenKnown(_ body: @escaping () -> Void) {
         if isAwaited { waiting.append(body) } else { body() }
     }
 
-    /// An exchange begins whose record has what is known by now; returns whether it is the first of the connection.
+    /// Adds an exchange that has begun; returns whether it is the first of the connection.
     func began(_ exchange: Exchange) -> Bool {
         if isAwaited { unaware[ObjectIdentifier(exchange)] = exchange }
         defer { hasBegun = true }
@@ -85,7 +85,6 @@ final class ClientIdentity {
 
 /// Connections to servers that belong to the client's connection.
 extension ClientIdentity {
-    /// Whether there may be one, which is rare.
     var hasBoundConnections: Bool { boundConnections?.isEmpty == false }
 
     func takeBoundConnection(_ key: UpstreamPool.Key) -> HTTP1UpstreamLayer? {
@@ -101,7 +100,6 @@ extension ClientIdentity {
 
     func forget(_ connection: HTTP1UpstreamLayer) { boundConnections?.removeAll { $0 === connection } }
 
-    /// The client's connection is closed.
     func closeBoundConnections() {
         let connections = boundConnections ?? []
         boundConnections = nil
@@ -110,7 +108,7 @@ extension ClientIdentity {
 }
 
 extension ClientKey {
-    /// A client by its address; by the first 64 bits of one of IPv6, as one client can have all behind them.
+    /// A client by its address; for IPv6 the first 64 bits, because one client can have all addresses with them.
     init(_ address: SocketAddress?) {
         guard let bytes = address.flatMap(AccessRules.Network.bytes) else {
             self = .unknown

@@ -6,21 +6,21 @@ import Wire
 
 /// A client's connection that speaks HTTP/1: reads requests, one exchange at a time, and writes their responses.
 ///
-/// Pipelined requests wait in the parser until the exchange before them is over, so that they are answered in order
-/// (RFC 9112 §9.3.2).
+/// Pipelined requests wait in the parser until the exchange before them ends, so that they are answered in order (RFC
+/// 9112 §9.3.2).
 final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private enum State {
-        /// No request is under way, or its head is being read, which began then. Successors: all.
+        /// No request, or its head is being read, which began then. Successors: all.
         case awaiting(headBegan: NIODeadline?)
-        /// The head of a CONNECT is read, and its end is to come. Successors: `closing`.
+        /// The head of a CONNECT was read, but not its end. Successors: `closing`.
         indirect case connecting(RequestScope.Tunnel, AuthenticationCheck?)
         /// A request is answered. Successors: `awaiting`, `closing`.
         case serving(Exchange)
-        /// No further request is read: the connection is to be closed, or another layer has it.
+        /// No further request is read: the connection is closing, or another layer has it.
         case closing
     }
 
-    /// The request that is under way, and its response.
+    /// The current request and its response.
     private struct Message {
         var method = ""
         var version = HTTPVersion.http11
@@ -28,11 +28,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         /// Whether the connection may carry another request afterwards.
         var keepsAlive = true
         var responseFraming = BodyFraming.none
-        /// Whether the exchange wants more of the request.
+        /// Whether the exchange still reads the request.
         var isWanted = true
     }
 
-    /// The request's body: only behind one that is `whole` the next request begins.
+    /// The request's body: the next request begins only after a `whole` one.
     private enum Body {
         case arriving, whole, malformed
     }
@@ -42,17 +42,17 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var parser = HTTP1RequestParser()
     private var state: State
     private var message = Message()
-    /// The exchange whose bytes are being read just now.
+    /// The exchange whose bytes are being read.
     private var reading: Exchange?
     private var isProcessing = false
     private var hasInputEnded = false
-    /// What arrived of a request whose head is not read yet, to be recorded where it turns out to be none.
+    /// The first bytes of a request without a complete head, recorded if it is not a request.
     private var messageStart: ByteBuffer?
 
-    /// Why the first bytes are not passed on unread, where they are no request.
+    /// Why the first bytes do not pass unread if they are not a request.
     private let unreadHint: String
 
-    /// Begins to read requests, the first of which may have begun before.
+    /// The first request may have begun before.
     init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil, unreadHint: String = "") {
         self.connection = connection
         self.scope = scope
@@ -76,7 +76,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     var wantsRead: Bool {
         guard !hasInputEnded else { return false }
         guard let exchange else { return mayBegin || !parser.hasUnparsedBytes }
-        // Behind a whole request only one read's worth of further ones is taken in.
+        // After a complete request only one read of further requests is accepted.
         return exchange.isRequestComplete ? !parser.hasUnparsedBytes : message.isWanted
     }
 
@@ -89,7 +89,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         process()
     }
 
-    /// Keeps what arrives of a head, as far as it is recorded.
+    /// Keeps the bytes of a head, as far as they are recorded.
     private func noteStart(_ bytes: ByteBuffer) {
         if parser.isIdle {
             messageStart = bytes
@@ -103,9 +103,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         switch state {
         case .serving(let exchange):
             // A client may close its sending side after its last request and still wait for the response; one that has
-            // really gone is noticed when time limits are enforced, if it is of this machine, or at the next write. Who ends TLS does not mean to read on. While a message is held
-            // nothing is written, and a client that was stopped is far more likely than one that closes one side. So it is
-            // with a stream of messages, which may have nothing to write for hours.
+            // really gone is noticed when time limits are enforced, if it is on this machine, or at the next write. A
+            // client that ends TLS will not read on. While a message is held nothing is written, and a stopped client
+            // is far more likely than a half-close. The same holds for a stream of messages, which may write nothing
+            // for hours.
             let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
             if !mayReadOn { exchange.clientGone() }
         case .awaiting, .connecting:
@@ -125,12 +126,12 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         exchange?.clientGone()
         guard case .awaiting(.some) = state, !(error is ExchangeFailure) else { return }
         state = .closing
-        let text = "The client's connection broke off in the middle of a request head."
+        let text = "The client's connection broke in the middle of a request head."
         intake.recordMalformed(text, .clientGone, status: 0, method: "", head: firstBytes)
     }
 
     func closing(_ reason: OwnClose) {
-        // What is not read, because nothing can be written or recorded, may be whole.
+        // Bytes that are not read because of a full client or recorder may complete the head.
         guard case .awaiting(.some) = state, mayBegin else { return }
         state = .closing
         intake.recordMalformed(reason.failure(inTheMiddleOf: "a request head"), head: firstBytes)
@@ -147,7 +148,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         case .serving(let exchange): if hasInputEnded, connection.isAbandoned { exchange.clientGone() }
         case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
         case .awaiting(.some) where !mayBegin:
-            // What is not read because nothing can be written or recorded is not the client's fault.
+            // If nothing is read because of a full client or recorder, the client is not at fault.
             state = .awaiting(headBegan: now)
         case .awaiting(let began?):
             guard now - began > timeouts.requestHead else { return }
@@ -161,7 +162,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     // MARK: - Requests
 
-    /// Reads as many events as can be dealt with now.
+    /// Handles as many events as possible now.
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
@@ -187,7 +188,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     private func nextEvent() throws(HTTP1ParseError) -> HTTP1RequestParser.Event? {
-        // A request may begin behind another one, in what was read with it.
+        // A request may begin after another one in the same read.
         if messageStart == nil, case .awaiting = state { messageStart = parser.nextBytes }
         return try parser.next()
     }
@@ -211,7 +212,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// Whether another request may begin: not while answers pile up that the client does not take, or records.
+    /// Whether another request may begin: not while unsent answers or records pile up.
     private var mayBegin: Bool { connection.isWritable && !loop.isRecorderFull }
 
     func resume() {
@@ -225,7 +226,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         connection.closeAfterFlush()
     }
 
-    /// Ends the read cycle of the exchange before, if there is one, and begins that of another.
+    /// Ends the read cycle of the previous exchange, and begins that of `next`.
     private func beginReading(_ next: Exchange?) {
         let previous = reading
         reading = next
@@ -267,7 +268,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// Behind the answer to a CONNECT there are no further requests, whatever it says.
+    /// No requests follow the answer to a CONNECT, whatever its status.
     private static func answerConnect(
         _ head: ResponseHead,
         _ framing: BodyFraming,
@@ -306,16 +307,16 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// What a client most likely meant that does not speak HTTP/1.
+    /// What a client that does not speak HTTP/1 probably meant.
     private func hint(for error: HTTP1ParseError) -> String {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
         else { return unreadHint }
         if first.starts(with: "PRI ".utf8) {
             if connection.record.tls?.applicationProtocol == "http/1.1" {
-                return "The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
+                return "The client agreed on http/1.1 by ALPN, but spoke HTTP/2."
             }
             return loop.configuration.http2.contains(.client)
-                ? "It begins as the preface of HTTP/2, which then goes on otherwise."
+                ? "It begins like the preface of HTTP/2, but differs later."
                 : "HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {
@@ -325,17 +326,17 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return unreadHint
     }
 
-    /// The most that is recorded of what is no request, in bytes.
+    /// The most recorded bytes of an invalid request.
     private static let mostFirstBytes = 65_536
 
-    /// How the message that is being read begins, for its record.
+    /// The first bytes of the current message, for its record.
     private var firstBytes: ByteBuffer? {
         (messageStart ?? parser.nextBytes).flatMap {
             $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, Self.mostFirstBytes))
         }
     }
 
-    /// Answers what cannot be accepted as a request, records it, and closes.
+    /// Answers an invalid request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let failure = ExchangeFailure(.badRequest, text, hint: hint)
         let bytes = head?.received ?? firstBytes
@@ -352,8 +353,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         lingeringClose()
     }
 
-    /// Closes our side and reads on for a moment: a client that is still sending would otherwise get a reset before it has
-    /// read the answer (RFC 9112 §9.6).
+    /// Closes our side and reads on for a moment: a client that is still sending would otherwise get a reset before it
+    /// has read the answer (RFC 9112 §9.6).
     private func lingeringClose() {
         connection.flush()
         connection.become(LingeringLayer(connection: connection))
@@ -387,7 +388,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         message.responseFraming = framing
         // A client that waits for 100 may or may not send its body after this answer (RFC 9110 §10.1.1).
         if framing == .untilClose || exchange?.awaitsContinue == true { message.keepsAlive = false }
-        // Nobody will read the rest of the request, so what follows it cannot be found.
+        // Nobody will read the rest of the request, so the next one cannot be found.
         if !requestIsOpen, message.body != .whole { message.keepsAlive = false }
         if head.status == 101 {
             // The upgrade's own Connection field stays.
@@ -402,7 +403,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return bytes
     }
 
-    /// What goes to the client is our own message, so it has our version; and HTTP/2 has no reason phrases.
+    /// The response to the client has our version; HTTP/2 has no reason phrases.
     private func makeOurs(_ head: inout ResponseHead) {
         if head.version == .http2, head.reason.isEmpty { head.reason = ResponseHead.standardReason(head.status) }
         head.version = .http11
@@ -425,13 +426,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
-    /// A body that ends with the connection is whole to a client that sees nothing to the contrary.
+    /// A body that ends with the connection looks complete to the client otherwise.
     func withholdCloseNotify() {
         if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
     }
 
     func abort(_ code: HTTP2ErrorCode) {
-        // The server's end is passed on as it was; one of ours is told by a length that is not met, where there is one.
+        // The server's end is passed on as it was; one of ours shows by an unmet length, if there is one.
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
         if message.responseFraming == .none {

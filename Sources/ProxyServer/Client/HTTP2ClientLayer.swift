@@ -3,14 +3,13 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A client's connection that speaks HTTP/2: reads requests, as many exchanges at a time as there are streams.
+/// A client's connection that speaks HTTP/2, with an exchange for each stream.
 final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     private let connection: ClientConnection
     private let scope: RequestScope
     private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
-    /// The streams of which all but the client's taking is done, and that it gives no room: how many bytes of each had
-    /// left, and since when no more did.
+    /// Streams that wait only for the client to accept bytes: how many bytes of each had left, and since when.
     private var stalls: [HTTP2StreamID: (sent: Int64, since: NIODeadline)] = [:]
     private var isStopping = false
     private var lastStreamEnd: NIODeadline
@@ -29,7 +28,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     // MARK: - ClientLayer
 
-    /// A stream that is paused withholds its own window; only where nothing can be recorded nothing is read at all.
+    /// A paused stream withholds its own window; only a full recorder stops all reading.
     var wantsRead: Bool { !loop.isRecorderFull }
     var isIdle: Bool { streams.isEmpty && !session.hasEvents }
 
@@ -41,7 +40,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 
     func inputClosed(isHalfClose: Bool) {
-        // Without the client's WINDOW_UPDATE and RST_STREAM no stream can go on.
+        // Without the client's WINDOW_UPDATE and RST_STREAM no stream can continue.
         connection.close()
     }
 
@@ -73,7 +72,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
-        // While nothing can be recorded nothing is read, which is not the client's fault.
+        // While the recorder is full nothing is read, and the client is not at fault.
         if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
             let failure = HTTP2Error(.enhanceYourCalm, "A head or frame was not complete \(limit).")
@@ -83,7 +82,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
         if !streams.isEmpty {
             endStalls(now: now)
-            // A client that takes nothing of what there is for it is given up as a slow one of HTTP/1 is.
+            // A client that reads nothing of a response is given up like a slow one of HTTP/1.
             let isOver = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
             if isOver, stalls.isEmpty { connection.close() }
             return
@@ -101,7 +100,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         return stalls.contains(nil) ? nil : stalls.compactMap(\.self).min()
     }
 
-    /// Resets the streams that hold what the client takes nothing of, whatever else it does on the connection.
+    /// Resets streams of which the client reads nothing, whatever else it does on the connection.
     private func endStalls(now: NIODeadline) {
         let last = stalls
         stalls = [:]
@@ -116,7 +115,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     // MARK: - HTTP2Carrier
 
     var takesOutput: Bool { connection.isWritable }
-    /// One read may bring many requests, so this is asked between them.
+    /// Checked between requests, because one read may bring many.
     var takesEvents: Bool { !loop.isRecorderFull }
     func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
     func flushOutput() { connection.flush() }
@@ -125,7 +124,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         if session.isOver || isStopping && streams.isEmpty { connection.closeAfterFlush() }
     }
 
-    /// The stream of an event, its exchange's read cycle begun.
+    /// The stream of an event; begins its exchange's read cycle.
     private func stream(_ id: HTTP2StreamID) -> (any HTTP2ServedStream)? {
         guard let stream = streams[id] else { return nil }
         driver.beginReading(stream.exchange)
@@ -173,7 +172,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             arrival.purpose = .extendedConnect
             arrival.notes.append(WebSocketBridge.clientNote)
         } else {
-            // A client that speaks HTTP/2 without having been offered it knows that its server does.
+            // A client that speaks HTTP/2 without ALPN knows that its server does.
             let isCleartext = connection.record.tls == nil
             let isGRPC = received.fields.withValue(of: .contentType) { $0.starts(with: "application/grpc".utf8) }
             arrival.purpose = .http(expectsHTTP2: isCleartext || isGRPC == true)
@@ -192,7 +191,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
     }
 
-    /// Serves what is inside a CONNECT as a client's connection.
+    /// Serves the inside of a CONNECT as a client's connection.
     private func open(_ tunnel: RequestScope.Tunnel, _ check: AuthenticationCheck?, on id: HTTP2StreamID) {
         guard let channel = connection.channel else { return }
         let stream = HTTP2ConnectStream(driver, id, parent: channel)
@@ -210,7 +209,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: answer)
     }
 
-    /// On the proxy's own port a request for another scheme than `http` has to say so in its target.
+    /// On the proxy's own port a request for another scheme than `http` needs the absolute form.
     private func makeAbsolute(_ head: inout RequestHead, scheme: String) {
         guard case .proxy = scope, scheme == "https", let host = head.fields.value(of: .host) else { return }
         let target = head.target
@@ -225,29 +224,29 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         session.sendEnd(nil, on: id)
     }
 
-    /// The client broke the rules for the connection: every exchange ends, and GOAWAY says why.
+    /// The client broke the rules for the connection: all exchanges end, and GOAWAY gives the reason.
     private func failed(_ failure: HTTP2Error) {
         let text = "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
         intake.recordMalformed(text, status: 0, method: "", head: nil)
         driver.sendRest()
         closeStreams()
-        // What the client still sends is read for a moment, else it gets a reset before it has read GOAWAY.
+        // Reads for a moment, else the client gets a reset before it has read GOAWAY.
         connection.become(LingeringLayer(connection: connection))
     }
 }
 
 protocol HTTP2ServedStream: AnyObject {
-    /// The exchange that gets what the client sends; `nil` where there is none of the stream itself.
+    /// The exchange of the stream itself; `nil` for none.
     var exchange: Exchange? { get }
-    /// Whether all is done but that the client takes what was sent.
+    /// Whether only the client's reading is left.
     var isServed: Bool { get }
     func data(_ bytes: ByteBuffer)
-    /// The client sent all it had.
+    /// The client has sent everything.
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64)
     /// The stream was reset, by the client or because of it.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String)
-    /// What was waiting to be sent is mostly sent.
+    /// Most of the waiting bytes were sent.
     func drained()
-    /// The connection is gone; a failure where it was Sluice that ended it.
+    /// The connection is gone; with a failure if Sluice ended it.
     func connectionClosed(_ failure: ExchangeFailure?)
 }

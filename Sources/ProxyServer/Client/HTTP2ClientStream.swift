@@ -6,7 +6,7 @@ import Wire
 /// One stream of a client's HTTP/2 connection: the client's side of one exchange.
 final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     var exchange: Exchange?
-    /// Set where the client asked for another protocol (RFC 8441).
+    /// Set if the client asked for another protocol (RFC 8441).
     var upgrade: WebSocketBridge?
 
     var isServed: Bool { exchange == nil }
@@ -15,15 +15,13 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     private let id: HTTP2StreamID
     private let connection: ClientConnection
     private var isReading = true
-    /// Whether the client has sent all it had.
     private var hasEnded = false
-    /// Bytes of the stream's window that are not given back yet.
+    /// Bytes of the stream's window that were not returned yet.
     private var withheld = 0
-    /// A head without a body, until it is known whether anything follows: what ends with its head has to end with its
-    /// HEADERS frame, as that is how gRPC knows it from an answer whose trailers got lost.
+    /// A head without a body, until it is known whether anything follows: a response that ends with its head must end
+    /// with its HEADERS frame, because gRPC distinguishes it so from a response that lost its trailers.
     private var pending: ResponseHead?
-    /// What the client sent behind an extended CONNECT that is not answered yet. Its window is not given back, which bounds
-    /// it.
+    /// Events after an extended CONNECT that is not answered yet. Its window is not returned, which limits them.
     private var early: [Early] = []
 
     private var isAnswered = false
@@ -61,7 +59,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         let names = HTTP2Session.namesLeftOut(of: head.fields)
         if !names.isEmpty {
             let list = names.joined(separator: ", ")
-            exchange?.note("fields that no client of HTTP/2 accepts were left out for the client: \(list)")
+            exchange?.note("fields that are invalid in HTTP/2 were not sent to the client: \(list)")
         }
         if framing == .none || framing == .length(0) {
             pending = head
@@ -92,7 +90,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func becomeTunnel() { deliverEarly() }
 
-    /// Passes on what came before the answer; where no tunnel came of it, the exchange drops that.
+    /// Passes on the early events; without a tunnel the exchange drops them.
     private func deliverEarly() {
         let waiting = early
         early = []
@@ -104,7 +102,6 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         }
     }
 
-    /// Whether the answer to an extended CONNECT is awaited, before which nothing can be passed on.
     private var isUnanswered: Bool { upgrade != nil && !isAnswered }
 
     func setReading(_ isReading: Bool) {
@@ -130,7 +127,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func exchangeFinished() {
         exchange = nil
-        // Nobody wants the rest of the request (RFC 9113 §8.1).
+        // Nobody reads the rest of the request (RFC 9113 §8.1).
         if !hasEnded, upgrade == nil { driver.reset(id, .noError) }
     }
 
@@ -146,7 +143,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
         hasEnded = true
         if isUnanswered { return early.append(.end(trailers, wireBytes: wireBytes)) }
-        // The request that asked for another protocol was over before; this is the end of what followed.
+        // The request for another protocol ended before; this is the end of the protocol's bytes.
         exchange?.requestEnd(trailers: trailers, wireBytes: upgrade == nil ? wireBytes : 0)
     }
 
@@ -154,7 +151,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         let exchange = exchange
         self.exchange = nil
         if isLocal {
-            let text = "The client's stream is no valid HTTP/2: \(explanation)"
+            let text = "The client's stream is not valid HTTP/2: \(explanation)"
             exchange?.interrupt(ExchangeFailure(.badRequest, text))
         } else {
             exchange?.clientGone(code)

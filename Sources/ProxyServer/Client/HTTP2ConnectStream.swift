@@ -5,13 +5,13 @@ import Wire
 
 /// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5): a connection within a connection.
 ///
-/// What is inside is a client's connection like any other, with TLS to be ended and requests to be read; so the stream is
-/// the inside of a channel, as a socket is that of others.
+/// Its inside is a client's connection like any other, with TLS and requests; so the stream is the inside of a channel,
+/// like a socket of others.
 final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousChannelOptions {
     private enum Input {
         /// Successor: `ended`.
         case open
-        /// The client has ended, which the channel gets after the bytes before. Successor: `delivered`.
+        /// The client has ended; the channel gets that after the earlier bytes. Successor: `delivered`.
         case ended
         case delivered
     }
@@ -32,15 +32,14 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     private let id: HTTP2StreamID
     private let parent: any Channel
     private let closePromise: EventLoopPromise<Void>
-    /// The channel's end belongs to it until it is closed.
+    /// It keeps the channel's end until it is closed.
     private(set) lazy var pipeline = ChannelPipeline(channel: HTTP2ConnectChannel(self, parent: parent, closePromise))
     private var input = Input.open
     private var output = Output.unanswered
-    /// What the channel has not read; the client's window is given back as it does.
+    /// Bytes that the channel has not read; the client's window is returned when it does.
     private var unread: Deque<ByteBuffer> = []
     private var isReadWanted = false
     private var isDelivering = false
-    /// Whether the end is to be a reset.
     private var isCut = false
     private(set) var isWritable = true
     private(set) var isActive = true
@@ -52,13 +51,13 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         closePromise = parent.eventLoop.makePromise()
     }
 
-    /// Lets a connection have what the client sends.
+    /// Connects a client's connection to the stream.
     func serve(_ connection: ClientConnection) throws {
         try pipeline.syncOperations.addHandler(connection)
         pipeline.read()
     }
 
-    /// Answers the CONNECT; returns the bytes of the head.
+    /// Returns the bytes of the head.
     func answer(_ head: ResponseHead, _ framing: BodyFraming) -> ByteBuffer {
         guard case .unanswered = output else { return ByteBuffer() }
         output = .open
@@ -85,7 +84,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The client is gone, which does not end its bytes properly.
+    /// The client is gone without ending its bytes properly.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) { end(StreamResetError(code: code)) }
 
     func connectionClosed(_ failure: ExchangeFailure?) { end(failure ?? StreamResetError(code: .connectError)) }
@@ -97,7 +96,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
-    /// Passes on what was read, and the end, as the channel asks for it.
+    /// Passes on received bytes and the end as the channel reads.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
@@ -133,7 +132,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         deliver()
     }
 
-    /// What is written is the session's at once, which keeps it in order with the end that follows.
+    /// Written bytes are queued in the session at once, in order with the end that follows.
     func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard isActive, case .open = output else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -177,7 +176,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         unread = []
         if left > 0 { driver.consume(left, on: id) }
         pipeline.fireChannelInactive()
-        // The caller may still be at work in a handler.
+        // The caller may still be inside a handler.
         parent.eventLoop.assumeIsolated().execute { [self] in
             removeHandlers(pipeline: pipeline)
             closePromise.succeed()

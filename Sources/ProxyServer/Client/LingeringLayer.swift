@@ -1,14 +1,14 @@
 import NIOCore
 
-/// A connection that is about to be closed: whatever still arrives is dropped, for a moment.
+/// A connection that is closing: further bytes are dropped for a moment.
 final class LingeringLayer: ClientLayer {
     private let connection: ClientConnection
     private var dropped = 0
     private let began: NIODeadline
 
-    /// Bytes that are dropped at the most before the connection is cut.
+    /// Dropped bytes after which the connection is cut.
     static let limit = 4 << 20
-    /// How long the client may be silent, and how long it may send on.
+    /// How long the client may be silent, and how long it may send.
     static let (silence, patience) = (TimeAmount.seconds(2), TimeAmount.seconds(30))
 
     init(connection: ClientConnection) {

@@ -1,20 +1,19 @@
 import HTTPModel
 
-/// Why Sluice closes a client's connection on which no request is answered, though nothing went wrong there.
+/// Why Sluice closes an idle client connection.
 enum OwnClose {
-    /// There are as many connections as there may be; how there can be more.
+    /// The limit of connections is reached; with how to raise it.
     case forOthers(hint: String)
-    /// Sluice stops.
     case stopping
 
-    /// The failure of what the client was in the middle of.
+    /// The failure of an incomplete request.
     func failure(inTheMiddleOf beginning: String) -> ExchangeFailure {
         switch self {
         case .forOthers(let hint):
             let text = "Sluice closed the connection in the middle of \(beginning), to make room for another client."
             return ExchangeFailure(.clientTimeout, text, hint: hint)
         case .stopping:
-            return ExchangeFailure(.stopped, "Sluice was stopped while the client was in the middle of \(beginning).")
+            return ExchangeFailure(.stopped, "Sluice was stopped in the middle of \(beginning).")
         }
     }
 }

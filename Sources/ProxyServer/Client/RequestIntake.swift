@@ -3,8 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// What every request goes through before its exchange begins, in every version of HTTP: checks, hop-by-hop fields,
-/// routing.
+/// Checks and routes each request before its exchange begins, in all versions of HTTP.
 struct RequestIntake {
     /// A request as its adapter has read it.
     struct Arrival {
@@ -12,29 +11,29 @@ struct RequestIntake {
         /// The method as the client sent it.
         var method: String
         var version: HTTPVersion
-        /// What the adapter changed or tolerated.
+        /// What the adapter changed or tolerated, for the trace.
         var notes: [String] = []
-        /// Whether the client can be sent a reset of just this exchange.
+        /// Whether this exchange alone can be reset.
         var takesResets = false
-        /// What the connection to the server has to be good for.
+        /// The purpose of the connection to the server.
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
         var kind = ExchangeRecord.Kind.http
         var flags: ExchangeRecord.Flags = []
-        /// What connects to the server, where not one made for the purpose.
+        /// Overrides the connector for the purpose.
         var connector: UpstreamConnector?
-        /// The stages and the sink, where not those of the loop.
+        /// Overrides the loop's stages and sink.
         var chain: StageChain?
         var sink: (any RecordSink)?
-        /// Set for a tunnel that may turn out to be none.
+        /// Set for a tunnel that may become HTTP.
         var guess: TentativeSink?
-        /// Set for a tunnel without a CONNECT to be answered.
+        /// Set for a tunnel without a CONNECT to answer.
         var isEstablished = false
     }
 
     enum Outcome {
-        /// Its exchange is there, and needs the head with these notes.
+        /// The exchange with the head to pass to it, and these notes.
         case exchange(Exchange, RequestHead, notes: [String])
-        /// A CONNECT, with what is left to find out about its client.
+        /// A CONNECT, with the check of its client.
         case connect(RequestScope.Tunnel, AuthenticationCheck?)
         case refused(status: Int, explanation: String)
     }
@@ -44,7 +43,7 @@ struct RequestIntake {
 
     private var loop: LoopContext { connection.loop }
 
-    /// Begins the exchange of a request, if it is to be proxied or answered.
+    /// Begins the exchange of a request that is proxied or answered.
     func admit(_ arrival: consuming Arrival, for leg: any ClientLeg) -> Outcome {
         do throws(HTTP1ParseError) {
             try HostCheck.check(arrival.head)
@@ -78,9 +77,9 @@ struct RequestIntake {
         }
     }
 
-    /// Takes the client's credentials for a proxy, whose value is neither recorded nor sent on, in no mode.
+    /// Removes the client's proxy credentials, whose value is neither recorded nor sent on, in any mode.
     ///
-    /// Returns what is left to find out; `nil` where clients need none, have shown them before, or are known by them.
+    /// Returns the check; `nil` if clients need none, have passed it before, or are known by them.
     private func takeCredentials(_ head: inout RequestHead) -> AuthenticationCheck? {
         guard let authentication = loop.configuration.authentication, let isReverse = asksAsServer else {
             head.fields.obliterate(.proxyAuthorization)
@@ -89,7 +88,7 @@ struct RequestIntake {
         var credentials = credentials(in: .proxyAuthorization, of: head)
         head.fields.obliterate(.proxyAuthorization)
         if credentials == nil, isReverse {
-            // Clients that know nothing of a proxy send them as for a server, which gets none then.
+            // Clients that do not know of a proxy send them as for a server, which does not get them then.
             credentials = self.credentials(in: .authorization, of: head)
             if credentials != nil {
                 head.fields.obliterate(.authorization)
@@ -105,12 +104,12 @@ struct RequestIntake {
         )
     }
 
-    /// Whether credentials are asked for as a server does and not as a proxy; `nil` where none are.
+    /// Whether credentials are requested like a server and not like a proxy; `nil` if none are.
     private var asksAsServer: Bool? {
         switch scope {
         case .proxy: false
         case .reverse: true
-        // Inside a tunnel its CONNECT, or its SOCKS request, has been asked.
+        // Inside a tunnel its CONNECT, or its SOCKS request, was checked.
         case .tunnel, .nowhere: nil
         }
     }
@@ -120,7 +119,7 @@ struct RequestIntake {
     }
 
     private func strip(_ arrival: inout Arrival) {
-        // In place: a copy of the fields would be made twice where one is removed.
+        // In place: a copy of the fields would cost twice if one is removed.
         let upgrade = arrival.head.fields.contains(.upgrade) ? arrival.head.fields.value(of: .upgrade) : nil
         // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
@@ -132,21 +131,21 @@ struct RequestIntake {
         arrival.notes += RequestIntake.notes(onRemoved: removed, usual: "proxy-connection")
     }
 
-    /// The note on removed fields for the trace; `Connection` and `usual` are on almost every message and not worth one.
+    /// Notes about removed fields for the trace; `Connection` and `usual` are too common for one.
     static func notes(onRemoved names: [String], usual: String) -> [String] {
         let unusual = names.filter { $0.lowercased() != "connection" && $0.lowercased() != usual }
         if unusual.isEmpty { return [] }
-        return ["removed what is meant for one connection only: \(unusual.joined(separator: ", "))"]
+        return ["removed fields for one connection only: \(unusual.joined(separator: ", "))"]
     }
 
     // MARK: - Exchanges
 
-    /// Begins the exchange of a tunnel whose bytes pass through a layer, from its CONNECT on.
+    /// Begins the exchange of a tunnel through a layer, from its CONNECT on.
     func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {
         let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
         let exchange = makeExchange(arrival, tunnel.url, destination, for: layer)
         layer.exchange = exchange
-        // A listener that stands in for a server is asked for no host.
+        // A reverse listener is asked for no host.
         if case .reverse = scope {} else { layer.tunnel = tunnel }
         exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes + (tunnel.note.map { [$0] } ?? []))
     }
@@ -184,10 +183,10 @@ struct RequestIntake {
         )
     }
 
-    /// Set where the client asked for an address, and names it as the URL has it only inside the tunnel.
+    /// Set if the client asked for an address, and names it as in the URL only inside the tunnel.
     ///
-    /// Where the server's certificate is verified for that name, no request goes out by anything but the truth; where a
-    /// recording answers, none goes out at all.
+    /// If the server's certificate is verified for that name, no request is sent to a wrong server; if a recording
+    /// answers, none is sent.
     private func claim(_ url: RequestURL, _ destination: Destination) -> NameClaim? {
         guard case .tunnel(let tunnel) = scope, let address = tunnel.targetAddress, url.host != address else {
             return nil
@@ -203,7 +202,7 @@ struct RequestIntake {
         )
     }
 
-    /// The stages of the rules; between those of the listener where it stands in for a server.
+    /// The stages of the rules; in a reverse listener with its own around them.
     private func chain(_ kind: ExchangeRecord.Kind) -> StageChain {
         guard case .reverse(let target) = scope, kind == .http else { return loop.rules.chain }
         return loop.reverseChain(target, clientScheme: connection.record.tls == nil ? "http" : "https")
@@ -230,7 +229,7 @@ struct RequestIntake {
         return record
     }
 
-    /// Records a request that is none, answered with `status`, or with nothing where that is 0.
+    /// Records an invalid request, answered with `status`, or not at all if that is 0.
     func recordMalformed(
         _ text: String,
         _ code: ExchangeFailure.Code = .badRequest,
@@ -241,7 +240,7 @@ struct RequestIntake {
         recordMalformed(ExchangeFailure(code, text), status: status, method: method, head: head)
     }
 
-    /// Records what is no whole request, answered with `status`, or with nothing where that is 0.
+    /// Records an incomplete request, answered with `status`, or not at all if that is 0.
     func recordMalformed(_ failure: ExchangeFailure, status: Int = 0, method: String = "", head: ByteBuffer?) {
         var head = head
         head?.obliterateAuthorization()
@@ -261,7 +260,7 @@ struct RequestIntake {
         var messages = ExchangeMessages()
         messages.requestHead = head
         if loop.configuration.authentication != nil, asksAsServer != nil {
-            // Anybody may send this.
+            // Any client may send this, so the records are limited.
             let refusals = loop.shared.refusedRecords
             guard let unrecorded = refusals.count(connection.identity.key, now: loop.eventLoop.now) else { return }
             record.abridge()
@@ -271,7 +270,6 @@ struct RequestIntake {
         recordFailed(record, messages, failure)
     }
 
-    /// Records a TLS handshake with the client that failed.
     func recordFailedHandshake(_ text: String, hint: String = "") {
         recordFailedHandshake(ExchangeFailure(.clientTLS, text, hint: hint))
     }
@@ -295,7 +293,7 @@ struct RequestIntake {
 }
 
 extension RequestIntake.Arrival {
-    /// The CONNECT of a tunnel, as the client sent it or would have.
+    /// The CONNECT of a tunnel, real or implied.
     init(_ tunnel: RequestScope.Tunnel, version: HTTPVersion = .http11) {
         let authority = tunnel.url.authority
         head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])

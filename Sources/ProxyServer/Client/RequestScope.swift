@@ -3,23 +3,23 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Where requests on a connection are meant to go: what a request target is relative to.
+/// The destination of requests on a connection: the base of a request target.
 enum RequestScope {
     /// The proxy's own port: targets are absolute, or CONNECT, or for the proxy itself.
     case proxy
     /// The inside of a tunnel to a host.
     case tunnel(Tunnel)
-    /// A listener that stands in for one server: targets are paths there.
+    /// A reverse listener: targets are paths of its server.
     case reverse(ReverseTarget)
-    /// Nothing can be asked for here, for a reason in one or two sentences; the proxy's own pages can.
+    /// Only the proxy's own pages can be requested, for a reason in one or two sentences.
     case nowhere(String)
 
     /// The inside of a tunnel to the proxy's own name, which needs no credentials.
     static let ownPages = RequestScope.nowhere(
-        "This tunnel leads to Sluice's own pages, which are /, /ca.pem, /ca.der and /ca.mobileconfig, and to nothing else."
+        "This tunnel leads only to Sluice's own pages: /, /ca.pem, /ca.der and /ca.mobileconfig."
     )
 
-    /// The connection for bytes that turn out not to be HTTP; `nil` where nothing else is spoken.
+    /// The tunnel for bytes that are not HTTP; `nil` if only HTTP is allowed.
     var tunnel: Tunnel? {
         switch self {
         case .tunnel(let tunnel): tunnel
@@ -29,30 +29,30 @@ enum RequestScope {
     }
 
     struct Tunnel {
-        /// `https` where the client speaks TLS inside, else `http`.
+        /// `https` if the client speaks TLS inside, else `http`.
         var scheme: String
         var host: String
         var port: Int
-        /// The name in the client's TLS hello, where it differs from the host.
+        /// The name in the client's TLS hello if it differs from the host.
         var serverName: String?
-        /// What to connect to in place of looking up the host: its name with the root's dot, where CONNECT named it so, or
-        /// the address that the client asked for, where its TLS then named the host.
+        /// The address to connect to without a look-up of the host: the name with the root's dot, if CONNECT had it, or
+        /// the address that the client asked for, if its TLS then named the host.
         var address: String?
-        /// Whether the client asked for an address and its TLS may still name the host, by which rules are found.
+        /// Whether the client asked for an address and its TLS may still name the host for the rules.
         var isUnnamed = false
-        /// What its CONNECT had that was tolerated, for the trace.
+        /// What was tolerated in its CONNECT, for the trace.
         var note: String?
 
-        /// Whether the host is a name, of the client's CONNECT or TLS: then no other one that a request has takes its place.
+        /// Whether the host is a name, from CONNECT or TLS: then a request cannot name another one.
         private var isNamed: Bool { !HostAddress.isAddress(host[...]) }
 
-        /// The address that the client asked for, where its TLS then named the host.
+        /// The address that the client asked for, if its TLS then named the host.
         var askedAddress: String? { address.flatMap { HostAddress.isAddress($0[...]) ? $0 : nil } }
 
-        /// The address that it leads to, where the client asked for one.
+        /// The address that the client asked for.
         var targetAddress: String? { askedAddress ?? (isNamed ? nil : host) }
 
-        /// The URL that a request inside is for, where the client has this one for it.
+        /// The URL of a request inside, if the client names this one.
         func url(for named: RequestURL) -> RequestURL {
             var url = named
             if isNamed { url.host = host }
@@ -60,7 +60,7 @@ enum RequestScope {
             return url
         }
 
-        /// What to say where the client asked for a name, and TLS or a request inside names another host.
+        /// Remarks if the client asked for a name, and TLS or a request inside names another host.
         func remarks(onServerName serverName: String?, named name: String? = nil) -> [String] {
             guard serverName != nil || name != nil, isNamed else { return [] }
             var remarks: [String] = []
@@ -71,14 +71,13 @@ enum RequestScope {
             return remarks
         }
 
-        /// What the rules and the URL go by, after "but".
+        /// The host that counts for rules and the URL, after "but".
         private var deciding: String {
             askedAddress == nil
                 ? "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"
                 : "its TLS names \(host): the rules and the URL go by that"
         }
 
-        /// Why a request for another port is refused.
         fileprivate func refusal(of named: RequestURL) -> String {
             "This tunnel leads to \(url.authority), and the request is for \(named.authority): "
                 + "that server needs a tunnel of its own, or a request outside of any."
@@ -93,9 +92,8 @@ enum RequestScope {
     }
 }
 
-/// Where a request goes.
 enum RoutedRequest {
-    /// To a server: the URL that the client means, where to connect, and what is to be said about the two.
+    /// To a server: the client's URL, the destination, and remarks about the two.
     case forward(RequestURL, Destination, remarks: [String] = [])
     /// To the proxy itself.
     case own(RequestURL)
@@ -103,7 +101,7 @@ enum RoutedRequest {
     case invalid(String, status: Int = 400)
 }
 
-/// Works out what a request target means (RFC 9112 §3.2), and makes it the origin form that servers get.
+/// Interprets a request target (RFC 9112 §3.2), and changes it to the origin form for servers.
 struct RequestRouter {
     let scope: RequestScope
     let ownPort: Int?
@@ -125,7 +123,7 @@ struct RequestRouter {
         if isConnect {
             let bracketed = RequestRouter.bracketed(head.target)
             guard let (host, port) = RequestURL.splitAuthority(bracketed ?? head.target), let port else {
-                return .invalid("CONNECT needs a target of the form host:port.")
+                return .invalid("CONNECT needs a target like host:port.")
             }
             let rootedName = RequestURL.rootedName(of: head.targetBytes)
             return .connect(
@@ -135,15 +133,15 @@ struct RequestRouter {
                     port: port,
                     address: rootedName,
                     isUnnamed: HostAddress.isAddress(host[...]),
-                    note: bracketed.map { "CONNECT asked for \(head.target), without brackets; that was read as \($0)" }
+                    note: bracketed.map { "CONNECT asked for \(head.target) without brackets; read as \($0)" }
                 )
             )
         }
         return RequestRouter.hasPath(head) ? origin(head) : absolute(&head)
     }
 
-    /// An IPv6 address and a port as they should be written, where the address has no brackets: the last colon begins the
-    /// port. iOS sends CONNECTs of that form.
+    /// An IPv6 address and a port with brackets, if the address has none: the last colon begins the port. iOS sends
+    /// such CONNECTs.
     private static func bracketed(_ target: String) -> String? {
         guard let colon = target.lastIndex(of: ":"), case let host = String(target[..<colon]), host.contains(":"),
             Resolver.address(host, port: 0) != nil
@@ -159,8 +157,7 @@ struct RequestRouter {
 
     /// Inside a tunnel every request is for the tunnel's target, or refused.
     ///
-    /// Where that is a bare address, the name that the request has for it is what the developer means: the host of its URL,
-    /// whatever the port in `Host`.
+    /// If that is only an address, the request's `Host` names it: that is the host of its URL, with any port in `Host`.
     private func inside(_ tunnel: RequestScope.Tunnel, _ head: inout RequestHead) -> RoutedRequest {
         let named: String?
         var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
@@ -181,13 +178,13 @@ struct RequestRouter {
         return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
     }
 
-    /// The origin and asterisk forms on the proxy's own port: the authority is Host's.
+    /// The origin and asterisk forms on the proxy's own port: Host names the server.
     private func origin(_ head: RequestHead) -> RoutedRequest {
         let hostField = head.fields.value(of: .host)
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }
         guard let named else {
             if let hostField, !hostField.isEmpty {
-                return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
+                return .invalid("The Host field '\(hostField.prefix(200))' is not a host.")
             }
             return .own(RequestURL(scheme: "http", host: ProxyPages.host, port: 80, path: head.target))
         }
@@ -199,13 +196,13 @@ struct RequestRouter {
         return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
     }
 
-    /// A request to a listener that stands in for a server: it is that server's, whatever name the client has for it.
+    /// A request to a reverse listener is for its server, whatever name the client uses.
     private func reverse(_ head: inout RequestHead, _ target: ReverseTarget, isConnect: Bool) -> RoutedRequest {
-        let misuse = "This port stands in for \(target): it is no proxy, but is asked for what that server has."
+        let misuse = "This port stands in for \(target): it is not a proxy; request it like that server."
         if isConnect { return .invalid(misuse) }
         var url = RequestURL(scheme: target.scheme, host: target.host, port: target.port, path: "/")
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*") {
-            // RFC 9112 §3.2.2: a server takes the absolute form, too; of another server it would be a proxy's.
+            // RFC 9112 §3.2.2: a server accepts the absolute form, too; for another server it would be a proxy's.
             guard let absolute = RequestURL(head.target),
                 absolute.host == target.host && absolute.port == target.port || isOwn(absolute)
             else { return .invalid(misuse) }
@@ -241,14 +238,14 @@ struct RequestRouter {
         .invalid("The request target \(head.target.prefix(200)) is neither a path nor an http or https URL.")
     }
 
-    /// Makes the absolute form the origin form, and returns the name with the root's dot where the target has it.
+    /// Changes the absolute form to the origin form, and returns the name with the root's dot if the target has it.
     @discardableResult
     private static func makeOriginForm(_ head: inout RequestHead, of url: inout RequestURL) -> String? {
         let authority = head.makeOriginForm()
-        // The server gets a fragment, too, and may take it for a part of the path: rules have to see it.
+        // The server gets a fragment, too, and may read it as a part of the path: rules must see it.
         if head.targetBytes.contains(UInt8(ascii: "#")) { url.setPathAndQuery(head.target) }
         let rootedName = RequestURL.rootedName(of: authority)
-        // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
+        // RFC 9112 §3.2.2: the target's authority counts, not Host.
         if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {
             var named = url
             named.host = rootedName ?? url.host

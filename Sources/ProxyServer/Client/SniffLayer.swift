@@ -30,7 +30,7 @@ final class SniffLayer: ClientLayer {
     private enum State {
         /// Successors: `handshaking`, `decided`.
         case sniffing
-        /// TLS for this host is being ended here. Successor: `decided`.
+        /// TLS for this host is being terminated. Successor: `decided`.
         case handshaking(host: String)
         /// Another layer has the connection, or it is closed.
         case decided
@@ -42,21 +42,21 @@ final class SniffLayer: ClientLayer {
 
     private let connection: ClientConnection
     private var scope: RequestScope
-    /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
+    /// Whether this is inside terminated TLS whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
     /// Whether the server was asked for the client's protocols, and chose none.
     private let agreesOnNothing: Bool
     private var first = ByteBuffer()
-    /// When the first byte came.
+    /// The time of the first byte.
     private var began: NIODeadline?
     private var timer: Scheduled<Void>?
-    /// Whether the client's program was, or is, waited for.
+    /// Whether the client's program is being identified.
     private var identification = Identification.notNeeded
     private var state = State.sniffing
 
-    /// How long a client that should speak first may be silent, in a tunnel, before its server is heard.
+    /// How long a client in a tunnel may be silent on such a port before the server is heard.
     private static let clientFirst = TimeAmount.seconds(3)
-    /// How long a client that agreed on nothing by ALPN may be silent inside TLS before its server is heard.
+    /// The same for a client inside TLS without ALPN.
     private static let insideLimit = TimeAmount.seconds(1)
 
     init(
@@ -70,7 +70,7 @@ final class SniffLayer: ClientLayer {
         self.isInsideTLS = isInsideTLS
         self.agreesOnNothing = agreesOnNothing
         guard let tunnel = scope.tunnel else { return }
-        // Behind these ports it is almost always the client that speaks first, if late on a slow network.
+        // On these ports the client almost always speaks first, even if late on a slow network.
         let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
         let limit = isUsuallyTLS ? SniffLayer.clientFirst : loop.configuration.timeouts.serverFirst
         schedule(isInsideTLS ? SniffLayer.insideLimit : limit)
@@ -81,8 +81,8 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - CONNECT
 
-    /// Answers a CONNECT, and serves what is inside; `check` is what is left to find out about the client, and `early`
-    /// what was read behind it.
+    /// Answers a CONNECT and serves its inside; `check` is the check of the client, and `early` contains bytes that
+    /// were read after it.
     static func open(
         _ tunnel: RequestScope.Tunnel,
         _ check: AuthenticationCheck?,
@@ -91,7 +91,7 @@ final class SniffLayer: ClientLayer {
         early: ByteBuffer?,
         answer: TunnelClientLayer.Answer
     ) {
-        // Own pages are for everybody, so nothing else may be reached from there.
+        // Everybody may read the proxy's own pages, so nothing else may be reached from there.
         let isForOwnPages = tunnel.host == ProxyPages.host
         if let check, !isForOwnPages {
             let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
@@ -130,7 +130,7 @@ final class SniffLayer: ClientLayer {
         if connection.endsIfItLeadsBack() { return }
         // A recording does not speak first.
         if loop.configuration.answers != nil { return }
-        let note = "the client sent nothing to know the protocol by, so the server was taken to speak first"
+        let note = "the client sent nothing, so the server was assumed to speak first"
         passThrough(tunnel, notes: [note])
     }
 
@@ -143,7 +143,7 @@ final class SniffLayer: ClientLayer {
         if !isIdentifying { decide() }
     }
 
-    /// The first bytes without what is skipped before them.
+    /// The first bytes without the skipped ones.
     private var content: ByteBuffer { HTTP1Sniffer.content(of: first) }
 
     private func decide() {
@@ -171,7 +171,7 @@ final class SniffLayer: ClientLayer {
             if let tunnel = scope.tunnel {
                 passThrough(tunnel, notes: verdict == .http2Preface ? [SniffLayer.unreadHTTP2] : [])
             } else {
-                // The parser finds the words for what is wrong with it, and records it.
+                // The parser reports and records the error.
                 becomeHTTP1()
             }
         }
@@ -180,11 +180,11 @@ final class SniffLayer: ClientLayer {
     private var speaksHTTP2: Bool { loop.configuration.http2.contains(.client) }
     private var protocols: [String] { speaksHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"] }
 
-    /// In the trace of a tunnel that could have been read.
+    /// For the trace of a tunnel that could have been read.
     private static let unreadHTTP2 =
-        "the client speaks HTTP/2, which is turned off for clients (--http2), so it is not read"
+        "the client speaks HTTP/2, which is off for clients (--http2), so it is not read"
 
-    /// `unreadHint` says why bytes that are no request are not passed on unread.
+    /// `unreadHint` tells why invalid requests do not pass unread.
     private func becomeHTTP1(unreadHint: String = "") {
         let layer = HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began, unreadHint: unreadHint)
         become(layer)
@@ -209,7 +209,7 @@ final class SniffLayer: ClientLayer {
             if wasUnnamed, let name = hello.serverName.flatMap({ RequestURL.splitAuthority($0)?.host }),
                 name != tunnel.host
             {
-                // The client knows its server by name: that is what rules are written for.
+                // The client knows the name of its server: rules use it.
                 (tunnel.host, tunnel.address) = (name, tunnel.host)
             }
             if tunnel.host == ProxyPages.host {
@@ -233,25 +233,25 @@ final class SniffLayer: ClientLayer {
         guard let tunnel = scope.tunnel else { return endTLS(host: host, protocols: protocols, key: key) }
         let offered = hello.alpnProtocols ?? protocols
         let isOther = Set(offered).isDisjoint(with: protocols)
-        // HTTP that is not read would get past the rules.
+        // Unread HTTP would bypass the rules.
         let mayPass = !offered.contains { $0 == "h2" || $0.hasPrefix("http/") } || reader(of: tunnel) == nil
         if isOther, mayPass, !agreesOnNothing, loop.configuration.answers == nil {
             passThroughBothLegs(tunnel, hello, offered)
         } else {
-            // Nothing is agreed on: a recording chooses no protocol either.
+            // Agrees on no protocol: a recording chooses none either.
             endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols, key: key)
         }
     }
 
     private var isIdentifying: Bool { identification == .underWay }
 
-    /// Whether some program at the client's address gets tunnels to this server.
+    /// Whether any program at the client's address gets tunnels to this server.
     private func isRefused(_ tunnel: RequestScope.Tunnel) -> Bool {
         let pair = connection.pair(with: tunnel)
         return loop.shared.refusals.withLock { $0.concernsAddress(of: pair) }
     }
 
-    /// Goes on once the client's program is known, or has been waited for long enough.
+    /// Continues once the client's program is known, or after a limit.
     private func identify() {
         identification = .underWay
         let goOn = { [weak self] in
@@ -265,7 +265,7 @@ final class SniffLayer: ClientLayer {
         connection.identity.whenKnown(goOn)
     }
 
-    /// What a certificate is for where the client names no host.
+    /// The name for the certificate if the client names no host.
     private var certificateHost: String {
         if case .tunnel(let tunnel) = scope { return tunnel.host }
         return connection.localAddress?.ipAddress ?? "127.0.0.1"
@@ -289,7 +289,7 @@ final class SniffLayer: ClientLayer {
             let pair = connection.pair(with: tunnel)
             loop.shared.refusals.withLock { $0.accepted(pair, now: loop.eventLoop.now) }
             tunnel.scheme = "https"
-            // RFC 6066 §3: a server name has no dot at its end, but clients send it.
+            // RFC 6066 §3: a server name has no trailing dot, but clients send it.
             let name = details.serverName.map { RequestURL.splitAuthority($0)?.host ?? $0 }
             tunnel.serverName = name == tunnel.host ? nil : name
             scope = .tunnel(tunnel)
@@ -303,14 +303,14 @@ final class SniffLayer: ClientLayer {
 
     func failed(_ error: any Error) {
         timer?.cancel()
-        if case .sniffing = state, !(error is ExchangeFailure) { recordEnd("The client's connection broke off") }
+        if case .sniffing = state, !(error is ExchangeFailure) { recordEnd("The client's connection broke") }
         guard case .handshaking = state else { return }
         state = .decided
         guard let failure = error as? TLSError else { return }
         intake.recordFailedHandshake(failure.explanation, hint: hint(after: failure))
     }
 
-    /// Counts a handshake that did not come about because of what the client accepts; says what follows from it.
+    /// Counts a handshake that the client refused; returns the hint for its record.
     private func hint(after failure: TLSError) -> String {
         guard failure.clientRefusedCertificate || failure.clientSharesNothing, case .tunnel(let tunnel) = scope,
             loop.configuration.tunnelsRefusingHosts
@@ -332,8 +332,8 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - Bytes
 
-    /// The tool with a rule that has to read requests to a tunnel's host, over TLS or not: by its name, or by the address that
-    /// the client asked for.
+    /// The tool with a rule that must read requests to a tunnel's host, with or without TLS: by its name, or by the
+    /// address that the client asked for.
     private func reader(of tunnel: RequestScope.Tunnel) -> String? {
         for case let host? in [tunnel.host, tunnel.askedAddress] {
             let url = RequestURL(scheme: "http", host: host, port: tunnel.port, path: "")
@@ -348,7 +348,7 @@ final class SniffLayer: ClientLayer {
         if let reader, first.readableBytes > 0, !HTTP1Sniffer.isSSH(content) {
             let authority = tunnel.url.authority
             let hint =
-                "Bytes that cannot be read do not pass to \(authority), since a rule of '\(reader)' has to read them. "
+                "Unreadable bytes do not pass to \(authority), because a rule of '\(reader)' must read them. "
                 + "To pass another protocol, put \(authority) under 'except' of 'intercept' in the profile."
             return becomeHTTP1(unreadHint: hint)
         }
@@ -367,7 +367,7 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Connects, and passes the bytes through, whatever they are.
+    /// Connects and passes bytes through unread.
     private func passUnread(_ tunnel: RequestScope.Tunnel, _ reason: Unread?) {
         startTunnel(
             tunnel,
@@ -380,12 +380,12 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Passes the client's TLS to the server that the listener stands in for; not where clients must say who they are first.
+    /// Passes the client's TLS to the server of a reverse listener; not if clients must authenticate.
     private func passUnreadInReverse(_ tunnel: RequestScope.Tunnel) {
         guard loop.configuration.authentication == nil else {
             endSniffing()
             let text =
-                "'intercept' does not have \(tunnel.host) decrypted, and a client that is not read cannot be asked for a user "
+                "'intercept' does not have \(tunnel.host) decrypted, and a client that is not decrypted cannot be asked for a user "
                 + "and a password (--proxy-auth)."
             intake.recordFailedHandshake(text)
             return connection.close()
@@ -393,13 +393,13 @@ final class SniffLayer: ClientLayer {
         passUnread(tunnel, .notIntercepted)
     }
 
-    /// Passes on what comes without looking at it, from the first byte on.
+    /// Passes all bytes without reading them, from the first one on.
     func forwardUnread() {
         guard case .sniffing = state, let tunnel = scope.tunnel else { return }
         passUnread(tunnel, nil)
     }
 
-    /// Ends TLS on both legs, with the application protocol that the server chooses from the client's list.
+    /// Terminates TLS on both legs, with the protocol that the server chooses from the client's list.
     private func passThroughBothLegs(_ tunnel: RequestScope.Tunnel, _ hello: ClientHello, _ offered: [String]) {
         var tunnel = tunnel
         if case .tunnel = scope { tunnel.serverName = hello.serverName }
@@ -429,8 +429,8 @@ final class SniffLayer: ClientLayer {
 
     /// Connects, and passes the bytes through, beginning with `early`.
     ///
-    /// `retry` makes the layer that takes the connection back where it may turn out that it is to be read; `mustBeRead`: also
-    /// with bytes that cannot be read, unless the server has spoken before.
+    /// `retry` makes the layer that takes the connection back if it turns out to be readable; `mustBeRead`: also for
+    /// bytes that cannot be read, unless the server has spoken before.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
@@ -477,7 +477,7 @@ final class SniffLayer: ClientLayer {
         }
     }
 
-    /// `nil` where nothing has come.
+    /// `nil` without bytes.
     private var beginning: Beginning? {
         guard first.readableBytes > 0 else { return nil }
         let content = content
@@ -496,14 +496,14 @@ final class SniffLayer: ClientLayer {
             recordEnd("The client closed the connection")
             state = .decided
             connection.close()
-        // What can be no request any more is another protocol's.
+        // Bytes that cannot be a request belong to another protocol.
         case (.request, let tunnel?): passThrough(tunnel)
-        // The parser finds the words for what is missing, and records it.
+        // The parser reports and records what is missing.
         case (.request, nil): becomeHTTP1()
         }
     }
 
-    /// Records that the client has ended in the middle of what it began, `how` being the beginning of a sentence.
+    /// Records that the client ended too early; `how` begins a sentence.
     private func recordEnd(_ how: String) {
         recordEnd { ExchangeFailure($0 == .hello ? .clientTLS : .clientGone, "\(how) in the middle of \($0.words).") }
     }

@@ -3,18 +3,18 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A client's connection whose bytes are passed through: after CONNECT, after an upgrade, or of an unknown protocol.
+/// A client's connection whose bytes pass through: after CONNECT, after an upgrade, or in an unknown protocol.
 final class TunnelClientLayer: ClientLayer, ClientLeg {
-    /// How a client is told what became of the tunnel that it asked for.
+    /// How a client gets the answer to its request for a tunnel.
     struct Answer {
         /// Writes the answer, with the failure that it reports; returns the bytes of its head.
         let write: (ResponseHead, BodyFraming, ExchangeFailure?) -> ByteBuffer
-        /// Whether an answer that refuses the tunnel may explain itself in a body.
+        /// Whether an answer that refuses the tunnel may have a body.
         var hasBody = true
     }
 
     enum Input {
-        /// A CONNECT is not answered yet; what came behind it is kept. Successors: all.
+        /// A CONNECT without an answer yet, with the bytes after it. Successors: all.
         case unanswered(Answer, early: ByteBuffer)
         /// The first bytes, until it is known whether they are TLS. Successors: `passing`, `ended`.
         case sniffing(ByteBuffer)
@@ -26,20 +26,20 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     private let connection: ClientConnection
     var exchange: Exchange?
-    /// What the client asked for, where it asked for a host.
+    /// The client's tunnel, if it asked for a host.
     var tunnel: RequestScope.Tunnel?
     private var input: Input
     /// Whether bytes may have passed.
     private var isEstablished: Bool
-    /// Called when the server is there, before any byte passes.
+    /// Called when the server is connected, before any byte passes.
     var onEstablished: ((TunnelClientLayer) -> Void)?
-    /// Set where it may turn out that the connection is to be read: nothing of the tunnel is recorded then, and the
-    /// connection is taken back with the client's first bytes; where it `mustBeRead`, whatever they are.
+    /// Set if the connection may turn out to be readable: the tunnel is not recorded then, and the connection is taken
+    /// back with the client's first bytes; with `mustBeRead` in any case.
     var guess: (sink: TentativeSink, mustBeRead: Bool, takeBack: (ByteBuffer) -> Void)?
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
     private var hasOutputEnded = false
-    /// Whether the client understands the body of what was answered.
+    /// Whether the client can read the answer's body.
     private var isBodyWanted = true
 
     init(connection: ClientConnection, _ input: Input, isEstablished: Bool = false) {
@@ -89,7 +89,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         passSniffed()
     }
 
-    /// Whether the client's first bytes begin, or may begin, something that is read.
+    /// Whether the client's first bytes are readable, or may become so.
     private func mayBeRead(_ first: ByteBuffer, _ hello: ClientHello.ParseResult) -> Bool {
         if case .notTLS = hello { return HTTP1Sniffer.looksLikeHTTP(first) != .no }
         return true
@@ -107,10 +107,10 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         return true
     }
 
-    /// How long what may be the beginning of TLS is held back, in a tunnel that is not read.
+    /// How long a possible beginning of TLS is held back in an unread tunnel.
     private static let partialLimit = TimeAmount.seconds(3)
 
-    /// What only looks like the beginning of TLS must not be held back for ever.
+    /// Bytes that only look like the beginning of TLS must not be held back forever.
     private func waitForRest() {
         guard timer == nil else { return }
         timer = connection.loop.eventLoop.assumeIsolated().scheduleTask(in: Self.partialLimit) { [weak self] in
@@ -139,7 +139,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func closed() {
         timer?.cancel()
-        // After our half of the close the client's ends the connection; what it sent before is still to be passed on.
+        // After our half-close the client's end closes the connection; its earlier bytes must still pass.
         if hasOutputEnded { inputClosed(isHalfClose: true) }
         exchange?.clientGone()
     }
@@ -158,7 +158,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func sendInterim(_ head: ResponseHead) {}
 
-    /// A tunnel that has no CONNECT to answer any more can only be cut when it fails.
+    /// A tunnel without an open CONNECT can only be cut when it fails.
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         guard case .unanswered(let answer, _) = input else {
             hasOutputEnded = true
@@ -175,7 +175,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func sendResponseEnd(_ trailers: FieldSection?) {
-        // What comes after the connection was handed back is not the client's.
+        // Bytes after the connection was handed back are not the client's.
         guard exchange != nil else { return }
         if hasOutputEnded { connection.close() } else { connection.closeOutput() }
         hasOutputEnded = true

@@ -1,7 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// Says why a host is not decrypted for a client with which TLS did not come about, and how it is again.
+/// Explains why a host is not decrypted for a client whose TLS failed, and how to change that.
 enum Undecrypted {
     /// For the log.
     static func notice(
@@ -21,14 +21,14 @@ enum Undecrypted {
         }
     }
 
-    /// For the handshake that failed, where no tunnel is opened because a rule has to read the host.
+    /// For a failed handshake without a tunnel, because a rule must read the host.
     static func hint(_ tool: String, reads place: String) -> String {
-        "Connections to \(place) are not passed through unread, since a rule of '\(tool)' has to read them."
+        "Connections to \(place) do not pass undecrypted, because a rule of '\(tool)' must read them."
     }
 
-    /// For the handshake that failed.
+    /// For a failed handshake.
     static func hint(_ pair: CertificateRefusals.Pair, _ wait: TimeAmount) -> String {
-        "For \(words(wait)) this client's connections to \(place(pair)) are passed through unread; "
+        "For \(words(wait)) this client's connections to \(place(pair)) pass undecrypted; "
             + "'sluice decrypt \(place(pair))' ends that, --no-auto-tunnel turns it off."
     }
 
@@ -39,7 +39,7 @@ enum Undecrypted {
         remaining: TimeAmount
     ) -> String {
         let moment =
-            remaining > .zero ? "in \(words(remaining))" : "once none of its tunnels to this host is open any more"
+            remaining > .zero ? "in \(words(remaining))" : "once none of its tunnels to this host is open"
         let why =
             switch reason {
             case .certificate: "the client \(pair.who) refused Sluice's certificate for this host"
@@ -47,10 +47,10 @@ enum Undecrypted {
                 "the client \(pair.who) and Sluice have no TLS version, cipher suite or signature algorithm in common"
             }
         return
-            "not decrypted, since \(why); that is tried again \(moment), or at once after 'sluice decrypt \(place(pair))'"
+            "not decrypted, because \(why); the next attempt is \(moment), or at once after 'sluice decrypt \(place(pair))'"
     }
 
-    /// The server as an authority, ASCII only: a name may have any byte from 0x80 on.
+    /// The server as an authority in ASCII: a name may contain any byte from 0x80 on.
     static func place(_ pair: CertificateRefusals.Pair) -> String {
         place(RequestURL(scheme: "tunnel", host: pair.host, port: pair.port, path: ""))
     }
@@ -61,7 +61,7 @@ enum Undecrypted {
         }
     }
 
-    /// A time in the largest unit that is there whole.
+    /// A time in the largest whole unit.
     private static func words(_ time: TimeAmount) -> String {
         let seconds = (time.nanoseconds + 999_999_999) / 1_000_000_000
         let (count, unit) =

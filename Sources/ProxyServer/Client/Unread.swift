@@ -6,12 +6,12 @@ import Synchronization
 extension SniffLayer {
     /// Why a tunnel is to pass unread.
     enum Unread {
-        /// No rule wants its host decrypted.
+        /// No rule decrypts its host.
         case notIntercepted
-        /// TLS with its client did not come about; how long until that is tried again.
+        /// TLS with its client failed; with the time until the next attempt.
         case refused(CertificateRefusals.Pair, CertificateRefusals.Reason, TimeAmount)
 
-        /// `nil` where it is to be read, or where the client is not known yet, unless it has been waited for.
+        /// `nil` if the tunnel is to be read, or if the client is not known yet and was not waited for.
         init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection, hasWaited: Bool = false) {
             let loop = connection.loop
             let (name, address) = tunnel.isUnnamed ? (nil, tunnel.host) : (tunnel.host, tunnel.askedAddress)
@@ -45,6 +45,6 @@ extension SniffLayer {
 }
 
 extension ProxyRules {
-    /// The tool with a rule that has to read what is inside a tunnel's TLS, by its name.
+    /// The tool with a rule that must read the inside of a tunnel's TLS.
     func reader(of tunnel: RequestScope.Tunnel) -> String? { chain.reader(of: tunnel.url)?.name }
 }

@@ -2,29 +2,29 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The connection that an HTTP/2 session runs on.
+/// The connection of an HTTP/2 session.
 protocol HTTP2Carrier: AnyObject {
-    /// Whether the socket takes more at present.
+    /// Whether the socket accepts more now.
     var takesOutput: Bool { get }
     func writeOutput(_ bytes: ByteBuffer)
-    /// Puts what was written on the wire.
+    /// Flushes written bytes.
     func flushOutput()
-    /// Whether events are taken at present; those that are not wait in the session.
+    /// Whether events are accepted now; others wait in the session.
     var takesEvents: Bool { get }
     func handle(_ event: HTTP2Event)
-    /// There is nothing more to send at present.
+    /// There is nothing more to send now.
     func outputWasMade()
 }
 
-/// Runs one HTTP/2 session on a connection, and sends for its streams: takes events until there are none, keeps the read
-/// cycles of the exchanges that they are for, and puts output on the wire.
+/// Runs one HTTP/2 session on a connection: handles events until there are none, keeps the read cycles of their
+/// exchanges, and sends output.
 final class HTTP2Driver {
     let session: HTTP2Session
     private let eventLoop: any EventLoop
     private weak var carrier: (any HTTP2Carrier)?
     private var isProcessing = false
     private var isScheduled = false
-    /// The exchanges that got an event in the current read cycle.
+    /// The exchanges with an event in the current read cycle.
     private var reading: [ObjectIdentifier: Exchange] = [:]
     /// Set once the connection is gone: nothing is sent or reported any more.
     private(set) var isStopped = false
@@ -38,7 +38,7 @@ final class HTTP2Driver {
 
     func stop() { isStopped = true }
 
-    /// Sends the rest of the session's output, which says why it ends, and nothing after it.
+    /// Sends the session's last output, which contains the reason of its end.
     func sendRest() {
         while let bytes = session.nextOutput() { carrier?.writeOutput(bytes) }
         carrier?.flushOutput()
@@ -53,7 +53,7 @@ final class HTTP2Driver {
         process()
     }
 
-    /// Takes events and makes output until there is neither; making output makes events too.
+    /// Handles events and makes output until there is neither; making output makes events too.
     func process() {
         guard !isProcessing, !isStopped else { return }
         isProcessing = true
@@ -69,11 +69,11 @@ final class HTTP2Driver {
 
     private var canTakeEvents: Bool { !isStopped && carrier?.takesEvents == true }
 
-    /// Puts on the wire what windows and the socket have room for.
+    /// Sends as much as windows and the socket allow.
     func pump() {
         guard let carrier else { return }
         var hasWritten = true
-        // A flush may at once make room for more, which is not reported in the middle of this.
+        // A flush may immediately make room for more, which is not reported inside this loop.
         while hasWritten, !isStopped {
             hasWritten = false
             while carrier.takesOutput, let bytes = session.nextOutput() {
@@ -85,7 +85,7 @@ final class HTTP2Driver {
         if !isStopped { carrier.outputWasMade() }
     }
 
-    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
+    /// Sends at the end of the tick, so that output of many streams leaves together.
     func scheduleFlush() {
         guard !isScheduled, !isProcessing, !isStopped else { return }
         isScheduled = true
@@ -95,7 +95,7 @@ final class HTTP2Driver {
         }
     }
 
-    /// An exchange is about to get an event.
+    /// Begins the read cycle of an exchange that gets an event.
     func beginReading(_ exchange: Exchange?) {
         guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
         exchange.readBegan()
@@ -116,15 +116,15 @@ final class HTTP2Driver {
         scheduleFlush()
     }
 
-    /// Resets a stream once what is queued on it is sent.
+    /// Resets a stream once its queued bytes are sent.
     func cut(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        // A reset overtakes what was not made into frames before it.
+        // A reset would overtake bytes that are not in frames yet.
         pump()
         session.resetWhenSent(stream, code)
         scheduleFlush()
     }
 
-    /// Resets a stream whose client has no room for what is queued on it.
+    /// Resets a stream whose client accepts no queued bytes.
     func cutAtOnce(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         pump()
         session.resetAtOnce(stream, code)

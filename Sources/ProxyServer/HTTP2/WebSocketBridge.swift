@@ -1,24 +1,24 @@
 import HTTPModel
 import Wire
 
-/// Between the two ways to ask for another protocol: Upgrade (RFC 9110 §7.8), which exchanges know, and extended CONNECT
-/// (RFC 8441), which HTTP/2 has instead.
+/// Translates between the two requests for another protocol: Upgrade (RFC 9110 §7.8), which exchanges know, and
+/// extended CONNECT (RFC 8441) of HTTP/2.
 struct WebSocketBridge {
-    /// The protocol that is asked for, for example `websocket`.
+    /// The requested protocol, for example `websocket`.
     let protocolName: String
     /// Whether the server has agreed.
     var isOpen = false
     private let key: String?
 
     // For the trace: how the server was asked, or the client asked.
-    static let upstreamNote = "the server was asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
-    static let clientNote = "the client asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
+    static let upstreamNote = "sent as extended CONNECT on an HTTP/2 stream (RFC 8441)"
+    static let clientNote = "received as extended CONNECT on an HTTP/2 stream (RFC 8441)"
     static let fallbackNote =
-        "the server offers no WebSocket over HTTP/2, so it was asked by an HTTP/1.1 Upgrade with a key of Sluice's own"
+        "the server offers no WebSocket over HTTP/2; sent as an HTTP/1.1 Upgrade with Sluice's own key"
 
     // MARK: - From the client
 
-    /// Makes an upgrade of a client's extended CONNECT.
+    /// Changes a client's extended CONNECT to an upgrade.
     init(_ protocolName: String, makingUpgrade head: inout RequestHead) {
         self.protocolName = protocolName
         key = nil
@@ -28,11 +28,11 @@ struct WebSocketBridge {
         if protocolName.lowercased() == "websocket" {
             head.fields.append("Sec-WebSocket-Key", WebSocketHandshake.makeKey())
         }
-        // Shown, exported and compared as the upgrade that it means.
+        // Shown, exported and compared as the equivalent upgrade.
         head = StoredHead.request(head.serialized()) ?? head
     }
 
-    /// Makes the answer to an extended CONNECT of a 101.
+    /// Changes a 101 to the answer to an extended CONNECT.
     func makeConnectAnswer(_ head: inout ResponseHead) {
         head.status = 200
         head.fields.removeAll(.connection)
@@ -42,7 +42,7 @@ struct WebSocketBridge {
 
     // MARK: - To the server
 
-    /// Makes an extended CONNECT of an upgrade; `nil` where the head is none.
+    /// Changes an upgrade to an extended CONNECT; `nil` if the head is not one.
     init?(makingConnect head: inout RequestHead) {
         guard let name = head.fields.value(of: .upgrade), head.fields.contains(.connection, token: "upgrade") else {
             return nil
@@ -55,7 +55,7 @@ struct WebSocketBridge {
         head.fields.removeAll(WebSocketBridge.keyField)
     }
 
-    /// Makes a 101 of the answer to an extended CONNECT.
+    /// Changes the answer to an extended CONNECT to a 101.
     func makeSwitchingProtocols(_ head: inout ResponseHead) {
         head.status = 101
         head.reason = ResponseHead.standardReason(101)

@@ -5,9 +5,9 @@ extension Listener {
     /// Reads `MODE[@[HOST:]PORT]`, as mitmproxy writes it: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
     /// `reverse:https://api.example.com@[::1]:8443`.
     ///
-    /// `regular` is where a forward proxy listens for which no place is given.
+    /// `regular` is the default address of a forward proxy.
     package init(reading text: String, regular: Listener = Listener()) throws(ListenerModeError) {
-        // The last @ is the place's: one before it would be of user information.
+        // The last @ begins the address: an earlier one belongs to user information.
         let at = text.lastIndex(of: "@")
         let mode = try ListenerMode(reading: at.map { text[..<$0] } ?? text[...])
         guard let at else {
@@ -17,7 +17,7 @@ extension Listener {
         let place = text[text.index(after: at)...]
         guard let (host, port) = Listener.place(String(place)) else {
             throw ListenerModeError(
-                "'\(place.prefix(80))' behind the @ of '\(text.prefix(80))' is no place to listen on; it is a port, or an "
+                "'\(place.prefix(80))' behind the @ of '\(text.prefix(80))' is not an address to listen on; write a port, or an "
                     + "address and a port: @8443, @0.0.0.0:8443, @[::1]:8443."
             )
         }
@@ -36,7 +36,7 @@ extension Listener {
         if host.first == "[", host.last == "]", host.count > 2 {
             host = host.dropFirst().dropLast()
         } else if host.contains(where: { ":[]".contains($0) }) {
-            // An IPv6 address without brackets: which of its colons is the port's cannot be told.
+            // An IPv6 address without brackets: it is ambiguous which colon begins the port.
             return nil
         }
         return (String(host), port)
@@ -44,10 +44,8 @@ extension Listener {
 }
 
 extension ListenerMode {
-    /// The modes that there are, for messages.
     private static let all = "regular, reverse:URL, socks5 and transparent"
 
-    /// Reads a mode without the place behind it.
     init(reading text: Substring) throws(ListenerModeError) {
         let colon = text.firstIndex(of: ":")
         let name = (colon.map { text[..<$0] } ?? text).lowercased()
@@ -59,12 +57,12 @@ extension ListenerMode {
         guard let mode = ListenerMode.plain[name] else { throw ListenerMode.unknown(name) }
         if value != nil {
             throw ListenerModeError(
-                "The mode \(name) takes nothing behind a colon; where it listens comes behind an @."
+                "The mode \(name) has no value after a colon; the address to listen on follows an @."
             )
         }
         #if !os(Linux)
         if mode == .transparent {
-            throw ListenerModeError("The mode transparent is there on Linux only, whose kernel redirects connections.")
+            throw ListenerModeError("The mode transparent works only on Linux, whose kernel redirects connections.")
         }
         #endif
         self = mode
@@ -74,19 +72,19 @@ extension ListenerMode {
         "regular": .regular, "socks5": .socks5, "transparent": .transparent,
     ]
 
-    /// What to do in place of a mode that other proxies have, or that nobody has.
+    /// What to use in place of a mode of other proxies, or an unknown one.
     private static func unknown(_ name: String) -> ListenerModeError {
         let instead: String? =
             switch name {
-            case "upstream": "another proxy to pass on through is named with --upstream-proxy URL, for every mode"
-            case "socks", "socks4": "only version 5 of SOCKS is spoken: --mode socks5"
-            case "local": "programs of this machine are taken in by 'sluice run -- COMMAND', or by --mode transparent"
+            case "upstream": "--upstream-proxy URL sets another proxy to connect through, for every mode"
+            case "socks", "socks4": "only version 5 of SOCKS is supported: --mode socks5"
+            case "local": "for programs of this machine use 'sluice run -- COMMAND', or --mode transparent"
             case "wireguard", "tun":
-                "devices of a network are taken in by --mode transparent on their gateway ('sluice transparent --print')"
+                "for devices of a network use --mode transparent on their gateway ('sluice transparent --print')"
             case "dns":
-                "names are answered by the tool dns-spoofing of a profile, for the connections that Sluice makes"
+                "for names use the tool dns-spoofing of a profile, which acts on Sluice's connections"
             case "http", "https", "tcp", "tls":
-                "a server to stand in for is named as --mode reverse:\(name)://HOST:PORT"
+                "for one server use --mode reverse:\(name)://HOST:PORT"
             default: nil
             }
         guard let instead else {
@@ -97,39 +95,39 @@ extension ListenerMode {
 }
 
 extension ReverseTarget {
-    /// Reads the URL of a server: a scheme, a host, and a port where the scheme has none of its own.
+    /// Reads the URL of a server: a scheme, a host, and a port if the scheme has no default.
     init(reading text: Substring) throws(ListenerModeError) {
         let example = "for example reverse:https://api.example.com"
         guard let mark = text.firstRange(of: "://") else {
             throw ListenerModeError(
                 text.isEmpty
                     ? "The mode reverse needs the server's URL, \(example)."
-                    : "'\(text.prefix(80))' is no URL of a server; it begins with http://, https://, tcp:// or tls://, \(example)."
+                    : "'\(text.prefix(80))' is not the URL of a server; write http://, https://, tcp:// or tls://, \(example)."
             )
         }
         let scheme = text[..<mark.lowerBound].lowercased()
         guard let transport = Transport(rawValue: scheme) else {
-            throw ListenerModeError("The mode reverse speaks http, https, tcp and tls, and no '\(scheme.prefix(20))'.")
+            throw ListenerModeError("The mode reverse supports http, https, tcp and tls, not '\(scheme.prefix(20))'.")
         }
         var rest = text[mark.upperBound...]
         if rest.last == "/" { rest.removeLast() }
         if rest.contains("@") {
             throw ListenerModeError(
-                "The server of the mode reverse is named without a user; '\(text.prefix(80))' has one."
+                "The server of the mode reverse cannot have a user; '\(text.prefix(80))' has one."
             )
         }
         if let slash = rest.firstIndex(where: { "/?#".contains($0) }) {
             throw ListenerModeError(
-                "The mode reverse stands in for a whole server: leave out '\(rest[slash...].prefix(60))'. The tool map-remote "
-                    + "of a profile puts a path before the client's."
+                "The mode reverse is for a whole server: remove '\(rest[slash...].prefix(60))'. The tool map-remote "
+                    + "of a profile adds a path before the client's."
             )
         }
         guard let (host, port) = RequestURL.splitAuthority(rest) else {
-            throw ListenerModeError("'\(rest.prefix(80))' is no host, nor a host and a port, \(example).")
+            throw ListenerModeError("'\(rest.prefix(80))' is not a host, nor a host and a port, \(example).")
         }
         guard let port = port ?? RequestURL.defaultPort(of: scheme) else {
             throw ListenerModeError(
-                "\(scheme)://\(rest) has no port, and \(scheme) has none of its own: \(scheme)://\(rest):PORT."
+                "\(scheme)://\(rest) has no port, and \(scheme) has no default: \(scheme)://\(rest):PORT."
             )
         }
         self.init(transport, host: HostName.inASCII(host), port: port)

@@ -1,10 +1,9 @@
 import HTTPModel
 
-/// How a listener takes traffic.
 package enum ListenerMode: Sendable, Hashable {
     /// As a forward proxy: clients name the server in each request, or by CONNECT.
     case regular
-    /// In place of one server: clients take the listener for it.
+    /// In place of one server: clients regard the listener as the server.
     case reverse(ReverseTarget)
     /// As a SOCKS proxy (RFC 1928).
     case socks5
@@ -20,12 +19,11 @@ package enum ListenerMode: Sendable, Hashable {
         }
     }
 
-    /// The port to listen on where none is given, as mitmproxy has it.
+    /// The default port, as in mitmproxy.
     package var defaultPort: Int { self == .socks5 ? 1_080 : 8_080 }
 }
 
 extension ListenerMode: CustomStringConvertible {
-    /// The mode as `--mode` takes it.
     package var description: String {
         switch self {
         case .regular: "regular"
@@ -36,13 +34,13 @@ extension ListenerMode: CustomStringConvertible {
     }
 }
 
-/// The server that a listener stands in for.
+/// The server of a reverse listener.
 package struct ReverseTarget: Sendable, Hashable {
     package enum Transport: String, Sendable, Hashable, CaseIterable {
         case http, https
-        /// Bytes that are passed on unread.
+        /// Bytes that pass unread.
         case tcp
-        /// TLS to the server; what the client sends is read where it is HTTP.
+        /// TLS to the server; the client's bytes are read if they are HTTP.
         case tls
     }
 
@@ -57,13 +55,12 @@ package struct ReverseTarget: Sendable, Hashable {
         self.port = port
     }
 
-    /// The scheme of the URLs that are asked for there.
     var scheme: String { transport == .http ? "http" : "https" }
 
-    /// The server as a `Host` field names it.
+    /// The value of a `Host` field.
     var authority: String { RequestURL(scheme: scheme, host: host, port: port, path: "").authority }
 
-    /// The connection behind it, for bytes that are not HTTP; `nil` where nothing but HTTP is spoken.
+    /// The tunnel for bytes that are not HTTP; `nil` if only HTTP is allowed.
     var tunnel: RequestScope.Tunnel? {
         switch transport {
         case .http, .https: nil
@@ -72,7 +69,7 @@ package struct ReverseTarget: Sendable, Hashable {
         }
     }
 
-    /// The connection for a client's TLS that is not read; `nil` where the server speaks none.
+    /// The tunnel for a client's unread TLS; `nil` if the server does not speak TLS.
     var unreadTunnel: RequestScope.Tunnel? {
         switch transport {
         case .http, .tcp: nil
@@ -88,12 +85,12 @@ extension ReverseTarget: CustomStringConvertible {
     }
 }
 
-/// One place where clients are listened for.
+/// An address for clients.
 package struct Listener: Sendable, Hashable {
     package var mode: ListenerMode
-    /// An address or a name to listen on.
+    /// An address or a name.
     package var host: String
-    /// The port to listen on; 0 for any free one.
+    /// 0 for any free port.
     package var port: Int
 
     package init(_ mode: ListenerMode = .regular, host: String = "127.0.0.1", port: Int? = nil) {
@@ -102,7 +99,7 @@ package struct Listener: Sendable, Hashable {
         self.port = port ?? mode.defaultPort
     }
 
-    /// Where it listens, as `host:port`, an IPv6 address in brackets.
+    /// `host:port`, an IPv6 address in brackets.
     package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Whether only this machine reaches it.
@@ -111,7 +108,7 @@ package struct Listener: Sendable, Hashable {
     }
 }
 
-/// A mode that cannot be listened in, with what to write in its place.
+/// An unknown mode, with what to write instead.
 package struct ListenerModeError: Error, Hashable, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,5 @@
-/// Why a listener has no port.
 package struct ListeningError: Error {
     package let listener: Listener
-    /// What the kernel or the resolver said.
+    /// The error of the kernel or the resolver.
     package let cause: any Error
 }

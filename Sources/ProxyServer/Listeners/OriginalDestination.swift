@@ -2,20 +2,20 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Where a connection was going before the kernel redirected it.
+/// The destination of a connection before the kernel redirected it.
 enum OriginalDestination {
-    /// What a client is told that was not redirected.
+    /// The answer to a client that was not redirected.
     static let missing = """
         This port takes connections that this machine's packet filter redirects to it, and this one came here directly. \
-        Clients need no proxy set for it; for those that are to have one, listen with --mode regular as well. \
+        Clients need no proxy setting for it; for clients with one, listen with --mode regular as well. \
         'sluice transparent --print' shows the rules that redirect.
         """
 
-    /// Asks the kernel; `nil` where the connection was not redirected, or cannot be.
+    /// `nil` if the connection was not redirected.
     static func of(_ channel: any Channel) -> SocketAddress? {
         #if os(Linux)
         guard let provider = channel as? any SocketOptionProvider, let local = channel.localAddress else { return nil }
-        // An address of IPv4 that a socket of IPv6 shows is redirected by the rules for IPv4.
+        // The rules for IPv4 redirect an IPv4 address even if a socket of IPv6 shows it.
         let isIPv4 = AccessRules.Network.bytes(of: local)?.count == 4
         return isIPv4 ? originalOfIPv4(provider) : originalOfIPv6(provider)
         #else
@@ -30,7 +30,7 @@ enum OriginalDestination {
     private static func originalOfIPv4(_ provider: any SocketOptionProvider) -> SocketAddress? {
         var found: SocketAddress?
         let answer: EventLoopFuture<sockaddr_in> = provider.unsafeGetSocketOption(level: .ip, name: option)
-        // On the channel's own loop the answer is there at once.
+        // On the channel's own loop the answer is available at once.
         answer.assumeIsolated().whenSuccess { found = SocketAddress($0) }
         return found
     }

@@ -1,10 +1,9 @@
 import ExchangeCore
 import HTTPModel
 
-/// What a listener that stands in for a server does to each exchange: the server gets its own name in `Host`, so that the
-/// tools see it there, too, and behind the tools a redirect to the server becomes one to this listener.
+/// The stages of a reverse listener: before the tools, the server gets its own name in `Host`; after the tools,
+/// redirects to the server are changed to lead to this listener.
 enum ReverseStages {
-    /// A server, and how its clients speak to the listener.
     struct Place: Hashable {
         let target: ReverseTarget
         /// `http` or `https`.
@@ -23,7 +22,6 @@ enum ReverseStages {
         )
     }
 
-    /// Names the server in `Host`.
     private struct ServerName: Stage {
         let id = StageID("sluice", order: .min)
         let target: ReverseTarget
@@ -42,13 +40,13 @@ enum ReverseStages {
             func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
                 let named = head.fields.value(of: .host) ?? ""
                 head.fields.set("Host", authority)
-                exchange.note("Host \(named) became \(authority), the server's (--reverse-keep-host leaves it)")
+                exchange.note("Host \(named) changed to the server's \(authority) (--reverse-keep-host keeps it)")
                 return .forward
             }
         }
     }
 
-    /// Lets redirects to the server lead to the listener, by the name that the client has for it.
+    /// Changes redirects to the server to lead to the listener, by the client's name for it.
     private struct LocalRedirects: Stage {
         let id = StageID("sluice", order: .max)
         let place: Place
@@ -69,10 +67,10 @@ enum ReverseStages {
                 case .kept: break
                 case .rewritten(let local):
                     head.fields.set("Location", local)
-                    exchange.note("Location \(location) became \(local) (--reverse-keep-redirects leaves it)")
+                    exchange.note("Location \(location) changed to \(local) (--reverse-keep-redirects keeps it)")
                 case .otherScheme(let mode):
                     exchange.note(
-                        "Location \(location) leads past this listener, which stands in for another: --mode \(mode)"
+                        "Location \(location) leads past this listener; for that server use --mode \(mode)"
                     )
                 }
                 return .forward
@@ -81,23 +79,23 @@ enum ReverseStages {
     }
 }
 
-/// Which redirects of a server are to lead to the listener that stands in for it, and how.
+/// Which redirects of a server are changed to lead to its reverse listener, and how.
 struct ReverseRedirects {
     static let location: FieldName = "location"
 
     enum Outcome: Hashable {
-        /// It leads elsewhere, or here already.
+        /// It leads elsewhere, or already to the listener.
         case kept
         case rewritten(String)
-        /// It leads to the same host by the other scheme, for which this mode would do.
+        /// It leads to the same host by the other scheme, for which this mode would be needed.
         case otherScheme(String)
     }
 
     let place: ReverseStages.Place
-    /// The client's name for the listener, as its `Host` had it.
+    /// The client's name for the listener, from `Host`.
     let clientAuthority: String
 
-    /// What becomes of a `Location` (RFC 9110 §10.2.2).
+    /// The result for a `Location` (RFC 9110 §10.2.2).
     func outcome(of location: String) -> Outcome {
         let target = place.target
         // A reference without a scheme has the server's (RFC 3986 §4.2).
@@ -111,11 +109,11 @@ struct ReverseRedirects {
             else { return .kept }
             return .otherScheme("reverse:\(ReverseTarget(transport, host: url.host, port: url.port))")
         }
-        // The path as it is, also what stands behind a #, which is no part of the URL that is asked for.
+        // The path is unchanged, with any fragment.
         let start = location.firstRange(of: "//")?.upperBound ?? location.startIndex
         let rest = location[start...].firstIndex { "/?#".contains($0) }.map { String(location[$0...]) } ?? ""
         let path = rest.hasPrefix("/") ? rest : "/\(rest)"
-        // Where the client has the server's own name for the listener, an absolute URL could lead anywhere.
+        // If the client uses the server's own name for the listener, an absolute URL could lead anywhere.
         guard !clientAuthority.isEmpty, clientAuthority.lowercased() != target.authority else {
             return path.hasPrefix("//") ? .kept : .rewritten(path)
         }

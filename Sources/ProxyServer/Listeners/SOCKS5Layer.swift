@@ -2,18 +2,17 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A client's connection that speaks SOCKS, until it is a tunnel to where the client asked to go (RFC 1928).
+/// A client's connection that speaks SOCKS, until it is a tunnel to the requested server (RFC 1928).
 final class SOCKS5Layer: ClientLayer {
     private let connection: ClientConnection
     private var reader = SOCKS5Reader()
-    /// When the first byte came.
     private var began: NIODeadline?
     /// Whether another layer has the connection, or it is closed.
     private var isDone = false
-    /// Whether it is being found out who the client is.
+    /// Whether the client is being authenticated.
     private var isAuthenticating = false
 
-    /// The ways to say who one is (RFC 1928 §3).
+    /// The methods of authentication (RFC 1928 §3).
     private enum Method {
         static let none: UInt8 = 0
         static let password: UInt8 = 2
@@ -23,7 +22,7 @@ final class SOCKS5Layer: ClientLayer {
     init(connection: ClientConnection) { self.connection = connection }
 
     private var loop: LoopContext { connection.loop }
-    /// Asks clients who they are; `nil` where they need not say.
+    /// `nil` if clients need no authentication.
     private var authentication: ProxyAuthentication? { loop.configuration.authentication }
 
     // MARK: - ClientLayer
@@ -49,7 +48,7 @@ final class SOCKS5Layer: ClientLayer {
         }
     }
 
-    /// Hands over what is neither SOCKS 5 nor 4: to what can explain itself in HTTP, where that is spoken.
+    /// Passes bytes that are neither SOCKS 5 nor 4 to HTTP, if that is allowed, for an explanation.
     private func isOther(_ bytes: ByteBuffer) -> Bool {
         guard let first = bytes.readableBytesView.first, first != 4, first != 5 else { return false }
         isDone = true
@@ -66,10 +65,10 @@ final class SOCKS5Layer: ClientLayer {
             authenticate(BasicCredentials(user: user, password: password))
         case .request(.connect, let place): open(place)
         case .request(.bind, let place):
-            refuse("BIND for \(place.authority) was asked for: Sluice waits for no connections from servers.")
+            refuse("BIND for \(place.authority) was requested: Sluice does not accept connections from servers.")
         case .request(.associate, _):
             refuse(
-                "UDP was asked for: Sluice passes on TCP only. HTTP/3 and DNS of this client have to go another way."
+                "UDP was requested: Sluice supports only TCP. HTTP/3 and DNS of this client need another way."
             )
         }
     }
@@ -92,13 +91,13 @@ final class SOCKS5Layer: ClientLayer {
     }
 
     private func authenticated(_ outcome: ProxyAuthentication.Outcome) {
-        // RFC 1929 §2: anything but 0 is a refusal, after which the connection is closed.
+        // RFC 1929 §2: any value but 0 is a refusal, after which the connection is closed.
         write([1, outcome == .accepted ? 0 : 1])
         switch outcome {
         case .accepted: break
         case .tooMany(let seconds):
             end(reason: "There were too many wrong passwords from this address; it is asked again in \(seconds) s.")
-        case .busy: end(reason: "Too many passwords wait to be checked (--proxy-auth).")
+        case .busy: end(reason: "Too many passwords are waiting to be checked (--proxy-auth).")
         case .missing, .wrong: end(reason: "The user or the password is wrong (--proxy-auth).")
         }
     }
@@ -113,8 +112,8 @@ final class SOCKS5Layer: ClientLayer {
         case Method.password: reader.expectCredentials()
         default:
             let known = methods.map(String.init).joined(separator: ", ")
-            let asked = authentication == nil ? "" : " --proxy-auth asks for a user and a password."
-            end(reason: "The client knows no way to say who it is that Sluice does: \(known).\(asked)")
+            let asked = authentication == nil ? "" : " --proxy-auth requires a user and a password."
+            end(reason: "The client offers no method of authentication that Sluice supports: \(known).\(asked)")
         }
     }
 
@@ -130,7 +129,7 @@ final class SOCKS5Layer: ClientLayer {
         let answer = TunnelClientLayer.Answer(
             write: { [connection] head, _, failure in
                 connection.write(SOCKS5Reply(status: head.status, failure: failure).bytes)
-                // The recorded head stays that of a CONNECT: what was written is no head of HTTP.
+                // The recorded head stays that of a CONNECT: the written bytes are not HTTP.
                 return head.serialized()
             },
             hasBody: false
@@ -145,23 +144,23 @@ final class SOCKS5Layer: ClientLayer {
         case .version(4):
             // The answer of version 4: 91, rejected.
             write([0, 91, 0, 0, 0, 0, 0, 0])
-            end(reason: "The client speaks SOCKS 4; Sluice speaks SOCKS 5 only: set it as socks5:// or socks5h://.")
-        case .version(let number): end(reason: "The client's first byte, \(number), is of no SOCKS.")
+            end(reason: "The client speaks SOCKS 4; Sluice supports only SOCKS 5: set it as socks5:// or socks5h://.")
+        case .version(let number): end(reason: "The client's first byte, \(number), is not SOCKS.")
         case .noMethods:
             write([5, Method.noneAcceptable])
-            end(reason: "The client's greeting names no way to say who it is, not even none.")
+            end(reason: "The client's greeting offers no method of authentication, not even none.")
         case .credentialsVersion(let number):
             write([1, 1])
-            end(reason: "The client says who it is in version \(number) of RFC 1929; there is only 1.")
+            end(reason: "The client uses version \(number) of RFC 1929; only 1 exists.")
         case .requestVersion(let number):
-            refuse("The request is of version \(number), the greeting was of 5.", .generalFailure)
+            refuse("The request has version \(number), the greeting had 5.", .generalFailure)
         case .command(let number): refuse("There is no command \(number) in SOCKS 5; there are 1, 2 and 3.")
         case .addressType(let number):
             refuse("There is no address of type \(number) in SOCKS 5; there are 1, 3 and 4.", .addressTypeNotSupported)
         case .name(let bytes):
             let name = String(decoding: bytes.prefix(80), as: UTF8.self)
-            refuse("'\(name)' is the name of no host.", .hostUnreachable)
-        case .noPort: refuse("The client asks for port 0, which no server has.", .generalFailure)
+            refuse("'\(name)' is not a host name.", .hostUnreachable)
+        case .noPort: refuse("The client requests port 0, which does not exist.", .generalFailure)
         }
     }
 
@@ -170,7 +169,7 @@ final class SOCKS5Layer: ClientLayer {
         end(reason: reason)
     }
 
-    /// Records why the client gets nothing, and closes once it has what was written.
+    /// Records why the client gets no connection, and closes after the answer.
     private func end(reason: String) {
         guard !isDone else { return }
         isDone = true
@@ -191,7 +190,7 @@ final class SOCKS5Layer: ClientLayer {
     // MARK: - The rest of ClientLayer
 
     func inputClosed(isHalfClose: Bool) {
-        if began != nil { end(reason: "The client closed the connection before it had asked for anything.") }
+        if began != nil { end(reason: "The client closed the connection without a request.") }
         connection.closeAfterFlush()
     }
 
@@ -213,7 +212,7 @@ final class SOCKS5Layer: ClientLayer {
 }
 
 extension SOCKS5Reply {
-    /// The answer that says what became of a connection: `status` is that of the answer to a CONNECT.
+    /// The answer about a connection; `status` is that of the answer to a CONNECT.
     init(status: Int, failure: ExchangeFailure?) {
         switch failure?.code {
         case _ where (200..<300).contains(status): self = .succeeded

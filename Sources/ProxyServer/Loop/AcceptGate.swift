@@ -2,11 +2,11 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Lets a listener rest while the process has no free descriptor, or as many clients as it may have; idle connections are
-/// closed meanwhile, and where there are none and a client waits, the one whose client has been still for the longest time.
+/// Pauses a listener while the process has no free descriptor, or the maximum of clients; idle connections are closed
+/// meanwhile. If none are idle and a client waits, the quietest connection is closed.
 ///
-/// NIO's `AcceptBackoffHandler` withholds reads, but the one that failed stays pending, so that the listener is reported
-/// readable again at once and for ever. Without `autoRead` it is not registered at all.
+/// NIO's `AcceptBackoffHandler` withholds reads, but the failed one stays pending, so that the listener is reported
+/// readable again at once and forever. Without `autoRead` it is not registered at all.
 final class AcceptGate: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -16,7 +16,7 @@ final class AcceptGate: ChannelInboundHandler {
     private var isResting = false
     private var lastWarning: NIODeadline?
 
-    /// How long until accepting is tried again if nothing was idle: while no client waits, and while one does.
+    /// The pause before the next attempt if no connection was idle: without and with a waiting client.
     private static let rest = TimeAmount.seconds(1)
     private static let retry = TimeAmount.milliseconds(250)
 
@@ -35,7 +35,7 @@ final class AcceptGate: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Here, since the loop that the connection is given to may be behind.
+        // Counted here, because the connection's loop may be behind.
         counts.count(unwrapInboundIn(data))
         context.fireChannelRead(data)
         if counts.isFull { rest(context.channel, counts.bound) }
@@ -62,7 +62,7 @@ final class AcceptGate: ChannelInboundHandler {
 
     private func acceptAgain(_ channel: any Channel, in rest: TimeAmount) {
         channel.eventLoop.assumeIsolated().scheduleTask(in: rest) { [self] in
-            // A listener that was closed meanwhile takes no more clients at all.
+            // A listener that was closed meanwhile accepts no more clients.
             if channel.isActive, counts.isFull { return makeRoom(channel) }
             isResting = false
             // A listener that was closed meanwhile has no options.
@@ -70,7 +70,7 @@ final class AcceptGate: ChannelInboundHandler {
         }
     }
 
-    /// Closes the connection that may give way and has been silent for the longest time, of all loops.
+    /// Closes the quietest connection that may be closed, of all loops.
     private func closeQuietest(for channel: any Channel) {
         let silences = loops.map { loop in loop.eventLoop.submit { loop.value.longestSilence() } }
         EventLoopFuture.whenAllSucceed(silences, on: channel.eventLoop).assumeIsolated().whenComplete { [self] result in
@@ -85,24 +85,24 @@ final class AcceptGate: ChannelInboundHandler {
         }
     }
 
-    /// Whether a client waits to be accepted; taken for true where the system does not tell.
+    /// Whether a client waits to be accepted; `true` if the system does not tell.
     private static func hasWaitingClient(_ channel: any Channel) -> EventLoopFuture<Bool> {
         #if os(Linux)
         if let socket = channel as? any SocketOptionProvider {
-            // Of a listening socket this is the number of connections that nobody has accepted.
+            // For a listening socket this is the number of connections that were not accepted yet.
             return socket.getTCPInfo().map { $0.tcpi_unacked > 0 }
         }
         #endif
         return channel.eventLoop.makeSucceededFuture(true)
     }
 
-    /// Warns once a minute at the most.
+    /// Warns at most once a minute.
     private func warn(_ reason: String, _ now: NIODeadline) {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now
         logger.warning(
             """
-            further clients have to wait, since \(reason). Connections that are idle, whose client is still for 5 seconds, or that \
+            further clients must wait, because \(reason). Connections that are idle, whose client is silent for 5 seconds, or that \
             are tunnels and unused for 2 seconds or silent for a minute, are closed for them.
             """
         )
@@ -110,10 +110,9 @@ final class AcceptGate: ChannelInboundHandler {
 }
 
 extension IOError {
-    /// The system's words for it.
     var systemText: String { String(cString: strerror(errnoCode)) }
 
-    /// Whether the process, or the machine, has no descriptor or memory left for a connection.
+    /// Whether the process or the machine has no descriptor or memory left for a connection.
     var isShortage: Bool {
         switch errnoCode {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: true

@@ -2,30 +2,29 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// How many connections clients may have open.
+/// Limits of open client connections.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// Of all clients; beyond it new ones wait until others end.
+    /// Of all clients; further ones wait until others end.
     package var inAll: Int { didSet { isGiven = true } }
-    /// Whether somebody has said how many; else the process's descriptors are the bound.
+    /// Whether the user set a limit; else half of the descriptors is the limit.
     private var isGiven: Bool
-    /// Of one client, by its address; beyond it new ones are closed at once. 0 for any number.
+    /// Of one client, by its address; further ones are closed at once. 0 for no limit.
     package var perClient: Int
 
-    /// The numbers that either may be.
     package static let range = 1...1_000_000
 
-    /// By default half of the descriptors that the process may have, as each client may need a server; and any number for one
-    /// client of this machine, else 1,000, but never more than half of all, so that others have room beside it.
+    /// By default half of the descriptors of the process, because each client may need a server; and no limit for one
+    /// client of this machine, else 1,000, but never more than half of all.
     package init(inAll: Int? = nil, perClient: Int = 0) {
         self.inAll = inAll ?? ConnectionLimits.half
         isGiven = inAll != nil
         self.perClient = perClient
     }
 
-    /// How many descriptors are left for files, and the least that there is for clients.
+    /// Descriptors that are left for files, and the least number for clients.
     package static let (files, least) = (64, 16)
 
-    /// Half of the descriptors that the process may have open, without those for files.
+    /// Half of the process's descriptors without those for files.
     package static var half: Int {
         var limit = rlimit()
         guard getrlimit(ClientCounts.openFiles, &limit) == 0 else { return 512 }
@@ -41,14 +40,14 @@ package struct ConnectionLimits: Sendable, Hashable {
             : "'ulimit -n' has room for no more, with as many servers and \(ConnectionLimits.files) files"
     }
 
-    /// How there can be more.
+    /// How to raise the limit.
     var hint: String {
         isGiven
-            ? "--max-connections allows more, as far as 'ulimit -n' does."
-            : "A higher 'ulimit -n' allows more, or --max-connections where not every client needs a server."
+            ? "Raise --max-connections, within 'ulimit -n'."
+            : "Raise 'ulimit -n', or --max-connections if not every client needs a server."
     }
 
-    /// The most that one client of another machine may have where the user says nothing.
+    /// The default limit for one client of another machine.
     package static let perForeignClient = 1_000
 
     func perClient(_ address: SocketAddress) -> Int {
@@ -68,7 +67,7 @@ final class ClientCounts: Sendable {
     private struct State {
         var total = 0
         var byClient: [[UInt8]: Int] = [:]
-        /// When it was last said that a client has too many.
+        /// When the last warning about a client's limit was logged.
         var lastWarning: NIODeadline?
     }
 
@@ -77,10 +76,10 @@ final class ClientCounts: Sendable {
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// What becomes of a new connection.
+    /// The decision about a new connection.
     enum Admission: Hashable {
         case admitted
-        /// Its client has too many; `isNew` where that was not said in the last minute.
+        /// Its client has too many; `isNew` if that was not logged in the last minute.
         case tooMany(limit: Int, isNew: Bool)
     }
 
@@ -90,7 +89,7 @@ final class ClientCounts: Sendable {
         channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.total -= 1 } }
     }
 
-    /// Counts a connection among those of its client until it is closed, if the client may have one more.
+    /// Counts a connection among its client's until it is closed, if the client may have one more.
     func admit(_ channel: any Channel, now: NIODeadline) -> Admission {
         let address = channel.remoteAddress
         let client = address.flatMap(AccessRules.Network.bytes) ?? []
@@ -116,9 +115,9 @@ final class ClientCounts: Sendable {
         }
     }
 
-    /// How many connections all clients together may have, and why, as the end of a sentence.
+    /// The limit of all clients with its reason, as the end of a sentence.
     var bound: String { "clients have \(limits.inAll) connections, and \(limits.reason)" }
 
-    /// Whether further clients have to wait.
+    /// Whether further clients must wait.
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }
 }

@@ -1,20 +1,18 @@
 import Foundation
 import NIOCore
 
-/// What is written on a connection, and how that ends: with half a close, a whole one, or a reset, each once what was
-/// written before is out.
+/// Writes on a connection, and ends it with a half-close, a close, or a reset, each after earlier writes are sent.
 ///
-/// Small writes are gathered until the flush, so that a head and a short body leave in one buffer and one system call.
+/// Small writes are collected until the flush, so that a head and a short body leave in one buffer and one system call.
 final class ConnectionOutput {
     private let context: ChannelHandlerContext
-    /// How long the peer may take nothing of the last bytes before the connection is given up.
+    /// How long the peer may read nothing of the last bytes before the connection is closed.
     private let limit: TimeAmount
-    /// Closes the connection for good.
     private let close: () -> Void
     private var gathered = ByteBuffer()
     private var written: EventLoopFuture<Void>?
 
-    /// Buffers of at least this many bytes are passed on by themselves.
+    /// Buffers of at least this many bytes are written separately.
     private static let large = 4 << 10
 
     init(_ context: ChannelHandlerContext, limit: TimeAmount, close: @escaping () -> Void) {
@@ -46,14 +44,14 @@ final class ConnectionOutput {
         context.write(NIOAny(bytes), promise: nil)
     }
 
-    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
+    /// Closes TLS without close_notify; has no effect without TLS.
     func withholdCloseNotify() {
         context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
     }
 
-    /// Ends our side, after what was written.
+    /// Ends our side, after earlier writes.
     ///
-    /// Half a close on top of the peer's half would be a whole one, at once, with writes still pending; so it is a close
+    /// A half-close after the peer's half-close would be a full close, at once, with pending writes; so it is a close
     /// after the writes instead.
     func end(peerHasEnded: Bool) {
         flush()
@@ -64,7 +62,7 @@ final class ConnectionOutput {
         context.close(mode: .output, promise: promise)
     }
 
-    /// Closes once what was written is out; a peer that takes nothing is given up after the limit.
+    /// Closes after earlier writes; a peer that reads nothing is given up after the limit.
     func closeAfterWrites() { closeAfterWrites(close) }
 
     private func closeAfterWrites(_ close: @escaping () -> Void) {
@@ -82,12 +80,12 @@ final class ConnectionOutput {
         let timer = eventLoop.scheduleTask(in: limit) { close() }
         written.assumeIsolated().whenComplete { _ in
             timer.cancel()
-            // In a later tick: what closing still writes (close_notify) would be lost inside the flush that ends here.
+            // In a later tick: output of the close (close_notify) would be lost inside the flush that ends here.
             eventLoop.execute { close() }
         }
     }
 
-    /// Resets the connection once the peer has what was written; one that takes nothing is reset after the limit.
+    /// Resets the connection once the peer has the earlier writes, or after the limit.
     func resetAfterWrites() {
         let deadline = context.eventLoop.now + limit
         closeAfterWrites { [channel = context.channel, close] in
@@ -95,7 +93,7 @@ final class ConnectionOutput {
         }
     }
 
-    /// Closes with a reset, which drops what the kernel has not delivered: so that is waited for.
+    /// Closes with a reset, which drops undelivered bytes of the kernel: so it waits for them.
     private static func reset(
         _ channel: any Channel,
         waitingFor time: TimeAmount,
@@ -126,7 +124,7 @@ final class ConnectionOutput {
         let left: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(level: .socket, name: option)
         return left.map { $0 > 0 }
         #else
-        // The first numbers of SO_MEMINFO; the sixth is what the send queue takes.
+        // The first numbers of SO_MEMINFO; the sixth is the size of the send queue.
         typealias Memory = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
         let option = NIOBSDSocket.Option(rawValue: SO_MEMINFO)
         let memory: EventLoopFuture<Memory> = socket.unsafeGetSocketOption(level: .socket, name: option)
@@ -135,5 +133,5 @@ final class ConnectionOutput {
     }
 }
 
-/// Asked of a channel that is not a socket: its close is to be a reset.
+/// Event for a channel that is not a socket: its close is to be a reset.
 struct ResetAtClose: Sendable {}

@@ -1,29 +1,29 @@
 import DequeModule
 import ExchangeCore
 
-/// What waits, by client: clients take turns, and each has its own in their order. Each operation takes constant time.
+/// A queue in which clients take turns, each with its own elements in order. Each operation takes constant time.
 struct FairQueue<Element> {
-    /// Names what waits, to be removed.
+    /// Identifies an element for its removal.
     struct Ticket: Hashable {
         fileprivate let number: Int
         fileprivate let client: ClientKey
     }
 
     private struct Line {
-        /// The tickets, of which some may have been removed.
+        /// Some may have been removed.
         var tickets: Deque<Int> = []
         var count = 0
     }
 
     private var elementsByTicket: [Int: Element] = [:]
     private var lines: [ClientKey: Line] = [:]
-    /// The clients that have a line, whoever is next first.
+    /// The clients with elements, the next one first.
     private var turns: Deque<ClientKey> = []
     private var lastTicket = 0
 
     var count: Int { elementsByTicket.count }
     var isEmpty: Bool { elementsByTicket.isEmpty }
-    /// All that wait, in the order in which they came.
+    /// All elements in the order in which they were added.
     var elements: [Element] { elementsByTicket.sorted { $0.key < $1.key }.map(\.value) }
 
     @discardableResult
@@ -36,7 +36,7 @@ struct FairQueue<Element> {
         return Ticket(number: lastTicket, client: client)
     }
 
-    /// Removes what waits; `nil` if it does not any more.
+    /// Removes an element; `nil` if it is no longer in the queue.
     @discardableResult
     mutating func remove(_ ticket: Ticket) -> Element? {
         guard let element = elementsByTicket.removeValue(forKey: ticket.number), var line = lines[ticket.client] else {
@@ -50,7 +50,7 @@ struct FairQueue<Element> {
         return element
     }
 
-    /// Removes the next one of the client whose turn it is, of those that may have one.
+    /// Removes the next element of the client whose turn it is, among those that `mayHave` allows.
     mutating func popFirst(where mayHave: (ClientKey) -> Bool = { _ in true }) -> Element? {
         for _ in 0..<turns.count {
             guard let client = turns.popFirst(), var line = lines[client] else { continue }

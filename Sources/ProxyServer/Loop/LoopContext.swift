@@ -6,12 +6,12 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// What the connections of one event loop share: TLS contexts, the pool, the recorder's batch, the rules.
+/// The state that the connections of one event loop share: TLS contexts, the pool, the recorder's batch, the rules.
 ///
-/// Everything in it belongs to that loop; nothing is locked.
+/// All of it belongs to that loop; nothing is locked.
 final class LoopContext {
     let eventLoop: any EventLoop
-    /// The way for other threads.
+    /// For other threads.
     let entrance: LoopEntrance
     let shared: SharedState
     let recorder: LoopRecorder
@@ -21,7 +21,7 @@ final class LoopContext {
     let mint: CertificateMint
     let pool: UpstreamPool
     var rules: ProxyRules { didSet { reverseChains = [:] } }
-    /// The chains of listeners that stand in for a server, made of the rules in force.
+    /// The chains of reverse listeners, made from the rules in force.
     private var reverseChains: [ReverseStages.Place: StageChain] = [:]
     var sweep: RepeatedTask?
 
@@ -53,7 +53,7 @@ final class LoopContext {
 
     var configuration: ProxyConfiguration { shared.configuration }
 
-    /// The stages of the rules between those of a listener that stands in for a server.
+    /// The rules' stages between those of a reverse listener.
     func reverseChain(_ target: ReverseTarget, clientScheme: String) -> StageChain {
         let place = ReverseStages.Place(target: target, clientScheme: clientScheme)
         if let chain = reverseChains[place] { return chain }
@@ -62,7 +62,7 @@ final class LoopContext {
         return chain
     }
 
-    /// Makes a connection to a server; `nil` where a recording answers, so that none can be made, whoever asks for one.
+    /// Prepares a connection to a server; `nil` if a recording answers, so that no connection can be made.
     func makeServerBootstrap() -> ClientBootstrap? {
         configuration.answers == nil ? ClientBootstrap(group: eventLoop) : nil
     }
@@ -72,10 +72,10 @@ final class LoopContext {
     private var hasTrust = false
     private(set) var trustLoad: EventLoopFuture<Void>?
 
-    /// Calls `body` once the authorities are there, at once where they already are.
+    /// Calls `body` once the authorities are loaded, at once if they are.
     ///
-    /// Where the system has them in one large file, reading it takes 20 to 30 ms, which no event loop has to spare.
-    /// One that cannot be read is reported by the TLS session that needs it.
+    /// If the system has them in one large file, reading takes 20 to 30 ms, too long for an event loop. An error is
+    /// reported by the TLS session that needs them.
     func withTrust(_ body: @escaping () -> Void) {
         if hasTrust { return body() }
         let trust = shared.configuration.trust
@@ -91,8 +91,8 @@ final class LoopContext {
 
     private var keys: [LeafKey.Kind: EventLoopFuture<LeafKey>] = [:]
 
-    /// Calls `body` once the mint has a key of this kind. One for RSA takes some 100 ms to make, which is done on another
-    /// thread, and only for the first client that needs it.
+    /// Calls `body` once the mint has a key of this kind. An RSA key takes some 100 ms, so another thread makes it, and
+    /// only for the first client that needs it.
     func makeKey(_ kind: LeafKey.Kind, _ body: @escaping (Result<Void, any Error>) -> Void) {
         let key = keys[kind] ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try LeafKey(kind) }
         keys[kind] = key
@@ -101,11 +101,11 @@ final class LoopContext {
 
     // MARK: - Work
 
-    /// How much work is being done on other threads.
+    /// Work in progress on other threads.
     private var works = 0
 
-    /// Does what may block on another thread, what `isHeavy` on one for that alone, and delivers the result on this loop; a server that stops waits for it,
-    /// for a time.
+    /// Runs blocking work on another thread, `isHeavy` work on a thread of its own, and delivers the result on this
+    /// loop; a stopping server waits for it for a while.
     func offload<Value: Sendable>(
         isHeavy: Bool = false,
         _ work: @escaping @Sendable () throws -> Value,
@@ -133,7 +133,7 @@ final class LoopContext {
         }
     }
 
-    /// Does what an exchange that is over has left to do.
+    /// Runs the remaining work of an ended exchange.
     func performAfterwards(_ work: any BlockingWork) {
         offload {
             work.run()
@@ -155,7 +155,7 @@ final class LoopContext {
 
     func remove(_ exchange: Exchange) { exchanges[ObjectIdentifier(exchange)] = nil }
 
-    /// Whether something is going on that is to be waited for when Sluice stops.
+    /// Whether something must end before Sluice stops.
     var isBusy: Bool { works > 0 || !exchanges.isEmpty || connections.values.contains(where: \.isBusy) }
 
     private func recorderBecameFull(_ isFull: Bool) {
@@ -167,7 +167,7 @@ final class LoopContext {
 
     // MARK: - Time limits and the end
 
-    /// Closes what has been idle for too long; runs once a second.
+    /// Closes connections that exceed their idle time; runs once a second.
     func enforceTimeouts() {
         let now = eventLoop.now
         for connection in Array(connections.values) { connection.enforceTimeout(now: now) }
@@ -175,8 +175,8 @@ final class LoopContext {
         pool.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
-    /// Closes idle connections, so that there are descriptors for others: those to servers, else the clients' that were
-    /// silent for the longest time. Returns how many were closed.
+    /// Closes idle connections to free descriptors: those to servers, else the clients' that were silent longest.
+    /// Returns how many.
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
@@ -190,8 +190,7 @@ final class LoopContext {
         return closed.count
     }
 
-    /// For how long the connection has done nothing that has done so for the longest time, of those that may be closed for another
-    /// client.
+    /// How long the quietest connection that may be closed has been silent.
     func longestSilence() -> TimeAmount? { quietest?.time }
 
     /// Closes that connection; returns whether there was one.
@@ -208,16 +207,16 @@ final class LoopContext {
         }.max { $0.time < $1.time }
     }
 
-    /// How many clients' connections are closed at once.
+    /// How many client connections are closed at once.
     private static let closedAtOnce = 8
 
-    /// Takes no further requests: idle connections are closed, busy ones after their exchange.
+    /// Accepts no further requests: idle connections are closed, busy ones after their exchange.
     func beginStopping() {
         isStopping = true
         for connection in Array(connections.values) { connection.beginStopping() }
     }
 
-    /// Ends what is still going on; clients get the reason by the end of the tick.
+    /// Ends all exchanges; clients get the reason by the end of the tick.
     func interrupt() {
         sweep?.cancel()
         for exchange in Array(exchanges.values) {

@@ -1,16 +1,16 @@
 package import NIOCore
 import Synchronization
 
-/// The way onto an event loop for other threads, which is shut before the loop ends.
+/// Lets other threads schedule on an event loop until it is shut.
 ///
-/// What is scheduled on a loop that was shut down is lost, and NIO complains about it on standard error.
+/// Tasks on a loop that was shut down are lost, and NIO complains about them on standard error.
 package final class LoopEntrance: Sendable {
     private let eventLoop: any EventLoop
     private let isOpen = Mutex(true)
 
     package init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Does something on the loop; does nothing and returns `false` once the way is shut.
+    /// Schedules a task; returns `false` once it is shut.
     @discardableResult
     package func execute(_ task: @escaping @Sendable () -> Void) -> Bool {
         isOpen.withLock { isOpen in
@@ -19,7 +19,7 @@ package final class LoopEntrance: Sendable {
         }
     }
 
-    /// Does something on the loop and waits until it is done, unless the way is shut.
+    /// Runs a task on the loop and waits for it, unless it is shut.
     package func perform(_ task: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let isTaken = execute {
@@ -30,6 +30,6 @@ package final class LoopEntrance: Sendable {
         }
     }
 
-    /// Lets nothing more in; what came in before is done before the loop ends.
+    /// Accepts no more tasks; earlier ones run before the loop ends.
     package func shut() { isOpen.withLock { $0 = false } }
 }

@@ -1,15 +1,15 @@
 package import HTTPModel
 import NIOCore
 
-/// Takes what one loop's taps recorded during a tick, with the sum of its cost; must not wait.
+/// Receives the events of one loop's tick, with the sum of their cost; must not wait.
 ///
-/// Returns whether there is room for more; `false` asks the loop to stop reading until there is room again.
+/// Returns whether there is room for more; after `false` the loop stops reading until there is.
 package typealias RecordOutlet = @Sendable (_ events: [RecordEvent], _ cost: Int) -> Bool
 
-/// Makes the outlet of one event loop, given what to call, on any thread, when there is room again.
+/// Makes the outlet of one event loop; `onRoom` is called on any thread when there is room again.
 package typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> RecordOutlet
 
-/// Gathers what the taps of one event loop record and passes it on once per tick.
+/// Collects the events of one event loop and submits them once per tick.
 final class LoopRecorder: RecordSink {
     private let outlet: RecordOutlet
     private let eventLoop: any EventLoop
@@ -17,10 +17,10 @@ final class LoopRecorder: RecordSink {
     private var cost = 0
     private var isScheduled = false
     private let flushTick: Tick
-    /// Called on the loop when the recorder has no room, and when it has again.
+    /// Called on the loop when the recorder becomes full, and when it has room again.
     var onFull: ((Bool) -> Void)?
 
-    /// What the loop runs at the end of a tick; one object for all ticks.
+    /// Runs at the end of a tick; one object for all ticks.
     private final class Tick {
         weak var recorder: LoopRecorder?
     }
@@ -40,7 +40,7 @@ final class LoopRecorder: RecordSink {
         eventLoop.assumeIsolated().execute { [flushTick] in flushTick.recorder?.flush() }
     }
 
-    /// Passes on what was recorded without waiting for the end of the tick, so that a tick is not for any number of heads.
+    /// Submits the events before the end of the tick if they are many.
     func flushIfLarge() {
         if cost > LoopRecorder.largeCost { flush() }
     }

@@ -2,13 +2,13 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The connections to servers on a port number of this proxy's own, or all where connections are redirected here, by which it recognises those that lead back to it.
+/// The connections to servers on a port number of this proxy's own, or all if connections are redirected here, by which
+/// it recognises connections that lead back to it.
 ///
 /// Names and addresses have many spellings that lead here. But both ends of a connection have the same pair of
-/// addresses, and no other connection has that pair; the near end alone would not do, since the kernel gives one local
-/// port to several connections with different servers.
+/// addresses, and no other connection has that pair; the near end alone is not enough, because the kernel gives one
+/// local port to several connections with different servers.
 final class OwnConnections: Sendable {
-    /// The addresses and ports of a connection's two ends.
     struct Ends: Hashable {
         private let client: [UInt8]
         private let server: [UInt8]
@@ -34,7 +34,7 @@ final class OwnConnections: Sendable {
 
     private let outgoing = Mutex<[Ends: Outgoing]>([:])
 
-    /// Notes a connection to the server of an authority, before anything is written on it; returns the key to remove it by.
+    /// Adds a connection to a server before anything is written on it; returns the key to remove it.
     func add(_ channel: any Channel, to authority: String) -> Ends? {
         guard let ends = Ends(client: channel.localAddress, server: channel.remoteAddress) else { return nil }
         outgoing.withLock { $0[ends] = Outgoing(channel: channel, authority: authority) }
@@ -45,10 +45,10 @@ final class OwnConnections: Sendable {
 
     /// Whether a client's connection is the other end of one to a server; the handlers of that one get the failure.
     ///
-    /// Certain only once the client has sent something: a connection can be accepted before its other end knows that it
-    /// is one.
+    /// Certain only after the client has sent something: a connection can be accepted before its other end knows its
+    /// addresses.
     ///
-    /// `destination` is where it was going if it was redirected: the other end knows that address alone.
+    /// `destination` is its destination before a redirection: the other end knows only that address.
     func leadsBack(_ client: any Channel, from destination: SocketAddress? = nil) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
             let ends = Ends(client: client.remoteAddress, server: destination ?? client.localAddress),
@@ -62,13 +62,13 @@ final class OwnConnections: Sendable {
 }
 
 extension ExchangeFailure {
-    /// The request would have come back to this proxy.
+    /// The request leads back to this proxy.
     ///
-    /// `isRedirected` where the kernel sent it here, as it does with the connections of other programs.
+    /// `isRedirected` if the kernel redirected it, like the connections of other programs.
     static func leadsBack(_ authority: String, isRedirected: Bool = false) -> ExchangeFailure {
         let hint =
             isRedirected
-            ? "This machine's redirection takes Sluice's own connections, too: leave its user out ('sluice transparent --print')."
+            ? "This machine's rules also redirect Sluice's own connections: exclude its user ('sluice transparent --print')."
             : "Ask for the server itself, or use another port for the proxy."
         return ExchangeFailure(.loop, "\(authority) leads back to this proxy.", hint: hint)
     }

@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// The addresses whose clients may not use a listener, so that each is told once.
+/// Addresses without permission, so that each is logged once.
 final class RefusedClients: Sendable {
     private let known = Mutex<Set<String>>([])
 
-    /// Beyond this number of addresses nothing further is told.
+    /// Beyond this number of addresses no more are logged.
     private static let most = 1_000
 
-    /// The address of a client, where it was not told yet.
+    /// The address of a client that was not logged yet.
     func new(_ address: SocketAddress?) -> String? {
         guard let place = address.map(describe) else { return nil }
         // The next connection has another port.

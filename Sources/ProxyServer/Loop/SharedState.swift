@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// What all event loops of a server share: values, counters, and what must be known to all at once.
+/// The state that all event loops of a server share.
 final class SharedState: Sendable {
     let configuration: ProxyConfiguration
     let logger: Logger
@@ -15,7 +15,7 @@ final class SharedState: Sendable {
     let resolver: Resolver
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
-    /// Does one thing at a time, such as to hash a password.
+    /// A serial queue for slow work, such as hashing a password.
     let heavyWork = DispatchQueue(label: "sluice.heavy")
     let ownConnections = OwnConnections()
     let clientCounts: ClientCounts
@@ -23,9 +23,8 @@ final class SharedState: Sendable {
     private let connectionAuthenticators = Mutex<Set<Destination>>([])
     let refusedRecords = RefusedRecords()
     let ownAddresses = Mutex<[SocketAddress]>([])
-    /// Hosts whose certificate is not verified now, in lower case.
+    /// Hosts whose certificates are not verified now, in lower case.
     private let insecureHosts: Mutex<Set<String>>
-    /// Whether there is such a host.
     private let hasInsecureHosts: Atomic<Bool>
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>
@@ -50,19 +49,17 @@ final class SharedState: Sendable {
         ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
     }
 
-    /// Whether the certificate of a server is verified.
     func verifies(_ destination: Destination) -> Bool {
         verifies(destination.verifiedName) && verifies(destination.host)
     }
 
-    /// Whether the certificate of a host is verified.
     func verifies(_ host: String) -> Bool {
         guard !configuration.skipsVerification else { return false }
         guard hasInsecureHosts.load(ordering: .acquiring) else { return true }
         return !insecureHosts.withLock { $0.contains(host) }
     }
 
-    /// Stops or starts verifying a host; `nil` for whichever is not so now. Returns whether it is verified then.
+    /// Stops or starts verifying a host; `nil` to toggle. Returns whether it is now verified.
     func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
         insecureHosts.withLock { hosts in
             let isVerified = isVerified ?? hosts.contains(host)
@@ -74,20 +71,20 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
-    /// Whether a connection to a server at this port may come back to the proxy: where it listens on a port of that number,
-    /// or where connections are redirected to it, which may take its own as well.
+    /// Whether a connection to a server at this port may lead back to the proxy: if it listens on that port number, or
+    /// if connections are redirected to it.
     func mayLeadBack(_ port: Int?) -> Bool {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
     }
 
-    /// The most servers that are remembered for that; then every server with credentials is taken for one.
+    /// The most remembered servers; after that every server with credentials counts as one.
     private static let mostAuthenticators = 1_000
 
     func noteConnectionAuthentication(_ server: Destination) {
         connectionAuthenticators.withLock { if $0.count < Self.mostAuthenticators { $0.insert(server) } }
     }
 
-    /// Whether credentials that a server takes may count for all that follows on their connection.
+    /// Whether credentials that a server accepts may apply to the whole connection.
     func authenticatesConnections(_ server: Destination) -> Bool {
         connectionAuthenticators.withLock { servers in
             !servers.isEmpty && (servers.count >= Self.mostAuthenticators || servers.contains(server))

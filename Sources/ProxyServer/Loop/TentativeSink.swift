@@ -1,16 +1,16 @@
 import HTTPModel
 
-/// Holds back the records of a tunnel that may turn out to be none: until its first byte, or its end.
+/// Holds back the records of a tunnel that may become HTTP, until its first byte or its end.
 ///
-/// Only then it gets its number, so that the session's order stays that in which exchanges are first recorded.
+/// Only then it gets its number, so that the session's order is that in which exchanges are first recorded.
 final class TentativeSink: RecordSink {
-    /// The number of an exchange that has none yet.
+    /// The number of an exchange without one.
     static let placeholder = ExchangeID(0)
 
     private enum State {
         /// The records so far. Successors: `passing`, `discarded`.
         case waiting([RecordEvent])
-        /// All is passed on, with this number.
+        /// Records pass, with this number.
         case passing(ExchangeID)
         case discarded
     }
@@ -19,18 +19,17 @@ final class TentativeSink: RecordSink {
     private let makeID: () -> ExchangeID
     private var state = State.waiting([])
 
-    /// `makeID` gives the exchange its number.
     init(_ sink: any RecordSink, makeID: @escaping () -> ExchangeID) {
         self.sink = sink
         self.makeID = makeID
     }
 
-    /// It was not a tunnel: nothing of it is recorded.
+    /// Discards the records: it was not a tunnel.
     func discard() {
         if case .waiting = state { state = .discarded }
     }
 
-    /// It is a tunnel: all of it is passed on.
+    /// Passes the records on: it is a tunnel.
     func confirm() {
         guard case .waiting(let events) = state else { return }
         state = .passing(makeID())

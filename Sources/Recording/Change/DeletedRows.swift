@@ -2,11 +2,11 @@ import Dispatch
 import GRDB
 import HTTPModel
 
-/// Removes what was marked as deleted, when nothing waits for the session any more.
+/// Removes rows of exchanges: those marked as deleted when a session is closed, and the oldest when it is too large.
 enum DeletedRows {
     /// How many numbers a transaction is for.
     private static let slice: Int64 = 2_048
-    /// The largest rest of a session that is written anew to give pages back, in bytes; more would take too long.
+    /// The largest session that is rewritten to give pages back, in bytes; more would take too long.
     private static let largestRest: Int64 = 512 << 20
     /// How many pages of a larger one move in a transaction, and how long that goes on, in nanoseconds.
     private static let (movedPages, movingTime): (Int, UInt64) = (1_024, 20_000_000_000)
@@ -14,41 +14,39 @@ enum DeletedRows {
     /// Removes the rows of marked exchanges and overwrites them with zeros, then gives the pages back. The highest number
     /// stays known, so that no number is used again.
     ///
-    /// - Parameter largest: up to how many bytes of the rest the session is written anew.
+    /// - Parameter largest: up to how many bytes of the rest the session is rewritten.
     static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
-        guard try range(in: database) != nil else { return }
-        try database.execute(sql: "PRAGMA secure_delete = ON")
-        try removeRows(in: database) { _, step in
-            try database.inTransaction {
-                try step()
-                return .commit
-            }
-        }
-        try removeConnections(in: database)
-        try giveBack(database, rewriting: largest)
-    }
-
-    /// Removes the rows of marked exchanges in steps, each of which `transaction` is to carry out; it gets the first number
-    /// of the step. Connections stay.
-    static func removeRows(
-        in database: Database,
-        _ transaction: (_ number: Int64, _ step: () throws -> Void) throws -> Void
-    ) throws {
         guard let marked = try range(in: database) else { return }
+        try database.execute(sql: "PRAGMA secure_delete = ON")
         let highest = try Int64.fetchOne(database, sql: "SELECT max(id) FROM exchange") ?? 0
+        let chosen = "SELECT exchange FROM annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NOT NULL"
         var start = marked.lowerBound
         while start <= marked.upperBound {
             let part = start...min(marked.upperBound, start + slice - 1)
-            try transaction(start) {
-                try remove(part, in: database)
+            try database.inTransaction {
+                try drop(chosen, [part.lowerBound, part.upperBound], in: database)
                 if part.contains(highest), try !hasExchange(highest, in: database) {
                     try database.execute(
                         sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)",
                         arguments: [highest]
                     )
                 }
+                return .commit
             }
             start = try next(after: part.upperBound, in: database) ?? marked.upperBound + 1
+        }
+        try removeConnections(in: database)
+        try giveBack(database, rewriting: largest)
+    }
+
+    /// Removes the rows of the exchanges whose numbers a statement selects. Connections stay.
+    static func drop(_ numbers: String, _ arguments: StatementArguments, in database: Database) throws {
+        for rows in [
+            "payload WHERE id IN (SELECT payload FROM exchange WHERE id IN (\(numbers)))",
+            "chunk WHERE exchange IN (\(numbers))", "arrival WHERE exchange IN (\(numbers))",
+            "exchange WHERE id IN (\(numbers))", "annotation WHERE exchange IN (\(numbers))",
+        ] {
+            try database.cachedStatement(sql: "DELETE FROM \(rows)").execute(arguments: arguments)
         }
     }
 
@@ -71,20 +69,7 @@ enum DeletedRows {
             ?? false
     }
 
-    private static func remove(_ part: ClosedRange<Int64>, in database: Database) throws {
-        let marked = "SELECT exchange FROM annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NOT NULL"
-        let payloads = "SELECT payload FROM exchange WHERE id IN (\(marked))"
-        for condition in [
-            "payload WHERE id IN (\(payloads))", "chunk WHERE exchange IN (\(marked))",
-            "arrival WHERE exchange IN (\(marked))", "exchange WHERE id IN (\(marked))",
-            "annotation WHERE exchange BETWEEN ? AND ? AND deleted_at IS NOT NULL",
-        ] {
-            try database.cachedStatement(sql: "DELETE FROM \(condition)")
-                .execute(arguments: [part.lowerBound, part.upperBound])
-        }
-    }
-
-    /// Removes the connections that no exchange is left of: they name hosts and addresses.
+    /// Removes connections without an exchange: they name hosts and addresses.
     static func removeConnections(in database: Database) throws {
         try database.execute(
             sql: """
@@ -96,13 +81,12 @@ enum DeletedRows {
         )
     }
 
-    /// Writes a session anew that is not too large, which gives back the pages and leaves nothing between rows. Of a
-    /// larger one the pages of its end are moved into the empty ones; a file without the map that this needs, made by an
-    /// older Sluice, keeps its empty pages, all zeros, for what is recorded next.
-    static func giveBack(_ database: Database, rewriting largest: Int64 = largestRest) throws {
+    /// Rewrites a session that is not too large, which gives back the pages and leaves nothing between rows. Of a larger one
+    /// the pages at its end are moved into the empty ones.
+    private static func giveBack(_ database: Database, rewriting largest: Int64) throws {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
         var empty = try pragma("freelist_count")
-        // A reader that has the file open may prevent either, or a disk that is full: then the empty pages stay.
+        // If a reader has the file open or the disk is full, the empty pages stay.
         guard (try pragma("page_count") - empty) * Int64(Schema.pageSize) > largest else {
             try? database.execute(sql: "VACUUM")
             return

@@ -2,12 +2,12 @@ import GRDB
 import HTTPModel
 
 extension SessionCopy {
-    /// Writes what is left of a session without some exchanges into an empty file: nothing of them ever gets there.
+    /// Writes a session without some exchanges into an empty file, which never contains anything of them.
     ///
     /// - Parameters:
     ///   - removed: the numbers of these exchanges.
     ///   - last: exchanges with higher numbers are left out, too: they came after the others were chosen.
-    ///   - onPart: called now and then with the part that is done, from 0 to 1; what it throws ends it.
+    ///   - onPart: called now and then with the progress from 0 to 1; an error that it throws ends the copying.
     /// - Returns: how many exchanges are left.
     static func copy(
         _ path: String,
@@ -22,7 +22,7 @@ extension SessionCopy {
         return kept
     }
 
-    /// How many bytes such a copy has; it is made in memory.
+    /// The size of such a copy in bytes; it is made in memory.
     static func size(_ path: String, without removed: ExchangeNumbers, upTo last: Int64) throws -> Int64 {
         let copy = try DatabaseQueue(configuration: emptyFile)
         _ = try write(path, without: removed, upTo: last, into: copy) { _ in }
@@ -31,7 +31,7 @@ extension SessionCopy {
         return pages * Int64(Schema.pageSize)
     }
 
-    private static var emptyFile: Configuration {
+    static var emptyFile: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.foreignKeysEnabled = false
@@ -53,8 +53,7 @@ extension SessionCopy {
         let source = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
         // One look at the source, so that what is copied belongs together.
         let kept = try source.read { old in
-            try Schema.completeForReading(old)
-            return try copy.writeWithoutTransaction { new in
+            try copy.writeWithoutTransaction { new in
                 try new.execute(
                     sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL"
                 )
@@ -77,7 +76,7 @@ extension SessionCopy {
 
 /// Copies rows from one session into the empty tables of another.
 private struct RestOfSession {
-    /// So many rows are copied without a word on how far it is.
+    /// How many rows are copied between two reports of the progress.
     private static let silentRows = 256
 
     let old: Database
@@ -139,11 +138,13 @@ private struct RestOfSession {
         if let highest, highest > numbers.last ?? 0 {
             try new.execute(sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)", arguments: [highest])
         }
-        try SessionSummary.count(in: new).write(in: new)
+        var totals = SessionSummary()
+        try totals.add(1, "exchange AS e", in: new)
+        try totals.write(in: new)
         return Int64(numbers.count)
     }
 
-    /// Copies rows of a table; `rows` is what follows its columns, of which each stands behind `prefix`.
+    /// Copies rows of a table; `rows` is the statement after the columns, each of which gets the prefix.
     private func copy(
         _ table: Schema.Table,
         _ rows: String,
@@ -161,19 +162,5 @@ private struct RestOfSession {
             try body(row)
             try insertion.execute(arguments: StatementArguments(row.databaseValues))
         }
-    }
-}
-
-extension SessionSummary {
-    /// Counts the exchanges that a session has.
-    static func count(in database: Database) throws -> SessionSummary {
-        var totals = SessionSummary()
-        if let row = try Row.fetchOne(database, sql: "SELECT \(SessionEditing.counts) FROM exchange AS e") {
-            totals.exchanges = row[0]
-            totals.errors = row[1]
-            totals.requestBodyBytes = row[2]
-            totals.responseBodyBytes = row[3]
-        }
-        return totals
     }
 }

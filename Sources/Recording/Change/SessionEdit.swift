@@ -2,17 +2,17 @@ import Dispatch
 import GRDB
 package import HTTPModel
 
-/// A change of what a session says of its exchanges, made while it is recorded or after.
+/// A change of exchanges in a session, during the recording or after.
 package enum SessionEdit: Sendable, Hashable {
-    /// Marks exchanges as deleted: they are gone for every reader, and removed when the session is closed. Those in
+    /// Marks exchanges as deleted: readers pass over them, and they are removed when the session is closed. Exchanges in
     /// flight stay.
     case delete(ExchangeNumbers)
-    /// Takes a deletion back by its mark, or the last one.
+    /// Undoes the deletion with that mark, or the last one.
     case restore(mark: Int64?)
     case annotate(ExchangeNumbers, ExchangeNote)
 }
 
-/// What an annotation is set to; `nil` removes it.
+/// A new value of an annotation; `nil` removes it.
 package enum ExchangeNote: Sendable, Hashable {
     case comment(String?)
     case colour(ExchangeAnnotation.Colour?)
@@ -21,15 +21,15 @@ package enum ExchangeNote: Sendable, Hashable {
 package struct SessionEditResult: Sendable, Hashable {
     /// The exchanges that were changed.
     package var changed = 0
-    /// Those that were to be deleted and stay, since something is still to come of them.
+    /// Exchanges that were not deleted because they are in flight.
     package var inFlight = 0
-    /// The mark by which a deletion is taken back; `nil` where nothing was deleted.
+    /// The mark by which the deletion can be undone; `nil` if nothing was deleted.
     package var mark: Int64?
 
     package init() {}
 }
 
-/// The deletions that can be taken back, the newest last. They end with the process that made them.
+/// The deletions that can be undone, the newest last. They end with the process that made them.
 struct DeletionHistory {
     private(set) var deletions: [(mark: Int64, numbers: ExchangeNumbers)] = []
 
@@ -46,9 +46,9 @@ struct DeletionHistory {
     mutating func remove(_ mark: Int64) { deletions.removeAll { $0.mark == mark } }
 }
 
-/// An edit on its way into the file, in steps that are short enough for the events of the traffic to be written between.
+/// An edit that is written in short steps, so that events of the traffic can be written between them.
 struct SessionEditing {
-    /// How many numbers a statement is for: some 15 ms where every one has a row.
+    /// How many numbers a statement is for: some 15 ms if every number has a row.
     private static let slice: Int64 = 8_192
 
     private let change: Change
@@ -64,8 +64,7 @@ struct SessionEditing {
 
     var isDone: Bool { rest.isEmpty }
 
-    /// Begins an edit; `highest` is the highest number of the session. Throws ``SessionError`` where there is nothing
-    /// that could be taken back.
+    /// Begins an edit; `highest` is the highest number of the session. Throws ``SessionError`` if there is nothing to undo.
     init(_ edit: SessionEdit, highest: Int64, _ history: inout DeletionHistory, path: String) throws {
         var numbers: ExchangeNumbers
         switch edit {
@@ -84,10 +83,10 @@ struct SessionEditing {
             .reversed()
     }
 
-    /// Goes on until the time, of the monotonic clock, or the end; within a transaction.
+    /// Continues until the end or the deadline of the monotonic clock, within a transaction.
     mutating func step(in database: Database, _ totals: inout SessionSummary, until deadline: UInt64) throws {
         while let numbers = rest.popLast() {
-            // Numbers without a row are passed over at once, however many they are.
+            // Numbers without a row are skipped at once.
             guard let range = try Self.rows(numbers, in: database) else { continue }
             let part = range.lowerBound...min(range.upperBound, range.lowerBound + Self.slice - 1)
             if part.upperBound < range.upperBound { rest.append(part.upperBound + 1...range.upperBound) }
@@ -100,21 +99,11 @@ struct SessionEditing {
         }
     }
 
-    /// The part of some numbers that begins with the first one that has a row; `nil` where none has.
+    /// The range from its first number that has a row; `nil` if no number has one.
     private static func rows(_ range: ClosedRange<Int64>, in database: Database) throws -> ClosedRange<Int64>? {
         let first = try database.cachedStatement(sql: "SELECT min(id) FROM exchange WHERE id BETWEEN ? AND ?")
         return try Int64.fetchOne(first, arguments: [range.lowerBound, range.upperBound]).map { $0...range.upperBound }
     }
-
-    /// What the counters of the session say of some rows: those that ended, of which an interrupted one was never added.
-    static let counts = {
-        let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
-        let ended = "FILTER (WHERE \(hasEnded))"
-        return """
-            count(*), count(*) FILTER (WHERE \(hasEnded) AND \(SQLCondition.error)), CAST(total(request_body_size) \(ended) AS INTEGER), \
-            CAST(total(response_body_size) \(ended) AS INTEGER)
-            """
-    }()
 
     private static let hasEnded = "state <> \(ExchangeRecord.State.inFlight.rawValue)"
 
@@ -127,7 +116,7 @@ struct SessionEditing {
         let rows = "exchange AS e WHERE id BETWEEN ? AND ?"
         let chosen = "\(rows) AND \(Self.hasEnded) AND NOT \(Schema.isDeleted("e.id"))"
         let ends: StatementArguments = [part.lowerBound, part.upperBound]
-        try add(-1, "SELECT \(Self.counts) FROM \(chosen)", ends, in: database, &totals)
+        result.changed += Int(try totals.add(-1, chosen, ends, in: database))
         try database.cachedStatement(
             sql: """
                 INSERT INTO annotation(exchange, deleted_at) SELECT id, ? FROM \(chosen)
@@ -146,31 +135,11 @@ struct SessionEditing {
     ) throws {
         let ends: StatementArguments = [part.lowerBound, part.upperBound]
         let rows = "exchange AS e JOIN annotation AS a ON a.exchange = id WHERE id BETWEEN ? AND ? AND a.deleted_at = ?"
-        try add(1, "SELECT \(Self.counts) FROM \(rows)", ends + [mark], in: database, &totals)
+        result.changed += Int(try totals.add(1, rows, ends + [mark], in: database))
         try database.cachedStatement(
             sql: "UPDATE annotation SET deleted_at = NULL WHERE exchange BETWEEN ? AND ? AND deleted_at = ?"
         ).execute(arguments: ends + [mark])
         try Self.removeEmpty(part, in: database)
-    }
-
-    /// Counts the rows of a statement as changed, and adds them to the session's counters, or takes them off.
-    private mutating func add(
-        _ sign: Int64,
-        _ sql: String,
-        _ arguments: StatementArguments,
-        in database: Database,
-        _ totals: inout SessionSummary
-    ) throws {
-        guard let row = try Row.fetchOne(try database.cachedStatement(sql: sql), arguments: arguments) else { return }
-        func sum(_ now: Int64, _ column: Int) -> Int64 {
-            let amount = (row[column] as Int64).clamped(to: RecordedRange.amounts)
-            return (now + sign * amount).clamped(to: RecordedRange.amounts)
-        }
-        result.changed += row[0]
-        totals.exchanges = sum(totals.exchanges, 0)
-        totals.errors = sum(totals.errors, 1)
-        totals.requestBodyBytes = sum(totals.requestBodyBytes, 2)
-        totals.responseBodyBytes = sum(totals.responseBodyBytes, 3)
     }
 
     private mutating func annotate(_ part: ClosedRange<Int64>, _ note: ExchangeNote, in database: Database) throws {
@@ -190,7 +159,7 @@ struct SessionEditing {
         if value == nil { try Self.removeEmpty(part, in: database) }
     }
 
-    /// Removes rows that say nothing any more. One without an exchange stays: it keeps the highest number.
+    /// Removes empty rows, except the row without an exchange, which keeps the highest number.
     private static func removeEmpty(_ part: ClosedRange<Int64>, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -199,6 +168,39 @@ struct SessionEditing {
                 AND EXISTS (SELECT 1 FROM exchange WHERE id = annotation.exchange)
                 """
         ).execute(arguments: [part.lowerBound, part.upperBound])
+    }
+}
+
+extension SessionSummary {
+    /// The counters of some rows. Exchanges that ended have body bytes; interrupted ones were never added.
+    private static let counts = {
+        let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
+        let ended = "FILTER (WHERE \(hasEnded))"
+        return """
+            count(*), count(*) FILTER (WHERE \(hasEnded) AND \(SQLCondition.error)), CAST(total(request_body_size) \(ended) AS INTEGER), \
+            CAST(total(response_body_size) \(ended) AS INTEGER)
+            """
+    }()
+
+    /// Adds the exchanges of some rows of `exchange AS e`, or subtracts them, and returns how many they are.
+    @discardableResult
+    mutating func add(
+        _ sign: Int64,
+        _ rows: String,
+        _ arguments: StatementArguments = [],
+        in database: Database
+    ) throws -> Int64 {
+        let statement = try database.cachedStatement(sql: "SELECT \(Self.counts) FROM \(rows)")
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return 0 }
+        func sum(_ now: Int64, _ column: Int) -> Int64 {
+            let amount = (row[column] as Int64).clamped(to: RecordedRange.amounts)
+            return (now + sign * amount).clamped(to: RecordedRange.amounts)
+        }
+        exchanges = sum(exchanges, 0)
+        errors = sum(errors, 1)
+        requestBodyBytes = sum(requestBodyBytes, 2)
+        responseBodyBytes = sum(responseBodyBytes, 3)
+        return row[0]
     }
 }
 

@@ -4,15 +4,15 @@ import GRDB
 import HTTPModel
 import Synchronization
 
-/// Edits a session that nobody records: it holds the session's lock from the first edit until it is closed, so that
-/// nobody else removes what can still be taken back.
+/// Edits a session that nobody records. It holds the session's lock until it is closed, so that nobody else removes
+/// exchanges whose deletion can still be undone.
 package final class SessionEditor: Sendable {
     private let path: String
     private let lock: SessionLock
     private let database: DatabaseQueue
     private let history = Mutex(DeletionHistory())
 
-    /// Throws ``SessionError`` where the session cannot be written, or is being recorded.
+    /// Throws ``SessionError`` if the session cannot be written, or is being recorded.
     package init(path: String) throws {
         self.path = path
         guard FileFacts(path: path) != nil else { throw SessionError.missing(path) }
@@ -24,7 +24,6 @@ package final class SessionEditor: Sendable {
             try database.writeWithoutTransaction { database in
                 let session = SessionDatabase(connection: database, path: path)
                 try Schema.check(session)
-                try Schema.complete(database)
                 try database.execute(sql: "PRAGMA trusted_schema = OFF")
                 // Nobody records it, so nothing is still to come.
                 _ = try WritableSession.interruptOpenExchanges(in: session)
@@ -45,7 +44,7 @@ package final class SessionEditor: Sendable {
         return configuration
     }
 
-    /// Whether something was deleted that could be brought back.
+    /// Whether there is a deletion that can be undone.
     package var hasDeletions: Bool { history.withLock { !$0.deletions.isEmpty } }
 
     /// Makes an edit, and waits for it.
@@ -73,22 +72,14 @@ package final class SessionEditor: Sendable {
         }
     }
 
-    /// Removes what a trim chooses, all of it or nothing, and gives the pages back.
-    func trim(
-        _ trim: SessionTrim,
-        _ report: SessionTrim.Report,
-        _ watch: SessionTrim.Watch? = nil
-    ) throws -> SessionTrim.Outcome {
-        do {
-            return try database.writeWithoutTransaction { try trim.carryOut(in: $0, path: path, report, watch) }
-        } catch let error as DatabaseError {
-            throw SessionError.trimming(path, error)
-        }
+    /// Removes exchanges marked as deleted, and leaves one file. Throws ``SessionError`` if they stay marked.
+    package func close() throws {
+        defer { unlock() }
+        try settle()
     }
 
-    /// Removes what is marked as deleted, and leaves one file. Throws ``SessionError`` where it stays marked.
-    package func close() throws {
-        defer { lock.release() }
+    /// The same, with the lock kept.
+    func settle() throws {
         do {
             try database.writeWithoutTransaction { database in
                 try DeletedRows.remove(in: database)
@@ -101,4 +92,6 @@ package final class SessionEditor: Sendable {
             throw SessionError.removing(path, error)
         }
     }
+
+    func unlock() { lock.release() }
 }

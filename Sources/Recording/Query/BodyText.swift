@@ -8,21 +8,18 @@ import Darwin
 import Glibc
 #endif
 
-/// Text to be found in bodies.
 struct BodyText: Sendable {
-    /// The text's bytes; letters in lower case where case does not count.
+    /// In lower case if case does not count.
     let bytes: [UInt8]
-    /// The same, letters in upper case where case does not count. A letter whose two cases have not the same length in
-    /// UTF-8 stands for itself.
+    /// In upper case if case does not count. A letter stays as it is if its two cases have different lengths in UTF-8.
     private let others: [UInt8]
-    /// Whether letters have two bytes or more, of which some may be those of one case and some those of the other.
+    /// Whether there are letters of two bytes or more; a false match could mix the bytes of both cases.
     private let hasLongLetters: Bool
-    /// Whether all of it is ASCII.
     let isASCII: Bool
-    /// How far a search may go on after a byte that ends no match, by that byte.
+    /// For each byte, how far the search may advance if the byte ends no match.
     private let jumps: [Int]
 
-    /// Prepares a search for the literal text of a pattern; an empty one is found at once.
+    /// An empty text is found at once.
     init(_ glob: Glob) {
         var (bytes, others): ([UInt8], [UInt8]) = ([], [])
         if glob.ignoresCase {
@@ -46,7 +43,7 @@ struct BodyText: Sendable {
         (self.bytes, self.others, self.jumps) = (bytes, others, jumps)
     }
 
-    /// Looks at the byte under the text's last one and goes on by as much as that one allows (Horspool's search).
+    /// Looks at the byte under the text's last byte and advances as far as that byte allows (Horspool's search).
     func isFound(in text: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         guard count > 0 else { return true }
@@ -71,7 +68,7 @@ struct BodyText: Sendable {
         }
     }
 
-    /// Whether each character of a match is that of one case.
+    /// Whether each character of a match is in one case.
     private func isWhole(_ match: Slice<UnsafeRawBufferPointer>) -> Bool {
         var start = 0
         while start < bytes.count {
@@ -87,12 +84,12 @@ struct BodyText: Sendable {
     }
 }
 
-/// What is looked for in a body.
+/// A search for one body.
 enum BodyQuestion: Sendable {
     case text(BodyText)
     case expression(FilterExpression)
 
-    /// `nil` where nothing is looked for in bodies.
+    /// `nil` if the search is not for bodies.
     init?(_ search: SearchedText) {
         if let expression = search.expression {
             self = .expression(expression)
@@ -104,31 +101,31 @@ enum BodyQuestion: Sendable {
     }
 }
 
-/// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces. A body in another
-/// character encoding than UTF-8 is gathered and converted where the text could be in it.
+/// Searches a body that arrives in pieces, decoded; a match may cross pieces. A body in another encoding than UTF-8 is
+/// collected and converted if it could contain the text.
 struct BodySearch {
     private static let charsetName = BodyText(Glob(containing: "charset", ignoringCase: true))
-    /// A coding that has given nothing for so many bytes is one.
+    /// A body is taken as not encoded if the decoder has returned nothing for this many bytes.
     private static let longestHeld = 1 << 20
-    /// How many bytes of the body, as stored, have come.
+    /// How many bytes of the stored body were read.
     private(set) var end: Int64 = 0
     private let question: BodyQuestion
     private var decoder: ContentDecoder?
-    /// How many bytes the decoder gave.
+    /// How many bytes the decoder returned.
     private var decodedCount = 0
-    /// What came before it gave any.
+    /// The bytes before the decoder returned any.
     private var held = ByteBuffer()
-    /// What came last of the decoded bytes, one byte less than a match has.
+    /// The last decoded bytes, one fewer than a match has.
     private var tail: [UInt8] = []
-    /// All that came of the decoded bytes, for an expression, which needs the whole, and for a body that is converted: at
-    /// most ``FilterFunctions/searchLimit``.
+    /// All decoded bytes, if an expression needs the whole body or the body is converted: at most
+    /// ``FilterFunctions/searchLimit``.
     private var whole: [UInt8] = []
-    /// The head, for the body's type.
+    /// The message's head, which names the type of the body.
     private let head: UnsafeRawBufferPointer
-    /// What the body is converted from; `nil` until its first bytes have come.
+    /// The encoding to convert from; `nil` before the first bytes.
     private var charset: Charset?
 
-    /// `head`: the bytes of the body's head, which must stay until the search ends.
+    /// `head` must stay valid until the search ends.
     init(
         _ question: BodyQuestion,
         coding: String? = nil,
@@ -138,7 +135,7 @@ struct BodySearch {
         decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
     }
 
-    /// Takes the next piece; returns whether a match is complete.
+    /// Reads the next piece; returns whether a match is complete.
     mutating func finds(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let room = FilterFunctions.searchLimit - Int(end)
         end += Int64(bytes.count)
@@ -152,13 +149,13 @@ struct BodySearch {
         guard decodedCount == 0, held.readableBytes < BodySearch.longestHeld else { return isFound }
         held.writeImmutableBuffer(coded)
         guard let problem = decoder.problem, problem.isAtBeginning(decoded: 0, held) else { return false }
-        // It does not have the coding that its head names.
+        // The body does not have the coding that its head names.
         self.decoder = nil
         let body = held
         return body.withUnsafeReadableBytes { search($0) }
     }
 
-    /// Whether the body of an exchange is a match as a whole, after its last piece.
+    /// Whether the whole body is a match, after its last piece.
     mutating func findsAtEnd(of exchange: Int64) -> Bool {
         if let charset, charset != .utf8 {
             whole = Array(TextDecoder.decode(ByteBuffer(bytes: whole), as: charset).text.utf8)
@@ -171,13 +168,13 @@ struct BodySearch {
         }
     }
 
-    /// The encoding of a body that begins so, where it has to be known: ASCII text has the same bytes in all of them but
-    /// UTF-16 and UTF-32, which have NULs in it, and a body of ASCII alone has nothing else in any of them.
+    /// The encoding of a body, if it matters. ASCII text has the same bytes in all encodings except UTF-16 and UTF-32,
+    /// which contain NULs; a body of only ASCII has only ASCII in any encoding.
     private func charset(of beginning: UnsafeRawBufferPointer) -> Charset {
         let isASCII = if case .text(let text) = question { text.isASCII } else { false }
         let start = UnsafeRawBufferPointer(rebasing: beginning.prefix(64 << 10))
         guard start.has(0) || !isASCII && (start.hasHighByte || start.has(0x1B)) else { return .utf8 }
-        // Images have NULs, too, and their heads name no charset.
+        // Images contain NULs, too, and their heads name no charset.
         let isNamed = BodySearch.charsetName.isFound(in: head)
         if isASCII, !isNamed, ![0xFE, 0xFF].contains(start[0]) { return .utf8 }
         let type = StoredHead.fields(ByteBuffer(bytes: head)).value(of: .contentType).flatMap { MediaType($0) }
@@ -185,7 +182,7 @@ struct BodySearch {
         let charset = Charset.detect(in: bytes, mediaType: type)
         let isWide = ["utf-16", "utf-32", "ucs-"].contains { charset.name.hasPrefix($0) }
         if isASCII { return isWide ? charset : .utf8 }
-        // What is no text has no encoding, unless somebody says so.
+        // Binary data has no encoding unless the head names one.
         return isWide || type?.parameter("charset") != nil || TextDecoder.isText(bytes) ? charset : .utf8
     }
 
@@ -207,10 +204,9 @@ struct BodySearch {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether a byte is there, by the system's search, which looks at many at a time.
+    /// Uses `memchr`, which is faster than a loop.
     fileprivate func has(_ byte: UInt8) -> Bool { baseAddress.map { memchr($0, CInt(byte), count) != nil } ?? false }
 
-    /// Whether a byte is not ASCII.
     fileprivate var hasHighByte: Bool {
         let whole = count & ~7
         for place in stride(from: 0, to: whole, by: 8)

@@ -1,14 +1,14 @@
 package import HTTPModel
 
-/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that. The condition is never
-/// `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
+/// A filter as an SQL condition on `exchange AS e`, with the joins that it needs. The condition is never `NULL`, so
+/// that `NOT` has the meaning that it has in a filter. Cheap terms come first.
 package struct SQLCondition: Sendable, Hashable {
     package var sql: String
     package var arguments: [SQLArgument]
-    /// `JOIN`s behind `exchange AS e`; empty, or with a space in front.
+    /// `JOIN`s after `exchange AS e`; empty, or with a leading space.
     package var joins: String
 
-    /// Compiles a filter; its arguments begin at a number.
+    /// Numbers of arguments begin at `firstArgument`.
     package init(_ filter: Filter, dialect: SQLDialect = .sqlite, firstArgument: Int = 1) {
         var compiler = FilterCompiler(dialect: dialect, firstArgument: firstArgument)
         sql = compiler.condition(filter.root)
@@ -27,15 +27,15 @@ package struct SQLCondition: Sendable, Hashable {
 }
 
 extension SQLCondition {
-    /// What ``ExchangeRecord/hasFailed`` is in SQL.
+    /// ``ExchangeRecord/hasFailed`` in SQL.
     static let failed = "(e.state = \(ExchangeRecord.State.failed.rawValue) OR e.failure IS NOT NULL)"
 
-    /// What ``ExchangeRecord/isError`` is in SQL.
+    /// ``ExchangeRecord/isError`` in SQL.
     static let error = "(\(failed) OR e.status >= 400 OR coalesce(e.grpc_status, 0) > 0)"
 }
 
 extension FilterTest {
-    /// Whether its answer needs the exchange's row of heads and bodies.
+    /// Whether the condition needs the row with heads and bodies.
     fileprivate var readsPayload: Bool {
         switch self {
         case .field, .expression(.field, _): true
@@ -44,7 +44,6 @@ extension FilterTest {
     }
 }
 
-/// Writes a filter's conditions, and gathers their arguments.
 private struct FilterCompiler {
     let dialect: SQLDialect
     let firstArgument: Int
@@ -55,7 +54,7 @@ private struct FilterCompiler {
         self.firstArgument = firstArgument
     }
 
-    /// What is nested deeper becomes a list: SQLite's parser has a stack of a hundred places.
+    /// Deeper operands become a list, because SQLite's parser has a stack of a hundred.
     private static let deepest = 6
 
     mutating func condition(_ node: FilterNode) -> String {
@@ -69,9 +68,9 @@ private struct FilterCompiler {
         }
     }
 
-    /// Writes operands within operands as a list of cases, in which nothing is nested however deep the filter is. Each
-    /// `AND` is decided by an operand that is false and each `OR` by one that is true; else the operand that is nested
-    /// deepest decides, whose operands follow in the list.
+    /// Writes nested operands as a flat list of cases, however deep the filter is. An `AND` is decided by a false
+    /// operand and an `OR` by a true one; otherwise by the most deeply nested operand, whose operands follow in the
+    /// list.
     private mutating func decisions(_ root: FilterNode) -> String {
         var (cases, node, isNegated) = ("", root, false)
         while node.depth > Self.deepest {
@@ -94,7 +93,7 @@ private struct FilterCompiler {
         return cases.isEmpty ? last : "CASE\(cases) ELSE \(last) END"
     }
 
-    /// Joins conditions, a hundred in a row: a thousand would be deeper than SQLite evaluates.
+    /// Joins at most a hundred conditions in a row: SQLite does not evaluate a thousand.
     private func joined(_ conditions: [String], _ word: String) -> String {
         guard conditions.count > 1 else { return conditions.first ?? "TRUE" }
         guard conditions.count > 100 else { return "(\(conditions.joined(separator: " \(word) ")))" }
@@ -140,7 +139,8 @@ private struct FilterCompiler {
 
     private func number(_ field: FilterTest.NumberField, _ range: ClosedRange<Int64>) -> String {
         switch field {
-        // The statement has looked the numbers up already; SQLite takes one condition on them, and might take this one.
+        // The statement already selects by number, and SQLite uses one condition on an index; the `+` prevents that it
+        // uses this one.
         case .id: between("+e.id", range)
         case .port: between("e.port", range)
         case .status: between("e.status", range)
@@ -159,7 +159,7 @@ private struct FilterCompiler {
 
     private func between(_ value: String, _ range: ClosedRange<Int64>) -> String {
         if range.lowerBound == range.upperBound { return "\(value) = \(range.lowerBound)" }
-        // SQL has no name for the lowest number: written out, it is one that is too large with a sign in front.
+        // SQL has no literal for the lowest number.
         if range.lowerBound == .min { return "\(value) <= \(range.upperBound)" }
         if range.upperBound == .max { return "\(value) >= \(range.lowerBound)" }
         return "\(value) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
@@ -210,9 +210,9 @@ private struct FilterCompiler {
         return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
     }
 
-    /// A URL is put together of five columns, which takes longer than to look into each. A text without `:`, `/`, `?`
-    /// and brackets can only be within one of them, if the path begins with a slash. Where the pattern has more than
-    /// such a text, the text tells which rows need a closer look.
+    /// Concatenating a URL from five columns is slower than searching each. A text without `:`, `/`, `?` and brackets
+    /// can only be within one column if the path begins with a slash. If the pattern has more than such a text, the
+    /// text preselects rows.
     private mutating func url(_ glob: Glob) -> String {
         func closer(_ compiler: inout FilterCompiler) -> String {
             let search = compiler.argument(.search(SearchedText(glob)))
@@ -229,7 +229,7 @@ private struct FilterCompiler {
             + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
         let pattern = like("%", text, "%")
         let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
-        // A tunnel has no path. Not `CASE`, within which SQLite asks all of the operands of `OR`.
+        // A tunnel has no path. `CASE` would evaluate all operands of `OR`.
         let isUsual = "e.path >= '/' AND e.path < '0'"
         let isUnusual = "(e.path < '/' OR e.path >= '0')"
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
@@ -258,7 +258,7 @@ private struct FilterCompiler {
         return joined(conditions, "OR")
     }
 
-    /// Asks for bodies in the payload row or, where there may be chunks, by the exchange's number.
+    /// Searches bodies in the payload row or, if there may be chunks, by the exchange's number.
     private mutating func body(_ side: FilterTest.Side, _ search: SearchedText) -> String {
         let place = argument(.search(search))
         let inFlight = "e.state = \(ExchangeRecord.State.inFlight.rawValue)"
@@ -304,7 +304,7 @@ extension FilterTest.TextField {
 }
 
 extension FilterNode {
-    /// How many levels of operands there are below it.
+    /// How many levels of operands are below it.
     fileprivate var depth: Int {
         switch self {
         case .everything, .term: 0

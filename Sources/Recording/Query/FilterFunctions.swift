@@ -3,11 +3,10 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// What filters ask and SQL cannot say, as functions of a connection: wildcards, URLs, header fields, addresses,
-/// bodies. They look at values where SQLite has them, and at what the file holds no more strictly than SQL does: a
-/// value of another kind counts as what SQLite makes of it.
+/// Functions of SQLite for filter terms that SQL cannot express: wildcards, URLs, header fields, addresses, bodies.
+/// They read values in SQLite's memory and convert values of other types as SQLite does.
 enum FilterFunctions {
-    /// How many bytes of a body, decoded, a search looks at.
+    /// The largest part of a decoded body that is searched, in bytes.
     static let searchLimit = 16 << 20
 
     private typealias Function = @convention(c) (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>?) -> Void
@@ -60,11 +59,10 @@ enum FilterFunctions {
         sqlite3_create_function_v2(connection, name, count, flags, nil, body, nil, nil, nil)
     }
 
-    /// What SQLite calls the pointers to ``SearchedText``.
     static let pointerType = StaticString("sluice")
 }
 
-/// What a function was called with, by place from 0, and where its answer goes.
+/// A function's arguments, by index from 0, and the place of its result.
 private struct FunctionArguments {
     private let context: OpaquePointer?
     private let values: UnsafeMutableBufferPointer<OpaquePointer?>
@@ -106,7 +104,7 @@ private struct FunctionArguments {
         let isFound = bytes.withMemoryRebound(to: UInt8.self) {
             StoredHead.hasField(section, in: $0, name: name, value: value)
         }
-        // With an expression, this has only shown whether the field is there at all.
+        // With an expression, this only shows whether the field exists.
         if let isFound, !isFound || search.expression == nil { return isFound }
         let buffer = ByteBuffer(bytes: bytes)
         let fields: FieldSection? =
@@ -126,8 +124,8 @@ private struct FunctionArguments {
         } ?? false
     }
 
-    /// Searches a message's body as received and, where a stage changed it, as sent. A body is among the arguments, or
-    /// else in chunks.
+    /// Searches a message's body as received and, if a stage changed it, as sent. A body is among the arguments or in
+    /// chunks.
     func searchBodies() {
         guard let text = search(0).flatMap(BodyQuestion.init),
             let received = BodySide(rawValue: UInt8(clamping: number(2)))
@@ -158,13 +156,13 @@ private struct FunctionArguments {
     private static let codingField = BodyText(Glob(containing: "content-encoding:", ignoringCase: true))
 
     private func coding(_ place: Int) -> String? {
-        // A head without the name of the field, in whatever case, needs no closer look.
+        // A head without the name of the field, in any case, needs no parsing.
         let head = bytes(place)
         guard Self.codingField.isFound(in: head) else { return nil }
         return StoredHead.fields(ByteBuffer(bytes: head)).value(of: .contentEncoding)
     }
 
-    /// Whether a body in chunks has the text; `nil` where they cannot be read, which is the answer then.
+    /// Whether a body in chunks contains the text; `nil` if the chunks cannot be read, which is then the result.
     private func searchChunks(
         of side: BodySide,
         _ text: BodyQuestion,
@@ -180,7 +178,7 @@ private struct FunctionArguments {
         var search = BodySearch(text, coding: coding, head: head)
         while code == SQLITE_OK || code == SQLITE_ROW {
             code = sqlite3_step(statement)
-            // What follows a gap in a damaged session is no part of the body before it.
+            // Bytes after a gap in a damaged session do not belong to the body.
             guard code == SQLITE_ROW, sqlite3_column_int64(statement, 0) == search.end else { break }
             let count = Int(sqlite3_column_bytes(statement, 1))
             if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 1), count: count)) {

@@ -1,34 +1,31 @@
 import HTTPModel
 
-/// What differs between the databases that a filter is compiled for.
+/// The differences between the databases for which filters are compiled.
 package struct SQLDialect: Sendable {
-    /// How the n-th argument of a statement is written, from 1.
+    /// The placeholder of the n-th argument, from 1.
     package var placeholder: @Sendable (Int) -> String
-    /// The operator that compares with `%` and `_`, where the case of ASCII letters does not count.
+    /// The operator that matches `%` and `_` and ignores the case of ASCII letters.
     package var like: String
-    /// The function that says at which character, from 1, a text has another one; 0 where it has not.
+    /// The function that returns the position of a text in another, from 1; 0 if it is not found.
     package var position: String
 
     package static let sqlite = SQLDialect(placeholder: { "?\($0)" }, like: "LIKE", position: "instr")
 }
 
-/// A value that a statement is given.
 package enum SQLArgument: Sendable, Hashable {
     case number(Int64)
     case text(String)
-    /// What a registered function looks for, lent by its address.
+    /// A search of a registered function, passed by its address.
     case search(SearchedText)
 }
 
-/// What the registered functions look for, prepared once for all rows of a statement.
+/// A search of the registered functions, prepared once for all rows of a statement.
 package final class SearchedText: Sendable, Hashable {
-    /// Texts, names of fields, addresses.
     let glob: Glob
-    /// The value that a field must have; `nil` for any.
+    /// The required value of a field; `nil` for any.
     let value: Glob?
-    /// Text in bodies.
     let bodyText: BodyText?
-    /// What a text, the value of a field or a body must match in place of the others; `nil` for no expression.
+    /// Replaces the other patterns of a text, a field value or a body; `nil` for none.
     let expression: FilterExpression?
 
     init(_ glob: Glob, value: Glob? = nil, bodyText: BodyText? = nil, expression: FilterExpression? = nil) {
@@ -42,7 +39,6 @@ package final class SearchedText: Sendable, Hashable {
         self.init(name ?? Glob(literal: ""), expression: expression)
     }
 
-    /// Whether a text of an exchange is what is looked for.
     func matches(_ text: UnsafeBufferPointer<UInt8>, of exchange: Int64) -> Bool {
         guard let expression else { return glob.matches(text) }
         return UnfinishedSearches.finds(expression, in: UnsafeRawBufferPointer(text), of: exchange)

@@ -2,14 +2,13 @@ import Dispatch
 import GRDB
 package import HTTPModel
 
-/// Which rows of `exchange` a statement looks at.
 package enum ExchangeRows: Sendable {
     case all
     case range(ClosedRange<Int64>, except: [Int64] = [])
     case numbers([Int64])
 }
 
-/// What exchanges can be ordered by; those with equal values by their number.
+/// Exchanges with equal values are ordered by number.
 package enum ExchangeOrder: String, Sendable {
     case number = "e.id"
     case startedAt = "e.started_at"
@@ -24,20 +23,20 @@ package enum ExchangeOrder: String, Sendable {
     case version = "e.client_version"
     case process = "e.process_name"
     case server = "e.server_address"
-    /// Those in flight first.
+    /// Exchanges in flight come first.
     case total = "e.total"
 }
 
-/// Exchanges below one place of the structure that have what comes next in common: a site, or a segment of the path.
+/// Exchanges below one node of the tree that share the next part: a site, or a path segment.
 package struct StructureGroup: Sendable, Hashable {
-    /// The site, as `scheme://host` with its port where it is not the scheme's own; or the segment of the path.
+    /// `scheme://host`, with the port if it is not the scheme's default; or the path segment.
     package var name: String
     package var count: Int64
-    /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
+    /// Failed exchanges, and those with a status from 400 or a gRPC status other than OK.
     package var errors: Int64
-    /// The exchange that began last.
+    /// The newest exchange.
     package var newest: Int64
-    /// Those that go on below it.
+    /// Exchanges with further segments.
     package var further: Int64
 
     package mutating func add(_ others: StructureGroup) {
@@ -48,7 +47,6 @@ package struct StructureGroup: Sendable, Hashable {
     }
 }
 
-/// A `SELECT` of exchanges.
 struct ExchangeStatement {
     var sql: String
     var arguments: [SQLArgument]
@@ -79,7 +77,7 @@ struct ExchangeStatement {
 }
 
 extension FilterNode {
-    /// The numbers between which all lie that it lets pass.
+    /// A range that contains the numbers of all exchanges that can match.
     fileprivate var numbers: ClosedRange<Int64> {
         let all = RecordedRange.numbers
         func hull(_ ranges: [ClosedRange<Int64>]) -> ClosedRange<Int64> {
@@ -92,14 +90,14 @@ extension FilterNode {
             return hull(term.tests.map { if case .number(.id, let range) = $0 { range.clamped(to: all) } else { all } })
         case .or(let operands): return hull(operands.map(\.numbers))
         case .and(let operands):
-            // Where two exclude each other either will do: the condition itself lets nothing pass.
+            // If two exclude each other, either will do: the condition itself then matches nothing.
             return operands.map(\.numbers).reduce(all) { $0.overlaps($1) ? $0.clamped(to: $1) : $0 }
         }
     }
 }
 
 extension SessionReader {
-    /// The numbers of the exchanges that a filter lets pass. Throws `CancellationError` where the watch ends it, else
+    /// The numbers of the matching exchanges. Throws `CancellationError` if the watch ends the query, else
     /// ``SessionError``.
     package func numbers(
         of rows: ExchangeRows = .all,
@@ -119,8 +117,8 @@ extension SessionReader {
         return numbers
     }
 
-    /// The records of the exchanges that a filter lets pass, lowest number first. Throws `CancellationError` where the
-    /// watch ends it, else ``SessionError``.
+    /// The matching records, lowest number first. Throws `CancellationError` if the watch ends the query, else
+    /// ``SessionError``.
     package func records(
         of rows: ExchangeRows,
         matching filter: Filter,
@@ -139,8 +137,7 @@ extension SessionReader {
         return records
     }
 
-    /// Which of some exchanges have a row, and whether something is still to come of them. Throws ``SessionError``
-    /// where the session cannot be read.
+    /// The exchanges that have a row, and whether each is in flight. Throws ``SessionError``.
     package func states(of rows: ExchangeRows) throws -> [(number: Int64, isInFlight: Bool)] {
         var states: [(number: Int64, isInFlight: Bool)] = []
         try run(ExchangeStatement("e.id, e.state", rows, .everything, "ORDER BY e.id"), nil) { row in
@@ -150,16 +147,15 @@ extension SessionReader {
         return states
     }
 
-    /// The numbers of the exchanges of which something is still to come. Throws ``SessionError`` where the session
-    /// cannot be read.
+    /// Throws ``SessionError``.
     package func numbersInFlight() throws -> [Int64] {
-        // Their payload rows have the negative of their number.
+        // Their payload rows have negative numbers.
         let sql = "SELECT -id AS id FROM payload WHERE id < 0"
         return try rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
     }
 
-    /// Counts the exchanges in flight, or the others, by the site where `site` is `nil`, else by the segment after the
-    /// site's path. Throws `CancellationError` where the watch ends it, else ``SessionError``.
+    /// Counts exchanges in flight, or the others, by site if `site` is `nil`, else by the segment after the site's
+    /// path. Throws `CancellationError` if the watch ends the query, else ``SessionError``.
     package func structure(
         of site: RequestURL?,
         segments: [String] = [],
@@ -226,9 +222,9 @@ extension SessionReader {
 
     // MARK: - The whole session
 
-    /// Goes through a range of numbers in blocks that take a statement some 50 ms each, numbers without a row left out,
-    /// until `body` returns `false`. So no statement holds what the recorder wants to write over for long, and who
-    /// waits gets an answer soon. Throws ``SessionError``, or what `body` throws.
+    /// Calls `body` with blocks of a range that take a statement some 50 ms each, until it returns `false`; numbers
+    /// without a row are skipped. So no statement blocks the recorder for long. Throws ``SessionError``, or an error of
+    /// `body`.
     package func forEachBlock(
         of range: ClosedRange<Int64>,
         order: Order = .oldestFirst,
@@ -269,8 +265,8 @@ extension SessionReader {
         }.first ?? nil
     }
 
-    /// Reads the records that a filter lets pass, lowest number first, of all that the session has now; it is not held
-    /// meanwhile. Throws ``SessionError``, or what `body` throws.
+    /// Reads the matching records that the session has now, lowest number first, without holding the session meanwhile.
+    /// Throws ``SessionError``, or an error of `body`.
     package func forEachRecord(
         matching filter: Filter,
         from start: ExchangeID? = nil,
@@ -285,8 +281,8 @@ extension SessionReader {
 }
 
 extension SessionReader {
-    /// Reads the numbers of the exchanges that a filter lets pass, lowest first, some thousands at a time, of all that the
-    /// session has now, or of a range; it is not held meanwhile. Throws ``SessionError``, or what `body` throws.
+    /// Reads the numbers of the matching exchanges that the session has now, or of a range, lowest first, some
+    /// thousands at a time, without holding the session meanwhile. Throws ``SessionError``, or an error of `body`.
     package func forEachNumbers(
         in range: ClosedRange<Int64>? = nil,
         matching filter: Filter = .everything,
@@ -302,7 +298,7 @@ extension SessionReader {
 }
 
 extension ClosedRange<Int64> {
-    /// The part of a session's numbers that ends with one of them, from 0 to 1.
+    /// The progress through a range of numbers, from 0 to 1.
     package func part(upTo number: Int64) -> Double {
         guard upperBound > lowerBound else { return 1 }
         return Swift.min(1, Swift.max(0, Double(number - lowerBound) / Double(upperBound - lowerBound)))

@@ -4,8 +4,8 @@ package import HTTPModel
 import Synchronization
 
 extension SessionReader {
-    /// Adds exchanges to statistics: those in flight, the others, or with `nil` both. Throws `CancellationError` where the
-    /// watch ends it, else ``SessionError``.
+    /// Adds exchanges in flight, the others, or with `nil` both. Throws `CancellationError` if the watch ends the
+    /// query, else ``SessionError``.
     package func add(
         _ rows: ExchangeRows,
         matching filter: Filter,
@@ -23,12 +23,12 @@ extension SessionReader {
         }
     }
 
-    /// The statistics of all exchanges that a filter lets pass, of all that the session has now; it is not held meanwhile.
-    /// `onBlock` is called now and then with how many were counted, and the part of the session that was gone through,
-    /// from 0 to 1, on any thread; what it throws ends the pass. Of more hosts and endpoints than have a row, those that are
-    /// met first have one, which may be others the next time. Throws ``SessionError``.
+    /// The statistics of the matching exchanges that the session has now, without holding the session meanwhile.
+    /// `onBlock` is called now and then, on any thread, with the number of counted exchanges and the progress from 0 to
+    /// 1; an error that it throws ends the pass. If there are more hosts and endpoints than rows, those that are met
+    /// first have a row, which may differ the next time. Throws ``SessionError``.
     ///
-    /// - Parameter shortestPart: how many numbers are worth a thread of their own.
+    /// - Parameter shortestPart: how many numbers justify a thread of their own.
     package func statistics(
         matching filter: Filter,
         countsEndpoints: Bool = false,
@@ -60,7 +60,7 @@ extension SessionReader {
         return statistics
     }
 
-    /// Goes through several ranges at once, each with a reader of its own.
+    /// Reads several ranges in parallel, each with its own reader.
     private func statistics(
         of ranges: [ClosedRange<Int64>],
         matching filter: Filter,
@@ -90,14 +90,14 @@ extension SessionReader {
             outcomes.withLock { $0[index] = outcome }
         }
         let found = outcomes.withLock { $0.compactMap(\.self) }
-        // What ended the others is told, not that they were ended.
+        // Report the error that ended the others, and not their cancellation.
         for case .failure(let error) in found where !(error is CancellationError) { throw error }
         return try found.reduce(into: SessionStatistics(countsEndpoints: countsEndpoints)) { $0.add(try $1.get()) }
     }
 }
 
 extension ClosedRange<Int64> {
-    /// The range in parts of about the same length, at most some; one where it is not worth it.
+    /// Splits the range into equal parts, at most `most`.
     fileprivate func parts(_ most: Int, shortest: Int64) -> [ClosedRange<Int64>] {
         let length = upperBound - lowerBound
         let count = Swift.max(1, Swift.min(Int64(most), length / shortest))

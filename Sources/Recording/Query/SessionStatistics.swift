@@ -1,33 +1,31 @@
 package import HTTPModel
 import Synchronization
 
-/// What a set of exchanges amounts to: in all, by host, by endpoint where that is asked for, and over time. Its memory does
-/// not grow with the exchanges.
+/// Counts of exchanges in all, by host, by endpoint if requested, and over time. The memory does not grow with the
+/// exchanges.
 package struct SessionStatistics: Sendable, Hashable {
-    /// What the exchanges of a row amount to.
     package struct Totals: Sendable, Hashable {
         package private(set) var count: Int64 = 0
-        /// Those that failed, or have a status from 400 up or of gRPC other than OK.
+        /// Exchanges that failed, or have a status from 400 up or of gRPC other than OK.
         package private(set) var errors: Int64 = 0
-        /// Bytes of the requests' bodies, as received.
+        /// As received.
         package private(set) var requestBytes: Int64 = 0
-        /// Bytes of the responses' bodies, as received.
+        /// As received.
         package private(set) var responseBytes: Int64 = 0
-        /// How long those took that have ended.
+        /// Of exchanges that have ended.
         package private(set) var times = TimeHistogram()
         package private(set) var slowest: Slowest?
 
         package struct Slowest: Sendable, Hashable {
             package var id: ExchangeID
-            /// In microseconds.
             package var time: Int64
         }
 
-        /// Bytes of both bodies together, as received.
+        /// As received.
         package var bytes: Int64 { requestBytes.addingClamped(responseBytes) }
 
-        /// The time that a part of all, from 0 to 1, did not exceed, in microseconds, at most 3.2 % off; `nil` where none has
-        /// ended.
+        /// The percentile of the times in microseconds, at most 3.2 % off; `part` is from 0 to 1; `nil` if no exchange
+        /// has ended.
         package func percentile(_ part: Double) -> Int64? {
             times.percentile(part).map { min($0, slowest?.time ?? $0) }
         }
@@ -35,11 +33,11 @@ package struct SessionStatistics: Sendable, Hashable {
         package init() {}
     }
 
-    /// What requests for things of one kind have in common.
+    /// Requests with the same method, host and shape of path.
     package struct Endpoint: Sendable, Hashable {
         package var method: String
         package var host: String
-        /// The path as `PathShape` has it.
+        /// As `PathShape` returns it.
         package var path: String
 
         package init(method: String, host: String, path: String) {
@@ -47,28 +45,24 @@ package struct SessionStatistics: Sendable, Hashable {
         }
     }
 
-    /// The hosts that have a row of their own; exchanges with further ones are counted together.
+    /// The most hosts with their own row; exchanges with other hosts are counted together.
     package static let mostHosts = 1_000
-    /// The endpoints that have a row of their own, likewise.
+    /// The same for endpoints.
     package static let mostEndpoints = 5_000
 
     package private(set) var all = Totals()
     package private(set) var hosts: [String: Totals] = [:]
-    /// The exchanges with hosts beyond ``mostHosts``.
     package private(set) var others = Totals()
-    /// Empty unless they are counted.
+    /// Empty unless requested.
     package private(set) var endpoints: [Endpoint: Totals] = [:]
-    /// The exchanges of endpoints beyond ``mostEndpoints``.
     package private(set) var otherEndpoints = Totals()
     package private(set) var timeline = Timeline()
-    /// Whether exchanges are counted by endpoint, too.
     package let countsEndpoints: Bool
 
     package init(countsEndpoints: Bool = false) { self.countsEndpoints = countsEndpoints }
 }
 
 extension SessionStatistics {
-    /// What is counted of an exchange.
     package struct Entry: Sendable {
         package var id: ExchangeID
         package var startedAt: Int64
@@ -77,9 +71,8 @@ extension SessionStatistics {
         package var isError: Bool
         package var requestBytes: Int64
         package var responseBytes: Int64
-        /// In microseconds; `nil` while it has not ended.
+        /// In microseconds; `nil` in flight.
         package var time: Int64?
-        /// `nil` where it is not asked for.
         package var endpoint: Endpoint?
 
         package init(_ record: ExchangeRecord) {
@@ -116,7 +109,6 @@ extension SessionStatistics {
         }
     }
 
-    /// - Parameter rows: decides, where several threads count, which hosts and endpoints have a row of their own.
     package mutating func add(_ entry: Entry, rows: StatisticsRows? = nil) {
         all.add(entry)
         if hosts[entry.host]?.add(entry) == nil {
@@ -162,8 +154,8 @@ extension SessionStatistics {
     }
 }
 
-/// Which hosts and endpoints have a row of their own where several threads count parts of one session: those that any of
-/// them meets first. So each row has all exchanges of its host or endpoint.
+/// Which hosts and endpoints have their own row if several threads count parts of one session: the first that any of
+/// them meets. So each row has all exchanges of its host or endpoint.
 package final class StatisticsRows: Sendable {
     private let hosts = Mutex(Set<String>())
     private let endpoints = Mutex(Set<SessionStatistics.Endpoint>())
@@ -178,7 +170,7 @@ package final class StatisticsRows: Sendable {
 }
 
 extension Set {
-    /// Whether the element is in the set, into which it is put while there is room.
+    /// Whether the element is in the set; adds it while there is room.
     fileprivate mutating func take(_ element: Element, most: Int) -> Bool {
         guard count < most else { return contains(element) }
         insert(element)
@@ -216,15 +208,14 @@ extension Int64 {
 
 // MARK: - Times
 
-/// Counts times in classes of which each is at most a sixteenth wide, so that a percentile is at most 3.2 % off.
+/// Counts times in classes that are at most a sixteenth wide, so that a percentile is at most 3.2 % off.
 package struct TimeHistogram: Sendable, Hashable {
-    /// As long as the highest class that has a time.
+    /// One for each class, up to the highest that has a time.
     private var counts: [UInt32] = []
     package private(set) var count: Int64 = 0
 
     package init() {}
 
-    /// Adds a time in microseconds.
     mutating func add(_ time: Int64) {
         let index = Self.index(of: time)
         if index >= counts.count { counts += repeatElement(0, count: index + 1 - counts.count) }
@@ -240,7 +231,7 @@ package struct TimeHistogram: Sendable, Hashable {
         count &+= other.count
     }
 
-    /// The time that a part of all times, from 0 to 1, do not exceed, in microseconds; `nil` where there are no times.
+    /// In microseconds; `part` is from 0 to 1; `nil` without times.
     package func percentile(_ part: Double) -> Int64? {
         guard count > 0 else { return nil }
         let wanted = max(1, Int64((part * Double(count)).rounded(.up)))
@@ -270,14 +261,13 @@ package struct TimeHistogram: Sendable, Hashable {
 
 // MARK: - Over time
 
-/// How an exchange came out.
 package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
     /// A status below 300.
     case success
     case redirect, clientError, serverError
-    /// No answer came, or not all of it, or a gRPC status other than OK.
+    /// No complete answer, or a gRPC status other than OK.
     case failed
-    /// Nothing is known yet.
+    /// In flight.
     case open
 
     init(status: Int64, hasFailed: Bool) {
@@ -290,9 +280,9 @@ package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// How many exchanges began when, and how they came out.
+/// When exchanges began, and with which results.
 package struct Timeline: Sendable, Hashable {
-    /// The exchanges of a span of time, by their ``ResultClass``.
+    /// The exchanges of a span of time by their ``ResultClass``.
     package struct Counts: Sendable, Hashable {
         private var numbers = SIMD8<UInt32>()
 
@@ -311,10 +301,10 @@ package struct Timeline: Sendable, Hashable {
         package var counts = Counts()
     }
 
-    /// More steps are joined in pairs.
+    /// If there are more steps, pairs are joined.
     private static let most = 4_096
 
-    /// The length of a step in microseconds.
+    /// In microseconds.
     private var step: Int64 = 1_000
     /// By the number of the step since 1970.
     private var steps: [Int64: Counts] = [:]
@@ -323,7 +313,7 @@ package struct Timeline: Sendable, Hashable {
 
     package init() {}
 
-    /// From the first beginning to the last; `nil` where there are no exchanges.
+    /// `nil` without exchanges.
     package var span: ClosedRange<Int64>? { first <= last ? first...last : nil }
 
     fileprivate mutating func add(_ result: ResultClass, at moment: Int64) {
@@ -348,14 +338,14 @@ package struct Timeline: Sendable, Hashable {
         steps = joined
     }
 
-    /// At most `count` buckets of one round length from the first exchange to the last; with `latest`, only those of so
-    /// many microseconds at the end.
+    /// At most `count` buckets of one round length from the first exchange to the last; with `latest`, only the last
+    /// `latest` microseconds.
     package func buckets(_ count: Int, latest: Int64? = nil) -> [Bucket] {
         guard count > 0, let span else { return [] }
         let start = latest.map { max(span.lowerBound, span.upperBound - $0) } ?? span.lowerBound
         let wanted = max(step, (span.upperBound - start) / Int64(count) + 1)
         var length = Self.lengths.first { $0 >= wanted } ?? wanted
-        // What begins before a round time takes one bucket more.
+        // A start before a round time needs one more bucket.
         while span.upperBound / length - start / length >= Int64(count) {
             length = Self.lengths.first { $0 > length } ?? length * 2
         }
@@ -371,8 +361,8 @@ package struct Timeline: Sendable, Hashable {
         return buckets
     }
 
-    /// Round lengths in microseconds, from a millisecond to a year: 1, 2 and 5 of each power of ten up to 10 s, then such as
-    /// clocks and calendars have.
+    /// Round lengths in microseconds, from a millisecond to a year: 1, 2 and 5 of each power of ten up to 10 s, then
+    /// those of clocks and calendars.
     private static let lengths: [Int64] = {
         let small = [1, 10, 100, 1_000].flatMap { ten in [1, 2, 5].map { ten * $0 * 1_000 } }
         let seconds: [Int64] = [

@@ -1,13 +1,12 @@
 import GRDBSQLite
 
-/// Asked some hundred times a second while a statement runs: given how many rows of a whole table it has passed, says
-/// whether it may go on.
+/// Called some hundred times a second while a statement runs, with the number of rows that a table scan has passed;
+/// returns whether to continue.
 package typealias StatementWatch = @Sendable (_ rows: Int64) -> Bool
 
 /// Lets a watch end a statement, by SQLite's progress handler.
 final class StatementProgress {
-    /// How many steps of SQLite's machine lie between two questions; a row takes five to fifty, one with a body to
-    /// decode much longer.
+    /// Steps of SQLite's machine between two calls; a row takes five to fifty, one with a body to decode many more.
     private static let steps: CInt = 200
 
     private let statement: OpaquePointer

@@ -3,13 +3,12 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// A session's connection, with the session's path for messages.
 struct SessionDatabase {
     let connection: Database
     let path: String
 
-    /// Reads all rows of a query whose arguments are numbers, as all the session's keys are. A damaged row is called by
-    /// `subject` and the number in its first column. Throws `DatabaseError`, or what `read` throws.
+    /// Reads all rows of a query with numeric arguments. An error about a damaged row has `subject` and the number in
+    /// the first column. Throws `DatabaseError`, or an error of `read`.
     func rows<Value>(
         _ sql: String,
         _ arguments: [Int64] = [],
@@ -22,12 +21,12 @@ struct SessionDatabase {
         return values
     }
 
-    /// A statement for one number that is read again and again; a damaged row is called as ``rows(_:_:of:_:)`` does.
+    /// A statement for one number that is run repeatedly; errors have `subject` as in ``rows(_:_:of:_:)``.
     func prepared(_ sql: String, of subject: String) throws -> PreparedRead {
         PreparedRead(statement: try connection.cachedStatement(sql: sql), subject: subject)
     }
 
-    /// Reads the rows that a statement has for a number. Throws `DatabaseError`, or what `read` throws.
+    /// Throws `DatabaseError`, or an error of `read`.
     func forEachRow(of read: PreparedRead, _ number: Int64, _ body: (inout RowReader) throws -> Void) throws {
         let statement = read.statement.sqliteStatement
         defer { sqlite3_reset(statement) }
@@ -35,8 +34,7 @@ struct SessionDatabase {
         try step(statement, nil, read.subject, body)
     }
 
-    /// Reads all rows of a statement, one after the other. Throws `CancellationError` where the watch has ended it,
-    /// else `DatabaseError` or what `read` throws.
+    /// Throws `CancellationError` if the watch has ended the statement, else `DatabaseError` or an error of `read`.
     func forEachRow(
         of owner: Statement,
         _ arguments: [SQLArgument],
@@ -74,21 +72,21 @@ struct SessionDatabase {
     }
 }
 
-/// A statement whose argument is a number, and what its rows are called.
+/// A statement with one numeric argument, and the subject for errors.
 struct PreparedRead {
     let statement: Statement
     let subject: String
 }
 
 extension DatabaseError {
-    /// What SQLite says of the last call with a statement.
+    /// The result of the last call of a statement.
     init(_ code: CInt, _ statement: SQLiteStatement) {
         let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
         self.init(resultCode: ResultCode(rawValue: code), message: message)
     }
 }
 
-/// Makes SQLite copy what it is given (`SQLITE_TRANSIENT`, which Swift cannot import).
+/// Makes SQLite copy the value (`SQLITE_TRANSIENT`, which Swift cannot import).
 var copiedBySQLite: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
 extension SQLArgument {
@@ -98,22 +96,22 @@ extension SQLArgument {
         case .text(let text):
             sqlite3_bind_text(statement, place, text, CInt(clamping: text.utf8.count), copiedBySQLite)
         case .search(let search):
-            // Who runs the statement holds its arguments until the end.
+            // The caller keeps the arguments until the statement ends.
             let type = UnsafeRawPointer(FilterFunctions.pointerType.utf8Start).assumingMemoryBound(to: CChar.self)
             sqlite3_bind_pointer(statement, place, Unmanaged.passUnretained(search).toOpaque(), type, nil)
         }
     }
 }
 
-/// Reads the columns of one row, left to right, and trusts nothing: a session may come from anybody. SQLite keeps any
-/// value in any column; a value of the wrong type or out of its range is an error here, where GRDB's conversions would
-/// trap.
+/// Reads the columns of one row from left to right and checks all of them, because a session may come from anybody.
+/// SQLite stores any value in any column. A value of the wrong type or out of range is an error here, while GRDB's
+/// conversions would trap.
 struct RowReader {
     private let statement: SQLiteStatement
     private let path: String
     private var column: CInt = -1
     private let subject: String
-    /// The length of all blobs that were read.
+    /// Of all blobs that were read.
     private(set) var bytesRead = 0
 
     fileprivate init(statement: SQLiteStatement, path: String, subject: String) {
@@ -124,7 +122,6 @@ struct RowReader {
 
     mutating func skip() { column += 1 }
 
-    /// Reads a number within bounds; by default an amount.
     mutating func number(in bounds: ClosedRange<Int64> = RecordedRange.amounts) throws -> Int64 {
         try present(try optionalNumber(in: bounds))
     }
@@ -141,13 +138,12 @@ struct RowReader {
         }
     }
 
-    /// Reads a duration, or nothing: a negative one, as files have it where the clock was set back meanwhile, is none.
+    /// `nil` also for a negative duration, which files have if the clock was set back.
     mutating func optionalDuration() throws -> Int64? {
         let amounts = RecordedRange.amounts
         return try optionalNumber(in: -amounts.upperBound...amounts.upperBound).flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// Reads one of an enumeration's values.
     mutating func value<Value: RawRepresentable>(_: Value.Type) throws -> Value where Value.RawValue == UInt8 {
         try present(try optionalValue(Value.self))
     }
@@ -161,7 +157,7 @@ struct RowReader {
 
     mutating func text() throws -> String { try present(try optionalText()) }
 
-    /// Reads text, or nothing. Bytes that are not UTF-8 become U+FFFD.
+    /// Bytes that are not UTF-8 become U+FFFD.
     mutating func optionalText() throws -> String? {
         column += 1
         switch sqlite3_column_type(statement, column) {
@@ -193,7 +189,7 @@ struct RowReader {
         return value
     }
 
-    /// An error about the column that was read last.
+    /// An error about the last column that was read.
     func damage(_ what: String) -> SessionError {
         let name = sqlite3_column_name(statement, column).map { String(cString: $0) } ?? "\(column)"
         let number = sqlite3_column_int64(statement, 0)

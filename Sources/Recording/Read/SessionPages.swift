@@ -1,17 +1,16 @@
 package import HTTPModel
 package import NIOCore
 
-/// Reads exchanges of a session page by page: each page at one look, with its short bodies, so that what an export asks
-/// of its exchanges is in memory then. Long bodies and arrivals are read from the session. Use it on one thread.
+/// Reads exchanges page by page: each page in one read, with its short bodies, so that an export has them in memory.
+/// Long bodies and arrivals are read from the session. Use it on one thread.
 package final class SessionPages: ExchangeSource {
-    /// A page ends behind the exchange with which it has so many bytes of heads and bodies.
+    /// A page ends with the exchange that reaches this many bytes of heads and bodies.
     static let longestPage = 1 << 20
 
-    /// The short bodies of an exchange.
     private struct Bodies {
-        /// By the number of their side.
+        /// Indexed by side.
         var short: (ByteBuffer?, ByteBuffer?, ByteBuffer?, ByteBuffer?)
-        /// Whether it has long ones.
+        /// Whether there are long bodies.
         var hasLong: Bool
 
         func short(_ side: BodySide) -> ByteBuffer? {
@@ -29,13 +28,13 @@ package final class SessionPages: ExchangeSource {
     private var bodies: [ExchangeID: Bodies] = [:]
     private var certificates = KnownCertificates()
 
-    /// Prepares to read; `check` is asked before each look at the session, and throws where there is to be no more.
+    /// `check` is called before each read of the session; an error that it throws ends the reading.
     package init(_ reader: SessionReader, check: @escaping () throws -> Void = {}) {
         (self.reader, self.check) = (reader, check)
     }
 
-    /// Reads exchanges with the first of the numbers, as many as make a page, and takes these numbers away; those that
-    /// there are none of are left out. Throws ``SessionError``.
+    /// Reads exchanges with the first numbers until a page is full, and removes these numbers; numbers without an
+    /// exchange are left out. Throws ``SessionError``.
     package func read(_ numbers: inout ArraySlice<Int64>) throws -> [RecordedExchange] {
         try check()
         bodies.removeAll(keepingCapacity: true)
@@ -91,7 +90,7 @@ package final class SessionPages: ExchangeSource {
     }
 }
 
-/// Chains of certificates by their text in a session: connections to one server have the same one.
+/// Certificate chains by their text in the session; connections to one server have the same chain.
 struct KnownCertificates {
     private static let most = 256
     private var chains: [String: [CertificateSummary]] = [:]
@@ -110,7 +109,7 @@ struct KnownCertificates {
     }
 }
 
-/// The statements that read a page, prepared once.
+/// The statements for pages, prepared once.
 private struct PageStatements {
     private static let recordSQL = "\(Schema.records) id = ?"
     private static let payloadSQL = """
@@ -128,7 +127,7 @@ private struct PageStatements {
     private let chunks: PreparedRead
     private var connections: [ConnectionID: ConnectionRecord?] = [:]
     private(set) var certificates: KnownCertificates
-    /// A range of numbers between which no exchange has long bodies; the one after it has.
+    /// A range of numbers in which no exchange has long bodies; the next exchange has.
     private var short: Range<Int64> = 0..<0
 
     init(_ session: SessionDatabase, _ certificates: KnownCertificates) throws {
@@ -142,7 +141,7 @@ private struct PageStatements {
     struct Found {
         var exchange: RecordedExchange
         var bodies: (ByteBuffer?, ByteBuffer?, ByteBuffer?, ByteBuffer?) = (nil, nil, nil, nil)
-        /// In bytes, of heads and bodies.
+        /// Bytes of heads and bodies.
         var size = 0
     }
 
@@ -179,7 +178,7 @@ private struct PageStatements {
         return connection
     }
 
-    /// Whether an exchange has bodies that are not in its payload row. Exchanges in order cost one look for many.
+    /// Whether an exchange has bodies outside its payload row. For exchanges in order, one query answers for many.
     mutating func hasLongBodies(_ number: Int64) throws -> Bool {
         if short.contains(number) { return false }
         if short.upperBound == number, !short.isEmpty { return true }

@@ -1,14 +1,14 @@
 package import HTTPModel
 package import NIOCore
 
-/// A recorded request with its heads and short bodies, as a pass over all of them reads it.
+/// A recorded request with its heads and short bodies, for passes over all requests.
 package struct RecordedRequest: Sendable {
     package var record: ExchangeRecord
-    /// Request and response heads; nothing else.
+    /// Only request and response heads.
     package var messages: ExchangeMessages
-    /// The body as received; `nil` where it is long, or there is none.
+    /// As received; `nil` if it is long or missing.
     package var body: ByteBuffer?
-    /// The body as sent, where a stage changed it and it is short.
+    /// As sent, if a stage changed the body and it is short.
     package var bodySent: ByteBuffer?
 
     package init(
@@ -21,44 +21,74 @@ package struct RecordedRequest: Sendable {
     }
 }
 
+/// An exchange with its short bodies, for passes over many: without trace and connections, and of the sent messages only
+/// the response's head.
+package struct ExchangeContent: Sendable {
+    package var exchange: RecordedExchange
+    /// As received; `nil` if it is not short or missing.
+    package var requestBody: ByteBuffer?
+    package var responseBody: ByteBuffer?
+}
+
 extension SessionReader {
-    private static let requestColumns =
-        Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
-        + ", a.comment, a.colour, a.deleted_at, e.id, p.request_head, p.request_head_sent, NULL, NULL, p.response_head"
-        + ", NULL, NULL, NULL, p.request_body, p.request_body_sent"
-
-    private static let answerColumns =
-        Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
-        + ", a.comment, a.colour, a.deleted_at, e.id, p.request_head, p.request_head_sent, NULL, NULL, p.response_head"
-        + ", NULL, p.response_trailers, NULL, p.response_body"
-
-    /// One exchange with its heads and trailers and, where it is short, the body of its response, by one statement; `nil`
-    /// where there is none of that number.
-    package func answer(of id: ExchangeID) throws -> (exchange: RecordedExchange, body: ByteBuffer?)? {
+    /// Reads exchanges with some columns of their payload rows, by one statement.
+    private func exchanges<Value>(
+        with columns: String,
+        _ condition: String,
+        _ arguments: [Int64],
+        _ value: (ExchangeRecord, inout RowReader) throws -> Value
+    ) throws -> [Value] {
         let sql = """
-            SELECT \(SessionReader.answerColumns) FROM exchange AS e LEFT JOIN annotation AS a ON a.exchange = e.id
-            JOIN payload AS p ON p.id = e.payload WHERE e.id = ? AND a.deleted_at IS NULL
+            SELECT \(Schema.joinedRecord), e.id, \(columns)
+            FROM exchange AS e LEFT JOIN annotation AS a ON a.exchange = e.id LEFT JOIN payload AS p ON p.id = e.payload
+            WHERE a.deleted_at IS NULL AND \(condition)
             """
-        return try rows(sql, [id.number], of: "exchange") { row in
+        return try rows(sql, arguments, of: "exchange") { row in
             let record = try row.record().record
-            let messages = try row.messages()
-            return (exchange: RecordedExchange(record: record, messages: messages), body: try row.optionalBytes())
+            return try value(record, &row)
+        }
+    }
+
+    /// `nil` if there is no exchange of that number.
+    package func content(of id: ExchangeID) throws -> ExchangeContent? {
+        let columns = """
+            p.request_head, NULL, NULL, NULL, p.response_head, p.response_head_sent, NULL, NULL,
+            p.request_body, p.response_body
+            """
+        return try exchanges(with: columns, "e.id = ?", [id.number]) { record, row in
+            ExchangeContent(
+                exchange: RecordedExchange(record: record, messages: try row.messages()),
+                requestBody: try row.optionalBytes(),
+                responseBody: try row.optionalBytes()
+            )
         }.first
     }
 
-    /// Reads all requests, lowest number first, some at a time; the session is not held meanwhile. Throws
-    /// ``SessionError``, or what `body` throws.
+    /// One exchange with its heads, trailers and short response body; `nil` if there is no exchange of that number.
+    package func answer(of id: ExchangeID) throws -> (exchange: RecordedExchange, body: ByteBuffer?)? {
+        let columns = """
+            p.request_head, p.request_head_sent, NULL, NULL, p.response_head, NULL, p.response_trailers, NULL,
+            p.response_body
+            """
+        return try exchanges(with: columns, "e.id = ?", [id.number]) { record, row in
+            let exchange = RecordedExchange(record: record, messages: try row.messages())
+            return (exchange: exchange, body: try row.optionalBytes())
+        }.first
+    }
+
+    /// Reads all requests, lowest number first, without holding the session meanwhile. Throws ``SessionError``, or an
+    /// error of `body`.
     package func forEachRequest(_ body: (RecordedRequest) throws -> Void) throws {
         let pageSize: Int64 = 512
-        let sql = """
-            SELECT \(SessionReader.requestColumns) FROM exchange AS e LEFT JOIN annotation AS a ON a.exchange = e.id
-            LEFT JOIN payload AS p ON p.id = e.payload WHERE e.id >= ? AND a.deleted_at IS NULL ORDER BY e.id LIMIT ?
+        let columns = """
+            p.request_head, p.request_head_sent, NULL, NULL, p.response_head, NULL, NULL, NULL,
+            p.request_body, p.request_body_sent
             """
         var next: Int64 = 1
         while true {
-            let page = try rows(sql, [next, pageSize], of: "exchange") { row in
-                let record = try row.record().record
-                return RecordedRequest(
+            let condition = "e.id >= ? ORDER BY e.id LIMIT ?"
+            let page = try exchanges(with: columns, condition, [next, pageSize]) { record, row in
+                RecordedRequest(
                     record: record,
                     messages: try row.messages(),
                     body: try row.optionalBytes(),

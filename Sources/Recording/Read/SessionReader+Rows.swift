@@ -3,9 +3,8 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// How the rows of each table become values.
 extension RowReader {
-    /// Numbers of payload rows; those of exchanges in flight are negative.
+    /// Numbers of payload rows are negative for exchanges in flight.
     private static let payloads = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound
 
     mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
@@ -17,7 +16,7 @@ extension RowReader {
         let method = try text()
         let (scheme, host, port) = (try text(), try text(), Int(try number(in: 0...65_535)))
         let url = RequestURL(scheme: scheme, host: host, port: port, path: try text(), query: try optionalText())
-        // What comes before the client's connection, which a record cannot do without.
+        // The columns before the client's connection, which a record requires.
         let status = Int(try number(in: 0...999))
         let versions = (try value(HTTPVersion.self), try optionalValue(HTTPVersion.self))
         let mediaType = try text()
@@ -96,11 +95,11 @@ extension RowReader {
         return RequestURL(scheme: scheme, host: host, port: Int(port), path: path, query: query)
     }
 
-    /// Reads what follows the number in a payload row, bodies excepted.
+    /// Reads a payload row after the number, without bodies.
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
-        // As ``ExchangeMessages/heads`` has them; by key paths each would cost as much as the rest of its reading.
+        // In the order of ``ExchangeMessages/heads``; access by key paths would double the time.
         messages.requestHead = try optionalBytes()
         messages.requestHeadSent = try optionalBytes()
         messages.requestTrailers = try optionalBytes()
@@ -168,7 +167,7 @@ extension RowReader {
         )
     }
 
-    /// Reads a set of rules; without sources it has those of the set before it.
+    /// A row without sources has those of the set before it.
     mutating func rules(sourcesBefore: [ProfileSource] = []) throws -> StoredRules {
         StoredRules(
             number: try number(),
@@ -227,7 +226,7 @@ extension SessionSummary {
 }
 
 extension ExchangeMessages {
-    /// The heads and trailers, in the order of a payload row's columns.
+    /// The heads and trailers, in the order of the columns.
     static let heads: [any WritableKeyPath<ExchangeMessages, ByteBuffer?> & Sendable] = [
         \.requestHead, \.requestHeadSent, \.requestTrailers, \.interimHeads, \.responseHead, \.responseHeadSent,
         \.responseTrailers,

@@ -4,29 +4,22 @@ import GRDBSQLite
 package import HTTPModel
 package import NIOCore
 
-/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work. Every call is
-/// one short look at the file; calls may come from any thread and wait for each other. What one call returns is of one
-/// moment, two calls may see different ones.
+/// Reads a session, during the recording or after. It never writes and never blocks the recorder. Calls may come from
+/// any thread and wait for each other. Each call reads one state of the file; two calls may read different ones.
 package final class SessionReader: ExchangeSource, Sendable {
-    /// The order in which records are read.
     package enum Order: Sendable, Hashable {
-        /// By number, lowest first.
         case oldestFirst
-        /// By number, highest first.
         case newestFirst
     }
 
-    /// The version of the tables that are read and written.
     package static var schemaVersion: Int64 { Schema.version }
 
-    /// The session's file.
     package let path: String
     private let database: DatabaseQueue
-    /// Which file it was when it was opened.
+    /// The identity of the file when it was opened.
     private let fileIdentity: FileFacts.Identity
 
-    /// Opens a session for reading. Throws ``SessionError`` where the file is missing, no session, damaged, or of
-    /// another schema.
+    /// Throws ``SessionError`` if the file is missing, not a session, damaged, or of another schema.
     package init(path: String) throws {
         self.path = path
         SessionCreation.wait(for: path)
@@ -47,8 +40,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// Another reader of the same file, which does not wait for this one; `nil` where it cannot be opened by its name any
-    /// more.
+    /// Another reader of the same file, which does not wait for this one; `nil` if the file cannot be opened by its
+    /// name any more.
     package func another() -> SessionReader? {
         guard let other = try? SessionReader(path: path), other.fileIdentity == fileIdentity else { return nil }
         return other
@@ -78,38 +71,37 @@ package final class SessionReader: ExchangeSource, Sendable {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
             try queue.unsafeRead { database in
                 try Schema.check(SessionDatabase(connection: database, path: path))
-                try Schema.completeForReading(database)
             }
             return queue
         }
         do {
             return try open(SessionPath.plain(path))
         } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
-            // A session that was not closed, on a medium that cannot be written: SQLite wants to make the log's index
-            // there. If the log holds nothing, the file alone is the whole session.
+            // For a session that was not closed, on a read-only medium, SQLite would have to create the log's index. If
+            // the log is empty, the file is the whole session.
             guard FileFacts(path: path + "-wal")?.size ?? 0 == 0 else { throw error }
             return try open(SessionPath.immutable(path))
         }
     }
 
-    /// The longest value of a column that is read at all, in bytes.
+    /// The longest value of a column that is read, in bytes.
     private static let longestValue = 64 << 20
 
     // MARK: - The whole session
 
-    /// How many exchanges the session has, those in flight included.
+    /// Includes exchanges in flight.
     package func count() throws -> Int64 { try summary().exchanges }
 
     package func summary() throws -> SessionSummary { try read(SessionSummary.read) }
 
     package func identity() throws -> SessionIdentity { try read(SessionIdentity.read) }
 
-    /// When and by which Sluice the session was recorded, first run first.
+    /// First run first.
     package func runs() throws -> [SessionRun] {
         try rows("SELECT \(Schema.run.columns) FROM run ORDER BY id", of: "run") { try $0.run() }
     }
 
-    /// All sets of rules that were in force, in the order in which they came; empty where that was not recorded.
+    /// In the order in which they were put in force; empty if none were recorded.
     package func rules() throws -> [StoredRules] {
         var sources: [ProfileSource] = []
         return try rows("SELECT \(Schema.rules.columns) FROM rules ORDER BY id", of: "rules") { row in
@@ -119,8 +111,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// The rules that were in force at a moment, microseconds since 1970: the last set that is not younger. `nil` where
-    /// none was noted before.
+    /// The rules in force at a moment (microseconds since 1970); `nil` if none were recorded before.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (
@@ -133,8 +124,8 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Records
 
-    /// Reads a page of records, at most `limit`; fewer only where there are no more. `start` is the number to begin
-    /// with, whether or not there is such an exchange; `nil` the first one in that order.
+    /// Reads at most `limit` records; fewer only at the end. `start` is the number to begin with, which need not exist;
+    /// `nil` for the first one in that order.
     package func records(
         from start: ExchangeID? = nil,
         limit: Int,
@@ -149,10 +140,10 @@ package final class SessionReader: ExchangeSource, Sendable {
         return try rows(sql, [first, Int64(max(0, limit))], of: "exchange") { try $0.record().record }
     }
 
-    /// One record; `nil` where there is none of that number.
+    /// `nil` if there is no exchange of that number.
     package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try read { try record(id, in: $0)?.record } }
 
-    /// The records of some exchanges, in the order of the numbers; `nil` where there is none of a number.
+    /// In the order of the numbers; `nil` for a number without an exchange.
     package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
         try read { session in try ids.map { try record(ExchangeID($0), in: session)?.record } }
     }
@@ -164,10 +155,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         try session.rows("\(Schema.records) id = ?", [id.number], of: "exchange") { try $0.record() }.first
     }
 
-    /// The lowest and the highest number that exchanges of the session have, those marked as deleted included; `nil` where
-    /// there are none.
+    /// The lowest and the highest number, including exchanges marked as deleted; `nil` if there are no exchanges.
     package func bounds() throws -> ClosedRange<Int64>? {
-        // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
+        // Two subqueries: SQLite answers each from one end of the table, but `min` and `max` together by a scan.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
         return try rows(sql, of: "exchange") { row -> ClosedRange<Int64>? in
             let lowest = try row.optionalNumber(in: RecordedRange.numbers)
@@ -177,11 +167,11 @@ package final class SessionReader: ExchangeSource, Sendable {
         }.first ?? nil
     }
 
-    /// Whether the file is still where it was opened, and the same, as far as can be told.
+    /// Whether the path still leads to the file that was opened, as far as can be determined.
     package var isInPlace: Bool { FileFacts.mayLead(path, to: fileIdentity) }
 
-    /// Reads all records page by page, until `body` returns `false`. The session is not held meanwhile. Throws
-    /// ``SessionError``, or what `body` throws.
+    /// Reads all records until `body` returns `false`, without holding the session meanwhile. Throws ``SessionError``,
+    /// or an error of `body`.
     package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
@@ -200,7 +190,7 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - One exchange
 
-    /// One exchange, bodies excepted; `nil` where there is none of that number.
+    /// An exchange without bodies; `nil` if there is none of that number.
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { session in
             guard let (record, payload) = try record(id, in: session) else { return nil }
@@ -218,10 +208,10 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// One connection; `nil` where the session does not have it.
+    /// `nil` if the session does not have it.
     package func connection(_ id: ConnectionID) throws -> ConnectionRecord? { try read { try connection(id, in: $0) } }
 
-    /// Reads a page of connections by number, at most `limit`; fewer only where there are no more.
+    /// Reads at most `limit` connections by number; fewer only at the end.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "\(Schema.connections) id >= ? ORDER BY id LIMIT ?"
         return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") { try $0.connection() }
@@ -234,9 +224,8 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Bodies
 
-    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before. A `…Sent` side of a body that no
-    /// stage changed reads the received one. Bytes of an exchange in flight appear up to a second after they passed,
-    /// those of a stream within 100 ms.
+    /// Reads at most `limit` bytes of a body from `offset`; fewer at its end. A `…Sent` side of an unchanged body reads
+    /// the received one. Bytes of an exchange in flight appear within a second, those of a stream within 100 ms.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) { session in
@@ -246,21 +235,19 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// How many bytes of a body the session has; `nil` where it has none, not even an empty body. A `…Sent` side is
-    /// `nil` where no stage changed the body.
+    /// The recorded size of a body; `nil` if there is none, not even an empty one. A `…Sent` side is `nil` if no stage
+    /// changed the body.
     package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { try StoredBody(of: id, side: side, in: $0)?.size }
     }
 
-    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded. A `…Sent` side of a
-    /// body that no stage changed reads the received one. Of an exchange in flight, arrivals may speak of bytes that
-    /// are not to be read yet; bytes never appear before their arrival.
+    /// Reads when a body's bytes arrived, by increasing offset; empty if that was not recorded. A `…Sent` side of an
+    /// unchanged body reads the received one. In flight, an arrival may be readable before its bytes, never after.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
         try arrivals(of: id, side: side, from: 0, limit: .max)
     }
 
-    /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
-    /// those after it, at most `limit` in all.
+    /// Reads arrivals from the one that contains the byte at `offset`, at most `limit`.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         guard limit > 0 else { return [] }
         let sql = """

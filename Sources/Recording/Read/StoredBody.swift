@@ -2,7 +2,7 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// Where a session has one body: in the payload row, or in chunk rows.
+/// Where one body is stored: in the payload row, or in chunk rows.
 struct StoredBody {
     private let exchange: ExchangeID
     private let side: BodySide
@@ -11,7 +11,7 @@ struct StoredBody {
     private let inline: ByteBuffer?
     let size: Int64
 
-    /// Looks a body up; `nil` where the session has none on that side.
+    /// `nil` if the session has no body on that side.
     init?(of exchange: ExchangeID, side: BodySide, in session: SessionDatabase) throws {
         (self.exchange, self.side, self.session) = (exchange, side, session)
         let inlineSQL = """
@@ -47,7 +47,7 @@ struct StoredBody {
         }
         let end = size - offset > Int64(limit) ? offset + Int64(limit) : size
         var body = ByteBuffer()
-        // A row at a time, so that a file that claims overlapping chunks cannot make us gather more than was asked.
+        // Read row by row, so that a damaged file with overlapping chunks cannot make us collect more than requested.
         while offset + Int64(body.readableBytes) < end {
             let position = offset + Int64(body.readableBytes)
             guard let (start, data) = try chunk(at: position), position - start < Int64(data.readableBytes),
@@ -77,12 +77,11 @@ struct StoredBody {
 }
 
 extension BodySide {
-    /// The column of a payload row that has the body if it is short.
     fileprivate var column: String {
         ["request_body", "request_body_sent", "response_body", "response_body_sent"][Int(rawValue)]
     }
 
-    /// The side that holds the bytes where this one was not changed; `nil` for the received ones.
+    /// The side with the bytes if no stage changed the body; `nil` for the received sides.
     var received: BodySide? {
         switch self {
         case .requestReceived, .responseReceived: nil

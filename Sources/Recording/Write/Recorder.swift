@@ -2,17 +2,17 @@ import Dispatch
 package import HTTPModel
 import Synchronization
 
-/// Writes what the taps saw into a session file, on a thread of its own.
+/// Writes recorded events into a session file, on a thread of its own.
 ///
-/// Event loops hand over their events through a ``RecorderProducer`` and never wait. The recorder's thread gathers what
-/// comes within some milliseconds and writes it in one transaction. If writing fails, the traffic goes on unrecorded:
-/// the failure is reported once, and again in the summary.
+/// Event loops pass their events to a ``RecorderProducer`` and never wait. The recorder's thread collects events for
+/// some milliseconds and writes them in one transaction. If writing fails, the traffic goes on unrecorded: the failure
+/// is reported once, and again in the summary.
 package final class Recorder: Sendable {
     /// The number for the next exchange: one more than the session's highest.
     package let nextExchangeID: Int64
     /// The number for the next connection: one more than the session's highest.
     package let nextConnectionID: Int64
-    /// What an earlier run left in flight; `nil` where it ended well.
+    /// Exchanges that an earlier run left in flight; `nil` if it ended normally.
     package let recovered: RecoveryReport?
 
     private let queue: RecorderQueue
@@ -21,11 +21,10 @@ package final class Recorder: Sendable {
     /// Opens or creates the session and starts the thread.
     ///
     /// - Parameters:
-    ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not, without
-    ///     their connections.
-    ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
-    ///   - onRemark: called on a thread of the recorder's with what it does by itself.
-    /// - Throws: ``SessionError`` where the session cannot be opened.
+    /// - onFinished: called on the recorder's thread with ended exchanges, recorded or not, without their connections.
+    /// - onFailure: called once on the recorder's thread when writing first fails.
+    /// - onRemark: called on one of the recorder's threads.
+    /// - Throws: ``SessionError`` if the session cannot be opened.
     package init(
         _ configuration: RecorderConfiguration,
         onFinished: (@Sendable ([RecordedExchange]) -> Void)? = nil,
@@ -42,7 +41,7 @@ package final class Recorder: Sendable {
             session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
         }
         if let largest = configuration.largestSession {
-            // A transaction is never larger than the room that is kept for it.
+            // A transaction is never larger than its room in the session.
             configuration.credit = min(configuration.credit, Int(clamping: max(64 << 10, largest / 8)))
         }
         nextExchangeID = session?.start.nextExchangeID ?? 1
@@ -58,26 +57,26 @@ package final class Recorder: Sendable {
 
     deinit { queue.close() }
 
-    /// The session that exchanges are recorded into that begin now; `nil` where nothing is recorded.
+    /// The session for exchanges that begin now; `nil` if nothing is recorded.
     package var path: String? { outcome.path.withLock { $0 } }
 
-    /// A number that grows whenever readers of the session may see something new.
+    /// Increases whenever readers of the session may see something new.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
-    /// Makes the way in for one event loop, to be used on that loop only, since the order of events is the order of
+    /// Makes a producer for one event loop, to be used on that loop only, because the order of events is the order of
     /// calls. `onCredit` is called on the recorder's thread when credit is back after
-    /// ``RecorderProducer/submit(_:cost:)`` had returned `false`. It must not wait.
+    /// ``RecorderProducer/submit(_:cost:)`` returned `false`. It must not wait.
     package func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
 
-    /// Notes that other rules are in force: ``SessionReader/rules(at:)`` finds them for exchanges that began since.
+    /// Records that other rules are in force: ``SessionReader/rules(at:)`` finds them for exchanges that begin from
+    /// then on.
     ///
-    /// May be called from any thread and never waits. A set is to be noted when a run begins, also an empty one, since
-    /// a session may go on after another run; that first one counts from the run's beginning. The moment is in
-    /// microseconds since 1970, `nil` for now; the sources are those of included files too.
-    /// `admits` says which exchanges are recorded that begin from then on, `nil` for all; it is called on the recorder's
-    /// thread.
+    /// May be called from any thread and never waits. Call it when a run begins, even without rules, because a session
+    /// may continue after another run; that first set counts from the run's beginning. `at` is in microseconds since
+    /// 1970, `nil` for now; `sources` contains included files, too. `admits` tells which exchanges to record from then
+    /// on, `nil` for all; it is called on the recorder's thread.
     package func noteRules(
         sources: [ProfileSource],
         switchedOff: some Sequence<String>,
@@ -88,23 +87,22 @@ package final class Recorder: Sendable {
         queue.submit(RulesNote(at: at, sources: sources, switchedOff: switchedOff.sorted(), admits: admits))
     }
 
-    /// Whether exchanges that begin are recorded.
     package var isRecording: Bool { outcome.isRecording.load(ordering: .relaxed) }
-    /// How many exchanges have begun while the recording was switched off.
+    /// How many exchanges began while the recording was off.
     package var passed: Int { outcome.passed.load(ordering: .relaxed) }
-    /// How many exchanges the rules have kept out of the session.
+    /// How many exchanges the rules excluded from the session.
     package var leftOut: Int { outcome.leftOut.load(ordering: .relaxed) }
-    /// A number that grows with each edit.
+    /// Increases with each edit.
     package var edits: Int { outcome.edits.load(ordering: .acquiring) }
 
-    /// Switches the recording on or off for exchanges that begin from now on; those under way are recorded to their end,
-    /// or not at all.
+    /// Switches the recording for exchanges that begin from now on; earlier ones are recorded to their end, or not at
+    /// all.
     package func setRecording(_ isRecording: Bool) {
         outcome.isRecording.store(isRecording, ordering: .relaxed)
         queue.submit(isRecording: isRecording)
     }
 
-    /// Changes what the session says of its exchanges, between the events of the traffic. Throws ``SessionError``.
+    /// Edits exchanges between the events of the traffic. Throws ``SessionError``.
     package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
         try await withCheckedThrowingContinuation { continuation in
             let order = RecorderQueue.EditOrder(edit: edit) { continuation.resume(with: $0.mapError { $0 }) }
@@ -112,14 +110,14 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Waits until all that was submitted so far is in the file.
+    /// Waits until all submitted events are in the file.
     package func flush() {
         let done = DispatchSemaphore(value: 0)
         if queue.request(flush: done) { done.wait() }
     }
 
-    /// Writes what is left, ends the run, and makes the session one file again. Later calls return the same summary.
-    /// Not to be called from the recorder's own callbacks, which it waits for.
+    /// Writes the rest, ends the run, and makes the session one file again. Later calls return the same summary. Do not
+    /// call it from the recorder's callbacks: it waits for them.
     @discardableResult
     package func close() -> RecorderSummary {
         queue.close()
@@ -141,24 +139,21 @@ package final class RecorderProducer: Sendable {
 
     deinit { queue.remove(producer: number) }
 
-    /// Hands over what the taps saw in one tick, in order, and never waits; `cost` is the sum of the events'
-    /// ``RecordEvent/cost``.
+    /// Submits the events of one tick in order and never waits; `cost` is the sum of their ``RecordEvent/cost``.
     ///
-    /// Returns `false` where credit is used up: the events are taken all the same, but the loop must pause its traffic
-    /// until `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
+    /// Returns `false` if the credit is used up: the events are accepted, but the loop must pause its traffic until
+    /// `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
     package func submit(_ events: [RecordEvent], cost: Int) -> Bool {
         queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
     }
 }
 
-/// Who is told of what the recorder does.
 struct RecorderCallbacks: Sendable {
     var onFinished: (@Sendable ([RecordedExchange]) -> Void)?
     var onFailure: (@Sendable (SessionError) -> Void)?
     var onRemark: (@Sendable (RecorderRemark) -> Void)?
 }
 
-/// What the recorder's thread tells everybody else.
 final class Outcome: Sendable {
     let revision = Atomic(0)
     let edits = Atomic(0)
@@ -181,7 +176,7 @@ final class Outcome: Sendable {
 
     func wait() -> RecorderSummary {
         ended.wait()
-        // Whoever else waits, now or later, finds the signal again.
+        // Other callers that wait find the signal again.
         defer { ended.signal() }
         return summary.withLock { $0 } ?? RecorderSummary()
     }

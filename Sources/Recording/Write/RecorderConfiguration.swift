@@ -1,8 +1,7 @@
 package import HTTPModel
 
-/// How a recorder works.
 package struct RecorderConfiguration: Sendable {
-    /// What gives way when the disk is slower than the traffic.
+    /// What happens if the disk is slower than the traffic.
     package enum Mode: String, Sendable, Hashable, CaseIterable {
         /// The traffic waits; nothing is lost.
         case lossless
@@ -10,36 +9,35 @@ package struct RecorderConfiguration: Sendable {
         case lossy
     }
 
-    /// The session file; `nil` to record nothing and only tell the observer.
+    /// The session file; `nil` to record nothing and only call the observer.
     package var path: String?
-    /// What gives way when the disk is slower than the traffic.
     package var mode: Mode
-    /// The version of Sluice that records; the session keeps it.
     package var sluiceVersion: String
-    /// Names and values that a new session keeps; one that is there already keeps its own.
+    /// Labels of a new session; an existing one keeps its own.
     package var labels: [String: String] = [:]
-    /// Whether exchanges are recorded from the beginning; ``Recorder/setRecording(_:)`` switches it.
+    /// ``Recorder/setRecording(_:)`` switches it.
     package var isRecording = true
     /// How many bytes of events may wait to be written, over all producers.
     package var credit = 16 << 20
-    /// How long the first event after a pause may wait for company, in milliseconds.
+    /// How long the first event after a pause may wait for further ones, in milliseconds.
     package var napMilliseconds = 20
     /// How many bytes of waiting events end that wait early.
     package var napBytes = 1 << 20
-    /// How long a body part of an open exchange may stay invisible to readers, in milliseconds; that of a stream at most 50.
+    /// The longest time until a body part of an open exchange is visible to readers, in milliseconds; at most 50 for a
+    /// stream.
     package var tailMilliseconds = 1_000
 
-    /// When the recording goes on in another file, and under which names; then ``path`` is not used.
+    /// When the recording continues in a new file, and its name; ``path`` is then unused.
     package var rotation: SessionRotation?
-    /// How many bytes the file may have; the bodies of the oldest exchanges, and then these, go before it has more.
+    /// The largest size of the file in bytes. The bodies of the oldest exchanges are dropped first, then the exchanges.
     package var largestSession: Int64?
-    /// The same as the user has said it.
+    /// The size as the user wrote it.
     package var largestSessionText = ""
 
-    /// Whether what is recorded is traffic, which goes on where it cannot be written any more; an error says so.
+    /// Whether live traffic is recorded, which continues if writing fails; errors say so.
     package var isTraffic = true
 
-    /// Limits the file to this many pages, which makes a full disk for tests.
+    /// The most pages of the file, to simulate a full disk in tests.
     var pageLimit: Int?
 
     package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
@@ -49,42 +47,41 @@ package struct RecorderConfiguration: Sendable {
     }
 }
 
-/// What opening an existing session found: exchanges that were in flight when their recorder ended without a word.
+/// Exchanges in flight in an existing session whose recorder was killed.
 package struct RecoveryReport: Sendable, Hashable {
-    /// How many there were; they are now ``ExchangeRecord/State/interrupted``.
+    /// They are now ``ExchangeRecord/State/interrupted``.
     package var count: Int
-    /// The first few of them, oldest first.
+    /// At most five, oldest first.
     package var first: [ExchangeID]
 }
 
-/// What a recorder did from its start to its end.
 package struct RecorderSummary: Sendable, Hashable {
-    /// The session file; `nil` where nothing was to be recorded.
+    /// `nil` if nothing was recorded.
     package var path: String?
-    /// The files before it, where the session was rotated.
+    /// The files before it in a rotation.
     package var earlierPaths: [String] = []
-    /// Exchanges that ended during the run, recorded or not.
+    /// Ended exchanges, recorded or not.
     package var exchanges = 0
-    /// Those of them that ended with a failure.
+    /// Those that failed.
     package var failures = 0
-    /// Body bytes of those exchanges, as received.
+    /// As received.
     package var bodyBytes: Int64 = 0
-    /// Exchanges that are not in the session, because writing failed.
+    /// Exchanges that are missing because writing failed.
     package var notRecorded = 0
-    /// Exchanges that began while the recording was switched off.
+    /// Exchanges that began while the recording was off.
     package var passed = 0
-    /// Exchanges that the rules keep out of the session.
+    /// Exchanges that the rules excluded.
     package var leftOut = 0
     /// Body bytes that were dropped (`--recorder lossy`).
     package var droppedBytes: Int64 = 0
-    /// Exchanges that lost their bodies, and those that were removed, to keep the session below its largest size.
+    /// To keep the session below its largest size.
     package var droppedBodies = 0
     package var removedExchanges = 0
-    /// Why deleted exchanges are still in the file; `nil` where none are.
+    /// Why deleted exchanges are still in the file; `nil` if none are.
     package var removingError: SessionError?
     /// The longest transaction, from its first event to its end, in microseconds. Above 100,000 the disk was too slow
     /// for the promise about `kill -9`.
     package var longestWrite: Int64 = 0
-    /// The first error in writing; `nil` where all went well.
+    /// The first error in writing.
     package var error: SessionError?
 }

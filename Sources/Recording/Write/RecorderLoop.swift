@@ -5,35 +5,34 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The recorder's thread: takes what the taps saw, decides what is recorded and into which file, writes transactions.
+/// The recorder's thread: decides what is recorded into which file, and writes transactions.
 final class RecorderLoop {
     private let queue: RecorderQueue
     private let outcome: Outcome
     private let configuration: RecorderConfiguration
     private let callbacks: RecorderCallbacks
 
-    /// The files that are written: last the one in which exchanges begin, before it those of earlier rotations in which
-    /// some are still in flight. Empty where there is no file, or none any more that can be written.
+    /// The open files: the last one gets new exchanges, those before it are of earlier rotations with exchanges in
+    /// flight. Empty without a file, or if no file can be written any more.
     private var recordings: [SessionRecording] = []
-    /// The files that are not closed yet, whether they can be written or not.
+    /// The sessions that are not closed yet, even if they cannot be written.
     private var sessions: [WritableSession] = []
     private var rotating: RotatingSessions?
     private let closer = SessionCloser()
     private var summary = RecorderSummary()
-    /// Messages whose bodies are cut short, because parts of them were dropped.
+    /// Messages whose bodies are incomplete because parts of them were dropped.
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
-    /// Whether somebody waits until nothing waits any more.
+    /// Whether somebody waits for an empty queue.
     private var isFlushing = false
     private var nextCheck: UInt64 = 0
-    /// Credit that events have held since memory was last given back.
+    /// Credit of events since memory was last returned.
     private var takenBytes = 0
-    /// Whether exchanges that begin are recorded.
     private var isRecording: Bool
-    /// Which of them are, by the rules in force; `nil` for all.
+    /// Which exchanges are recorded by the rules; `nil` for all.
     private var admits: (@Sendable (RequestURL) -> Bool)?
-    /// Exchanges that are not recorded, until they end.
+    /// Unrecorded exchanges in flight.
     private var unrecorded: Set<ExchangeID> = []
-    /// The edits that are to be made, the first one in progress.
+    /// Pending edits, the first one in progress.
     private var edits: [RecorderQueue.EditOrder] = []
     private var editing: SessionEditing?
     private var history = DeletionHistory()
@@ -64,7 +63,7 @@ final class RecorderLoop {
         takeAll()
         if let current { check(current, at: DispatchTime.now().uptimeNanoseconds) }
         attempt { for recording in recordings { try end(recording) } }
-        // Statements go before their database.
+        // Statements must be released before their database.
         recordings = []
         closer.wait()
         for session in sessions { closer.close(session, isWhole: summary.error == nil) }
@@ -99,8 +98,8 @@ final class RecorderLoop {
             if !edits.isEmpty { deadline = .now() }
             var drain = queue.next(deadline: deadline)
             if drain.batches.isEmpty, takenBytes > RecorderLimits.trimBytes {
-                // What the event loops allocate and this thread frees stays with glibc's heaps otherwise, as large as
-                // the longest backlog was.
+                // glibc otherwise keeps the memory that event loops allocate and this thread frees, as much as the
+                // longest backlog.
                 takenBytes = 0
                 sluice_release_memory()
             }
@@ -113,9 +112,9 @@ final class RecorderLoop {
         }
     }
 
-    /// Writes what came, then tells the observer. A long backlog is written in several transactions.
+    /// Writes the batches, then calls the observer. A long backlog is written in several transactions.
     private func process(_ batches: inout [RecorderQueue.Batch]) {
-        // Taken from the end, so that each batch's memory goes as soon as it is written.
+        // Removed from the end, so that each batch's memory is freed when it is written.
         batches.reverse()
         while !batches.isEmpty || isSweepDue(at: DispatchTime.now().uptimeNanoseconds) {
             var finished: [RecordedExchange] = []
@@ -126,7 +125,7 @@ final class RecorderLoop {
                 while now - begin < RecorderLimits.transactionNanoseconds, let batch = batches.popLast() {
                     for part in batch.dropped { note(dropped: part) }
                     for event in batch.events {
-                        // What is imported is no traffic.
+                        // Imported exchanges do not count as traffic.
                         if case .finished(let record, let messages) = event, record.extras.origin == nil {
                             let isUnrecorded = !unrecorded.isEmpty && unrecorded.contains(record.id)
                             finished.append(
@@ -141,7 +140,7 @@ final class RecorderLoop {
                 }
                 if isSweepDue(at: now) { try sweep(at: now) }
             }
-            // Only now, since open exchanges keep what they wrote until the transaction is over.
+            // Not earlier, because open exchanges keep written bytes until the transaction ends.
             queue.giveBack(written)
             if recordings.isEmpty {
                 summary.notRecorded += sessions.isEmpty ? 0 : finished.count
@@ -156,7 +155,7 @@ final class RecorderLoop {
         if let current, end >= nextCheck { check(current, at: end) }
     }
 
-    /// Does the work, writes the rows that came of it, and commits.
+    /// Runs the work, writes the resulting rows, and commits.
     private func transact(_ work: () throws -> Void) {
         let start = DispatchTime.now().uptimeNanoseconds
         attempt {
@@ -169,12 +168,12 @@ final class RecorderLoop {
         summary.longestWrite = max(summary.longestWrite, Int64((end - start) / 1_000))
     }
 
-    /// Looks once a second, and at the end, whether the file is still there, and the log within its limit.
+    /// Checks once a second, and at the end, that the file still exists and the log is within its limit.
     private func check(_ recording: SessionRecording, at time: UInt64) {
         nextCheck = time + 1_000_000_000
         let session = recording.session
         guard session.isInPlace else {
-            // What was written into a file that was only moved is still in it.
+            // A moved file still contains all that was written.
             if session.isRemoved { summary.notRecorded = summary.exchanges }
             let error = SessionError(
                 .writeFailed,
@@ -219,18 +218,18 @@ final class RecorderLoop {
             var record = record
             if !cut.isEmpty, let flags = cut.removeValue(forKey: record.id) { record.flags.formUnion(flags) }
             try owner(of: record.id)?.finish(record, messages)
-        // It is in one of them, unless it is not recorded, or its file is closed.
+        // Recorded exchanges are in exactly one of these files.
         case .identified(let id, let process): for recording in recordings { recording.identify(id, process) }
         }
     }
 
-    /// The file that an exchange is in, or belongs into.
+    /// The file that contains an exchange, or will.
     private func owner(of id: ExchangeID) -> SessionRecording? {
         guard recordings.count > 1 else { return current }
         return recordings.first { $0.open[id] != nil } ?? current
     }
 
-    /// Takes what a batch has in place of events.
+    /// Handles a batch without events.
     private func take(_ batch: RecorderQueue.Batch) {
         if let rules = batch.rules {
             admits = rules.admits
@@ -239,14 +238,14 @@ final class RecorderLoop {
         }
         if let order = batch.edit { edits.append(order) }
         if let isRecording = batch.isRecording { self.isRecording = isRecording }
-        // Those that come may use what was opened meanwhile.
+        // Later exchanges may use a connection opened in the meantime.
         if recordsAll { current?.useAllConnections() }
     }
 
-    /// Whether every exchange that begins is recorded, so that every connection is.
+    /// Whether every exchange, and so every connection, is recorded.
     private var recordsAll: Bool { isRecording && admits == nil }
 
-    /// Decides, once for each exchange, whether it is recorded; counts it where it is not.
+    /// Decides once for each exchange whether it is recorded, and counts it if it is not.
     private func isToBeRecorded(_ record: ExchangeRecord) -> Bool {
         if record.extras.origin != nil || isRecording && admits?(record.url) ?? true { return true }
         unrecorded.insert(record.id)
@@ -262,7 +261,7 @@ final class RecorderLoop {
         !cut.isEmpty && cut[id]?.contains(side.incompleteFlag) == true
     }
 
-    /// Counts an exchange that has ended, and gives its record as it will be written.
+    /// Counts an ended exchange, and returns the record to write.
     private func count(_ record: ExchangeRecord) -> ExchangeRecord {
         var record = record
         if !cut.isEmpty, let flags = cut[record.id] { record.flags.formUnion(flags) }
@@ -297,10 +296,10 @@ final class RecorderLoop {
 
     // MARK: - Rotation
 
-    /// Goes on in another file where that is due. What is in flight stays where its row is.
+    /// Continues in a new file if that is due. Exchanges in flight stay in the file with their row.
     private func rotateIfDue() {
         let now = DispatchTime.now().uptimeNanoseconds
-        // An edit under way is made in the file that it was meant for.
+        // An edit in progress is finished in its file.
         guard edits.isEmpty, let current, let due = rotating?.due(current), due <= now else { return }
         guard recordings.count <= RecorderLimits.mostEarlierFiles else {
             rotating?.pause(until: now + RecorderLimits.rotationPauseNanoseconds)
@@ -331,7 +330,7 @@ final class RecorderLoop {
         endRotated()
     }
 
-    /// Closes the files of earlier rotations in which nothing is in flight any more.
+    /// Closes files of earlier rotations without exchanges in flight.
     private func endRotated() {
         guard recordings.count > 1 else { return }
         let done = recordings.dropLast().filter(\.open.isEmpty)
@@ -348,7 +347,7 @@ final class RecorderLoop {
         prune()
     }
 
-    /// Removes the files of earlier rotations that need not stay, once those that end are closed.
+    /// Removes old files of earlier rotations after the closing ones are closed.
     private func prune() {
         guard let series = rotating?.series, series.rotation.keep != nil else { return }
         let (count, onRemark) = (max(1, recordings.count), callbacks.onRemark)
@@ -365,7 +364,7 @@ final class RecorderLoop {
         try recording.end(notRecorded: summary.notRecorded, droppedBytes: dropped)
     }
 
-    /// Says once that bodies are dropped to keep a session below its size.
+    /// Reports once that bodies are dropped to keep a session below its size.
     private func tellOfDropping() {
         guard !hasToldOfDropping, let largest = configuration.largestSession else { return }
         guard let recording = recordings.first(where: { $0.limit?.hasDropped == true }) else { return }
@@ -375,7 +374,7 @@ final class RecorderLoop {
 
     // MARK: - Edits
 
-    /// Goes on with the first edit for a while, in a transaction of its own.
+    /// Continues the first edit for a while, in its own transaction.
     private func edit() {
         guard let order = edits.first else { return }
         var problem: SessionError?
@@ -412,7 +411,7 @@ final class RecorderLoop {
         }
     }
 
-    /// Ends the writing for good; what was committed stays, the traffic goes on.
+    /// Stops writing for good; committed rows stay, and the traffic continues.
     private func fail(_ error: any Error) {
         let path = current?.session.path ?? summary.path ?? ""
         for recording in recordings { recording.writer.rollback() }

@@ -3,42 +3,39 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// What lies between the event loops and the recorder's thread: events in order, bounded by bytes of credit. Event
-/// loops put in and never wait; the recorder's thread takes all there is and is woken as seldom as can be.
+/// The queue between event loops and the recorder's thread: events in order, limited by credit in bytes. Event loops
+/// never wait; the recorder's thread takes all events at once and is woken rarely.
 final class RecorderQueue: Sendable {
-    /// What one producer handed over in one tick of its loop.
+    /// The events of one producer in one tick of its loop.
     struct Batch: Sendable {
         var events: [RecordEvent]
         /// Bytes of credit that the events hold.
         var cost: Int
-        /// Body parts that were left out of the events, for lack of credit.
+        /// Body parts that were dropped for lack of credit.
         var dropped: [DroppedPart] = []
-        /// Rules that were put in force, in place of events.
+        /// New rules, instead of events.
         var rules: RulesNote?
-        /// A change of what is recorded already, in place of events.
+        /// An edit, instead of events.
         var edit: EditOrder?
-        /// Whether exchanges are recorded from here on, in place of events.
+        /// Whether exchanges are recorded from here on, instead of events.
         var isRecording: Bool?
     }
 
-    /// An edit, and who waits for it.
     struct EditOrder: Sendable {
         var edit: SessionEdit
         /// Called on the recorder's thread.
         var done: @Sendable (Result<SessionEditResult, SessionError>) -> Void
     }
 
-    /// A body part that was not recorded.
     struct DroppedPart: Sendable {
         var exchange: ExchangeID
         var side: BodySide
         var bytes: Int
     }
 
-    /// All that there was to take.
     struct Drain: Sendable {
         var batches: [Batch]
-        /// Those who wait until everything before them is in the file.
+        /// Signalled when everything before them is in the file.
         var flushes: [DispatchSemaphore]
         /// Whether nothing will come after this.
         var isLast: Bool
@@ -46,7 +43,7 @@ final class RecorderQueue: Sendable {
 
     typealias CreditCallback = @Sendable () -> Void
 
-    /// What the thread waits for, if it waits.
+    /// What the thread waits for.
     private enum Wait {
         case nothing, anything, company
     }
@@ -56,11 +53,9 @@ final class RecorderQueue: Sendable {
         var flushes: [DispatchSemaphore] = []
         var waiting = Wait.nothing
         var isClosing = false
-        /// Bytes that were put in and not yet taken.
         var waitingBytes = 0
-        /// Bytes that were put in and not yet given back.
         var usedCredit = 0
-        /// Producers who were told that there is no credit, by number.
+        /// Producers without credit, by number.
         var starving: [Int: CreditCallback] = [:]
         var producers = 0
 
@@ -72,7 +67,7 @@ final class RecorderQueue: Sendable {
             batches.append(batch)
         }
 
-        /// Whether the thread's wait is over; if so, it no longer counts as waiting and must be signalled.
+        /// Whether the thread's wait is over; then it must be signalled, and no longer counts as waiting.
         mutating func endWait(napBytes: Int) -> Bool {
             switch waiting {
             case .nothing: return false
@@ -107,7 +102,7 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Changes what is there unless the queue is closing, and wakes the thread where its wait is over.
+    /// Changes the queue unless it is closing, and wakes the thread if its wait is over.
     private func change<Result: Sendable>(whenClosing: Result, _ body: (inout State) -> Result) -> Result {
         let (result, mustWake) = state.withLock { state in
             guard !state.isClosing else { return (whenClosing, false) }
@@ -118,7 +113,7 @@ final class RecorderQueue: Sendable {
         return result
     }
 
-    /// Takes events; says whether there is credit left. If not, `onCredit` will be called once when there is again.
+    /// Adds events; returns whether there is credit left. If not, `onCredit` will be called once when there is.
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         change(whenClosing: true) { state in
             var batch = Batch(events: events, cost: cost)
@@ -130,12 +125,12 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Takes rules, which keep their place among the events.
+    /// Adds rules, which keep their place among the events.
     func submit(_ rules: RulesNote) {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: rules.cost, rules: rules)) }
     }
 
-    /// Takes an edit, which keeps its place among the events; `false` where the queue is closing.
+    /// Adds an edit, which keeps its place among the events; `false` if the queue is closing.
     func submit(_ edit: EditOrder) -> Bool {
         change(whenClosing: false) { state in
             state.add(Batch(events: [], cost: 0, edit: edit))
@@ -143,17 +138,17 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Switches the recording on or off for exchanges that begin from here on.
+    /// Switches the recording for exchanges that begin from here on.
     func submit(isRecording: Bool) {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: 0, isRecording: isRecording)) }
     }
 
-    /// Forgets a producer that is going away.
+    /// Removes a producer that ends.
     func remove(producer: Int) {
         state.withLock { state in _ = state.starving.removeValue(forKey: producer) }
     }
 
-    /// Asks that `flush` be signalled when all that was put in so far is in the file; `false` if that is over.
+    /// Signals `flush` when all events so far are in the file; `false` if the queue has ended.
     func request(flush: DispatchSemaphore) -> Bool {
         change(whenClosing: false) { state in
             state.flushes.append(flush)
@@ -161,12 +156,12 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Ends the queue: what is in it will still be taken, nothing more is put in.
+    /// Closes the queue; its events are still taken, and no new ones are accepted.
     func close() { change(whenClosing: ()) { $0.isClosing = true } }
 
     // MARK: - The recorder's side
 
-    /// Waits for events, at most until the deadline, and takes all there are.
+    /// Waits for events, at most until the deadline, and returns all.
     func next(deadline: DispatchTime?) -> Drain {
         let isEmpty = state.withLock { state in
             guard !state.isUrgent, state.batches.isEmpty else { return false }
@@ -198,11 +193,12 @@ final class RecorderQueue: Sendable {
             defer { state.waiting = .nothing }
             return state.waiting == .nothing
         }
-        // Somebody signalled between the time-out and the lock; that signal must not end a later wait.
+        // Somebody signalled between the time-out and the lock; consume the signal, so that it does not end a later
+        // wait.
         if wasSignalled { wakeUp.wait() }
     }
 
-    /// Gives back credit, and tells those who starve when half of it is free.
+    /// Returns credit, and calls producers without credit when half of it is free.
     func giveBack(_ cost: Int) {
         let callbacks = state.withLock { state -> [CreditCallback] in
             state.usedCredit -= cost
@@ -215,7 +211,7 @@ final class RecorderQueue: Sendable {
 }
 
 extension RecorderQueue.Batch {
-    /// Leaves out the body parts, and when they arrived, and remembers which.
+    /// Drops the body parts with their arrivals, and remembers which.
     fileprivate mutating func dropBodies() {
         events.removeAll { event in
             switch event {

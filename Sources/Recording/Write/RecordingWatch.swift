@@ -1,13 +1,13 @@
 import Foundation
 
-/// Tells whether somebody records a session, without keeping anybody from it.
+/// Tells whether somebody records a session, without blocking it.
 ///
-/// It asks for a recorder's lock and gives it back at once. Its descriptor stays open as long as it lives: closing it would
-/// take away the locks that SQLite holds on the same file in this process.
+/// It takes a shared lock and releases it at once. Its descriptor stays open as long as it lives, because closing it
+/// would release the locks of SQLite on the same file in this process.
 package final class RecordingWatch: Sendable {
     private let descriptor: CInt
 
-    /// `nil` where the file cannot be opened.
+    /// `nil` if the file cannot be opened.
     package init?(path: String) {
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         if descriptor < 0 { return nil }

@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 import NIOCore
 
-/// A prepared statement that is filled column after column and run, through SQLite's own interface. GRDB's arguments
-/// box every value; for rows of forty columns that costs more than the insert itself (see decision record 3). GRDB
-/// keeps what it is good at: the connection, transactions, schema changes, errors.
+/// A prepared statement that is filled column by column, through SQLite's own interface. GRDB's arguments box every
+/// value; for rows of forty columns that costs more than the insert itself (see decision record 3). GRDB still does
+/// connections, transactions and errors.
 struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement
@@ -17,7 +17,7 @@ struct RowWriter {
         statement = owner.sqliteStatement
     }
 
-    // Each fills the next column; `nil` leaves it NULL.
+    // `nil` leaves the column NULL.
 
     mutating func bind(_ value: Int64) {
         column += 1
@@ -57,7 +57,6 @@ struct RowWriter {
         }
     }
 
-    /// Fills the next column with UTF-8 text.
     mutating func bind(text value: ByteBuffer?) {
         column += 1
         value?.withUnsafeReadableBytes { bindText($0) }
@@ -70,18 +69,18 @@ struct RowWriter {
         } else if let start = bytes.baseAddress {
             sqlite3_bind_text(statement, column, start.assumingMemoryBound(to: CChar.self), count, copiedBySQLite)
         } else {
-            // An empty string may have no address, which SQLite would take for NULL.
+            // An empty string may have no address, which SQLite would read as NULL.
             sqlite3_bind_text(statement, column, "", 0, copiedBySQLite)
         }
     }
 
-    /// Runs the statement with the columns as filled, and empties them.
+    /// Runs the statement and clears the columns.
     mutating func run() throws {
         defer { finish() }
         try step()
     }
 
-    /// Fills the last column with bytes without copying them, and runs the statement.
+    /// Sets the last column to bytes without copying them, and runs the statement.
     mutating func run(last value: ByteBuffer) throws {
         column += 1
         defer { finish() }
@@ -104,14 +103,14 @@ struct RowWriter {
     }
 }
 
-/// Holds copies of a row's short values while its statement runs, in place of an allocation for each by SQLite.
+/// Copies of a row's short values while its statement runs, to avoid an allocation by SQLite for each.
 private final class BindingScratch {
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
     private var used = 0
 
     deinit { memory.deallocate() }
 
-    /// Copies bytes and returns where the copy lies; `nil` where there is no room.
+    /// Copies bytes and returns their address; `nil` if there is no room.
     func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard bytes.count <= memory.count - used, let base = memory.baseAddress else { return nil }
         let place = base + used
@@ -120,6 +119,5 @@ private final class BindingScratch {
         return UnsafeRawPointer(place)
     }
 
-    /// Forgets the copies.
     func clear() { used = 0 }
 }

@@ -3,35 +3,32 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// Keeps a session below a size while it is recorded: drops the bodies of the oldest exchanges, and once there are none
-/// left the oldest exchanges themselves. Where bodies that are still coming take most of the room, the largest of them goes before
-/// the others do.
-/// The pages that become free are used for what comes next.
+/// Keeps a session below a size during the recording: drops the bodies of the oldest exchanges, and then the oldest
+/// exchanges. If bodies in flight take most of the room, the largest of them is dropped first. New rows use the free
+/// pages.
 struct SessionLimit {
-    /// Drops the bodies of the exchange in flight that has the largest, where those of all in flight have more than so many bytes
-    /// in the file together; returns whether they have.
+    /// Drops the largest bodies of an exchange in flight if all bodies in flight have more than `bytes` in the file;
+    /// returns whether they have.
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
-    /// How many exchanges are looked at in one go.
+    /// How many exchanges are handled at a time.
     private static let slice = 64
-    /// How many exchanges go before connections that nobody uses any more go.
+    /// Unused connections are removed after this many exchanges.
     private static let connectionSlice = 1_000
 
     let largest: Int64
-    /// The note in the trace of an exchange that lost its bodies.
+    /// For the trace of an exchange that lost its bodies.
     let note: TraceEntry
     private let storedNote: String
-    /// Exchanges up to this number have no body any more, or were in flight.
+    /// Exchanges up to this number have no bodies any more, or were in flight.
     private var cursor: Int64 = 0
     private var skipped: Set<Int64> = []
     private var removedSinceConnections = 0
-    /// How many exchanges have lost their bodies, and how many are gone.
+    /// Exchanges that lost their bodies, and removed exchanges.
     private(set) var dropped = 0
     private(set) var removed = 0
-    /// Whether anything had to go.
     private(set) var hasDropped = false
 
-    /// - Parameter words: the size in words.
     init(largest: Int64, words: String) throws {
         self.largest = largest
         let text = "the body was dropped to keep the session below \(words)"
@@ -39,25 +36,24 @@ struct SessionLimit {
         storedNote = String(buffer: try JSONWriter.trace([note]) ?? ByteBuffer())
     }
 
-    /// How much room there is for a transaction: what is in use stays so far below the size.
+    /// The room for a transaction below the largest size.
     private var room: Int64 { min(largest / 4, 32 << 20) }
-    /// What is in use when a transaction ends, at most.
+    /// The largest size at the end of a transaction.
     private var target: Int64 { largest - room }
 
-    /// How many bytes the bodies of an exchange in flight have before they go at once: they fit in no case.
+    /// Larger bodies of one exchange in flight can never fit and are dropped at once.
     var largestOpenBodies: Int64 { target }
 
-    /// Counts an exchange in flight whose bodies were dropped.
     mutating func countOpen() {
         hasDropped = true
         dropped += 1
     }
 
-    /// Drops what has to go, within a transaction.
+    /// Drops rows within a transaction.
     ///
     /// - Parameters:
-    ///   - isOpen: whether something of an exchange is still to come.
-    ///   - totals: the session's counters, from which what goes is taken off.
+    /// - isOpen: whether an exchange is in flight.
+    /// - totals: the session's counters, from which dropped exchanges are subtracted.
     mutating func keep(
         _ database: Database,
         isOpen: (Int64) -> Bool,
@@ -66,8 +62,7 @@ struct SessionLimit {
     ) throws {
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            // What takes half of the size and goes on coming would push out everything, and then not fit itself; so would
-            // several together.
+            // Bodies in flight with half of the size would push out everything else, and then not fit themselves.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
             } else if try dropBodies(database, isOpen, target) {
@@ -91,9 +86,9 @@ struct SessionLimit {
 
     // MARK: - Bodies
 
-    /// Drops the bodies of the next exchanges until the target is reached; returns whether there were any to look at.
+    /// Drops the bodies of the next exchanges until the target is reached; returns whether there were any exchanges.
     private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
-        // Those that were in flight when their turn came are older than all that come now.
+        // Exchanges that were in flight when their turn came are older than all others.
         let late = skipped.filter { !isOpen($0) }.sorted()
         for number in late {
             skipped.remove(number)
@@ -115,7 +110,6 @@ struct SessionLimit {
         return !next.isEmpty || !late.isEmpty
     }
 
-    /// Drops the bodies of an exchange; returns whether it had any.
     private mutating func dropBodies(of number: Int64, _ database: Database) throws -> Bool {
         let sides = """
             SELECT DISTINCT side FROM chunk WHERE exchange = ?1
@@ -129,7 +123,7 @@ struct SessionLimit {
         var flags: ExchangeRecord.Flags = .bodiesDropped
         for side in found.compactMap({ BodySide(rawValue: UInt8(clamping: $0)) }) { flags.insert(side.incompleteFlag) }
         try Self.deleteParts(of: number, database)
-        // A row that is only updated would leave its page as empty as it has become; pages are joined where rows are deleted.
+        // A row that is only updated would leave its page half empty; SQLite merges pages when rows are deleted.
         let rest = """
             SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
             response_head_sent, response_trailers, json_insert(coalesce(trace, '[]'), '$[#]', json_extract(?, '$[0]')),
@@ -147,7 +141,6 @@ struct SessionLimit {
         return true
     }
 
-    /// Deletes the long bodies of an exchange, and when they arrived.
     static func deleteParts(of number: Int64, _ database: Database) throws {
         for table in ["chunk", "arrival"] {
             try database.cachedStatement(sql: "DELETE FROM \(table) WHERE exchange = ?").execute(arguments: [number])
@@ -156,7 +149,7 @@ struct SessionLimit {
 
     // MARK: - Exchanges
 
-    /// Removes the oldest exchanges that have ended, but for the newest of all; returns whether there were any.
+    /// Removes the oldest ended exchanges, but not the newest of all; returns whether there were any.
     private mutating func removeOldest(
         _ database: Database,
         _ isOpen: (Int64) -> Bool,
@@ -167,24 +160,11 @@ struct SessionLimit {
             """
         let oldest = try Int64.fetchAll(database, sql: sql).filter { !isOpen($0) }
         guard !oldest.isEmpty else { return false }
-        let list = "(\(oldest.map(String.init).joined(separator: ",")))"
-        let kept = "NOT \(Schema.isDeleted("e.id"))"
-        let counted = "SELECT \(SessionEditing.counts) FROM exchange AS e WHERE id IN \(list) AND \(kept)"
-        if let row = try Row.fetchOne(database, sql: counted) {
-            totals.exchanges = max(0, totals.exchanges - row[0])
-            totals.errors = max(0, totals.errors - row[1])
-            totals.requestBodyBytes = max(0, totals.requestBodyBytes - row[2])
-            totals.responseBodyBytes = max(0, totals.responseBodyBytes - row[3])
-        }
-        try database.execute(
-            sql: """
-                DELETE FROM payload WHERE id IN (SELECT payload FROM exchange WHERE id IN \(list));
-                DELETE FROM chunk WHERE exchange IN \(list);
-                DELETE FROM arrival WHERE exchange IN \(list);
-                DELETE FROM annotation WHERE exchange IN \(list);
-                DELETE FROM exchange WHERE id IN \(list);
-                """
-        )
+        let list: StatementArguments = ["[\(oldest.map(String.init).joined(separator: ","))]"]
+        let numbers = "SELECT value FROM json_each(?)"
+        let counted = "exchange AS e WHERE id IN (\(numbers)) AND NOT \(Schema.isDeleted("e.id"))"
+        try totals.add(-1, counted, list, in: database)
+        try DeletedRows.drop(numbers, list, in: database)
         removed += oldest.count
         removedSinceConnections += oldest.count
         if removedSinceConnections >= Self.connectionSlice {
@@ -196,7 +176,7 @@ struct SessionLimit {
 }
 
 extension Int64 {
-    /// Fetches one number by a statement that is kept.
+    /// With a cached statement.
     fileprivate static func fetchOne(_ database: Database, cached sql: String) throws -> Int64? {
         try Int64.fetchOne(try database.cachedStatement(sql: sql))
     }

@@ -2,11 +2,11 @@ import Files
 import Foundation
 import Synchronization
 
-/// Keeps a second recorder away from a session; held while recording, gone with the process.
+/// Prevents a second recorder on a session; it ends with the process.
 ///
-/// It is a `flock`, which does not meddle with SQLite's own `fcntl` locks. Closing any descriptor of a file drops the
-/// process's `fcntl` locks on it, though; so the descriptor stays open until SQLite is done, and a session that this
-/// very process records is refused before it is opened again.
+/// It is a `flock`, which is independent of SQLite's `fcntl` locks. Closing any descriptor of a file releases the
+/// process's `fcntl` locks on it, though. So the descriptor stays open until SQLite is done, and a session that this
+/// process records is refused before it is opened again.
 final class SessionLock: Sendable {
     private static let heldHere = Mutex<Set<FileFacts.Identity>>([])
 
@@ -28,9 +28,11 @@ final class SessionLock: Sendable {
             try Self.lock(descriptor, path)
             guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
             guard facts.isRegular else { throw SessionError.notASession(path) }
+            // A trim may have replaced the file while we waited for the lock.
+            guard FileFacts(path: path)?.identity == facts.identity else { throw SessionError.locked(path) }
             isEmpty = facts.size == 0
             identity = facts.identity
-            // Later files get the mode of the session from SQLite; those of a run that was killed are there already.
+            // SQLite gives later files the mode of the session; those of a killed run exist already.
             for file in SessionPath.companions(of: path) { try Self.makePrivate(file) }
             try Self.makePrivate(path, facts, fchmod(descriptor, 0o600))
         } catch {
@@ -41,8 +43,8 @@ final class SessionLock: Sendable {
         Self.heldHere.withLock { held in _ = held.insert(identity) }
     }
 
-    /// Takes the lock, with a little patience: a process that was just being started while the recorder before us
-    /// closed its file holds a copy of that descriptor until it runs its own program.
+    /// Retries for a moment: a process that was being started while the previous recorder closed its file has a copy of
+    /// that descriptor until it runs its own program.
     private static func lock(_ descriptor: CInt, _ path: String) throws {
         for attempt in 1... {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
@@ -54,27 +56,25 @@ final class SessionLock: Sendable {
 
     deinit { release() }
 
-    /// Whether this process records or edits a file.
     static func isHeldHere(_ identity: FileFacts.Identity) -> Bool { heldHere.withLock { $0.contains(identity) } }
 
     var isRemoved: Bool {
         descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
     }
 
-    /// Takes from others what a session and its files let them do: they hold passwords and keys.
     private static func makePrivate(_ path: String) throws {
         guard let facts = FileFacts(link: path) else { return }
         guard facts.isRegular else { throw SessionError.foreign(path) }
         try makePrivate(path, facts, chmod(path, 0o600))
     }
 
-    /// The same where the file was looked at already, with what changes its mode.
+    /// With facts that are known already, and the change of the mode.
     private static func makePrivate(_ path: String, _ facts: FileFacts, _ change: @autoclosure () -> CInt) throws {
         guard facts.owner == geteuid() else { throw SessionError.foreign(path) }
         if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
     }
 
-    /// Refuses what is not a session before SQLite looks at it.
+    /// Refuses other files before SQLite opens them.
     func checkHeader() throws {
         var header = [UInt8](repeating: 0, count: 100)
         let count = descriptor.withLock { descriptor in
@@ -97,22 +97,24 @@ final class SessionLock: Sendable {
     private static func close(_ descriptor: CInt) -> CInt { Foundation.close(descriptor) }
 }
 
-/// A path as SQLite takes it.
 enum SessionPath {
-    /// A path that SQLite cannot take for a URI or for a database in memory.
+    /// A path that SQLite cannot read as a URI or a database in memory.
     static func plain(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-    /// The files that SQLite puts beside a session while it is open: beside the file itself where the path is a link.
+    /// The path of the file itself if the path is a link.
+    static func resolved(_ path: String) -> String {
+        guard let bytes = realpath(path, nil) else { return path }
+        defer { free(bytes) }
+        return String(cString: bytes)
+    }
+
+    /// The files that SQLite keeps beside a session while it is open.
     static func companions(of path: String) -> [String] {
-        var file = path
-        if let bytes = realpath(path, nil) {
-            file = String(cString: bytes)
-            free(bytes)
-        }
+        let file = resolved(path)
         return ["-wal", "-shm", "-journal"].map { file + $0 }
     }
 
-    /// A URI that opens a file which nobody can change meanwhile.
+    /// A URI for a file that does not change.
     static func immutable(_ path: String) -> String {
         let escaped = plain(path).utf8.map { byte in
             let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-".utf8.contains(byte)

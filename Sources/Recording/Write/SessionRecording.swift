@@ -3,36 +3,35 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// One session file while the recorder writes it: what is open in it, what waits, and its transaction. Lives on the
-/// recorder's thread.
+/// One session file during the recording: open exchanges, waiting rows, and the transaction. Used on the recorder's
+/// thread.
 final class SessionRecording {
     let session: WritableSession
-    /// The exchanges that have a row here, or will have one, and have not ended.
+    /// Exchanges in flight that have a row here, or will.
     private(set) var open: [ExchangeID: OpenExchange] = [:]
     /// Body bytes of open exchanges that are not in the file.
     private(set) var tailBytes = 0
-    /// When the first of the open exchanges has waited long enough, or would have, had it not ended meanwhile.
+    /// When the first open exchange has waited long enough, even if it has ended meanwhile.
     private(set) var nextSweep = UInt64.max
-    /// What keeps the file below a size; `nil` where nothing does.
+    /// `nil` without a largest size.
     private(set) var limit: SessionLimit?
     let writer: SessionWriter
-    /// The body bytes that the recorder had dropped when the file was begun.
+    /// Body bytes that the recorder had dropped before this file.
     var droppedBefore: Int64 = 0
 
     private let tailNanoseconds: UInt64
-    /// Open exchanges that something was heard of since the last transaction.
+    /// Open exchanges that changed since the last transaction.
     private var touched: [OpenExchange] = []
-    /// Exchanges that ended since the last transaction, their payload written.
+    /// Exchanges that ended since the last transaction; their payload is written.
     private var ended: [EndedExchange] = []
     private var connections: [ConnectionID: ConnectionRecord] = [:]
-    /// The clients of exchanges that have ended, which became known since the last transaction.
+    /// Clients of ended exchanges that were identified since the last transaction.
     private var identified: [ExchangeID: ClientProcess] = [:]
-    /// How many open exchanges have something that waits to be written.
+    /// How many open exchanges wait to be written.
     private var waiting = 0
-    /// What is known of open connections that no recorded exchange has used, and of the last that were closed.
+    /// Connections that no recorded exchange has used: open ones, and the last closed ones.
     private var unusedConnections: [ConnectionID: ConnectionRecord]
     private var closedConnections: [ConnectionID] = []
-    /// The open connections that have a row.
     private var usedConnections: Set<ConnectionID> = []
 
     private struct EndedExchange {
@@ -41,7 +40,7 @@ final class SessionRecording {
         var isNew: Bool
     }
 
-    /// - Parameter connections: those that are open, where the file goes on after another.
+    /// - Parameter connections: open connections from the file before.
     init(
         _ session: WritableSession,
         tailNanoseconds: UInt64,
@@ -53,18 +52,17 @@ final class SessionRecording {
         writer = try SessionWriter(session)
     }
 
-    /// How large the file is, or will be when its log is in it, in bytes; 0 where that cannot be asked.
+    /// The size of the file with its log, in bytes; 0 if unknown.
     var size: Int64 {
         let pages = try? writer.perform { try Int64.fetchOne($0, sql: "PRAGMA page_count") }
         return (pages.flatMap(\.self) ?? 0) * Int64(Schema.pageSize)
     }
 
-    /// Whether something of an exchange waits to be written.
     var isWaiting: Bool { waiting > 0 }
 
     // MARK: - Transactions
 
-    /// Writes the rows that came of the events, drops what is too much, and ends the transaction.
+    /// Writes the rows, enforces the size limit, and commits.
     func commit() throws {
         if hasRows {
             try writer.beginTransaction()
@@ -93,8 +91,8 @@ final class SessionRecording {
         }
     }
 
-    /// Drops the bodies of the exchange in flight that has the largest, where those of all in flight have more than so many bytes
-    /// in the file; returns whether they have.
+    /// Drops the largest bodies of an exchange in flight if all bodies in flight have more than `bytes` in the file;
+    /// returns whether they have.
     private func dropLargestOpenBodies(ofMoreThan bytes: Int64, _ database: Database) throws -> Bool {
         let large = open.values.filter { $0.hasChunks }
         guard large.reduce(0, { $0 + $1.tails.stored }) > bytes,
@@ -104,14 +102,14 @@ final class SessionRecording {
         return true
     }
 
-    /// Drops what is there of the bodies of an exchange in flight, and what comes of them.
+    /// Drops the bodies of an exchange in flight, with further parts.
     private func dropBodies(of exchange: OpenExchange, _ database: Database) throws {
         release(exchange)
         exchange.dropBodies()
         try SessionLimit.deleteParts(of: exchange.id.number, database)
     }
 
-    /// Drops bodies as they come that are larger than there is room for, whatever else there is.
+    /// Drops bodies that are too large for the session.
     private func dropIfTooLarge(_ exchange: OpenExchange) throws {
         guard let largest = limit?.largestOpenBodies, exchange.tails.stored > largest else { return }
         try writer.beginTransaction()
@@ -119,7 +117,7 @@ final class SessionRecording {
         limit?.countOpen()
     }
 
-    /// Ends the run within a transaction, with what still waits.
+    /// Writes the rest and ends the run within a transaction.
     func end(notRecorded: Int, droppedBytes: Int64) throws {
         try writer.beginTransaction()
         for exchange in open.values { try writeOut(exchange) }
@@ -191,7 +189,7 @@ final class SessionRecording {
         ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
     }
 
-    /// Notes whose an exchange was that has ended.
+    /// Sets the client of an ended exchange.
     func identify(_ id: ExchangeID, _ process: ClientProcess) { identified[id] = process }
 
     func write(_ rules: RulesNote) throws {
@@ -201,31 +199,31 @@ final class SessionRecording {
 
     // MARK: - Connections
 
-    /// Takes what is known of a connection; one that might have no recorded exchange waits for one.
+    /// Stores a connection; one that might have no recorded exchange waits for an exchange.
     ///
     /// - Parameters:
-    ///   - all: whether every connection is recorded.
-    ///   - isFinished: whether no exchange begins here any more.
+    /// - all: whether every connection is recorded.
+    /// - isFinished: whether no new exchange begins here.
     func take(_ connection: ConnectionRecord, all: Bool, isFinished: Bool = false) {
         let id = connection.id
         if usedConnections.contains(id) || connections[id] != nil || all && !isFinished { return note(connection, id) }
         unusedConnections[id] = connection
         guard connection.closedAt != nil else { return }
-        // An exchange may end after its connections, but with a thousand newer ones closed it is another's.
+        // An exchange may end after its connections, but after a thousand newer ones the closed one is forgotten.
         closedConnections.append(id)
         guard closedConnections.count > 2_048 else { return }
         for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
         closedConnections.removeFirst(1_024)
     }
 
-    /// Has all connections written that nothing has used so far.
+    /// Writes all connections.
     func useAllConnections() {
         guard !unusedConnections.isEmpty else { return }
         for (id, connection) in unusedConnections { note(connection, id) }
         (unusedConnections, closedConnections) = ([:], [])
     }
 
-    /// Has a connection's row written.
+    /// Writes a connection's row with the next transaction.
     private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
         connections[id] = connection
         if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
@@ -246,12 +244,12 @@ final class SessionRecording {
         touched.append(exchange)
     }
 
-    /// Writes when bytes arrived, no later than the bytes.
+    /// Writes arrivals, before the bytes.
     private func writeArrivals(of exchange: OpenExchange) throws {
         guard !exchange.arrivals.isEmpty else { return }
         try writer.beginTransaction()
         for (side, arrival) in exchange.arrivals { try writer.write(arrival, of: exchange.id, side: side) }
-        // Not keeping the capacity, which a thousand open streams would add up.
+        // Keeping the capacity would add up for a thousand open streams.
         exchange.arrivals = []
     }
 
@@ -261,7 +259,7 @@ final class SessionRecording {
         try writer.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
     }
 
-    /// A short body as the payload row takes it; the rest of a long one is written as its last chunk.
+    /// The body for the payload row if it is short; the rest of a long one is written as its last chunk.
     private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
         if exchange.tails[side].isShort { return exchange.tails[side].bytes }
         try flush(side, of: exchange)
@@ -272,8 +270,8 @@ final class SessionRecording {
         try exchange.tails[side].flush { try writeChunk($0, of: exchange, side, $1) }
     }
 
-    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers. The order
-    /// keeps the table's pages full: several loops end their exchanges in any order.
+    /// Writes the narrow rows of changed exchanges, ordered by number: that keeps the table's pages full, while several
+    /// loops end exchanges in any order.
     private func writeRows() throws {
         for exchange in touched where !exchange.hasEnded {
             exchange.isTouched = false
@@ -285,7 +283,7 @@ final class SessionRecording {
             exchange.unwritten = nil
             exchange.isStored = true
         }
-        // Sorting numbers and not rows: a row is half a kilobyte.
+        // Sorts numbers and not rows: a row has half a kilobyte.
         let order = ended.indices.sorted { ended[$0].record.id < ended[$1].record.id }
         for index in order {
             try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
@@ -298,12 +296,12 @@ final class SessionRecording {
 
     // MARK: - What waits
 
-    /// How long something of an exchange may wait in memory.
+    /// How long an exchange may wait in memory.
     private func patience(with exchange: OpenExchange) -> UInt64 {
         exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
     }
 
-    /// Notes that something of an exchange waits.
+    /// Notes that an exchange waits.
     private func hold(_ exchange: OpenExchange, at time: UInt64) {
         if exchange.waitsSince == nil { waiting += 1 }
         let since = exchange.waitsSince ?? time
@@ -311,7 +309,7 @@ final class SessionRecording {
         nextSweep = min(nextSweep, since + patience(with: exchange))
     }
 
-    /// Notes that nothing of an exchange will wait any longer.
+    /// Notes that an exchange no longer waits.
     private func release(_ exchange: OpenExchange) {
         guard exchange.waitsSince != nil else { return }
         exchange.waitsSince = nil
@@ -319,13 +317,10 @@ final class SessionRecording {
         tailBytes -= exchange.tails.waiting
     }
 
-    /// Whether something has waited long enough.
-    ///
-    /// - Parameter takesAll: whether nothing is to wait any longer.
+    /// - Parameter takesAll: whether nothing may wait any longer.
     func isSweepDue(at time: UInt64, takesAll: Bool) -> Bool { waiting > 0 && (time >= nextSweep || takesAll) }
 
-    /// Makes what open exchanges have waiting visible to readers. What has waited for half of its time goes along, so
-    /// that many exchanges do not make as many transactions.
+    /// Writes waiting exchanges. Those that have waited for half of their time are included, which saves transactions.
     func sweep(at time: UInt64, takesAll: Bool) throws {
         nextSweep = .max
         for exchange in open.values {
@@ -339,7 +334,7 @@ final class SessionRecording {
         }
     }
 
-    /// Writes whatever waits of an open exchange, its record excepted.
+    /// Writes the waiting content of an open exchange, without its record.
     private func writeOut(_ exchange: OpenExchange) throws {
         release(exchange)
         try writeArrivals(of: exchange)

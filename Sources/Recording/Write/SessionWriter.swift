@@ -6,19 +6,19 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// Writes rows into an open session. Lives on the recorder's thread.
+/// Writes rows into an open session. Used on the recorder's thread.
 final class SessionWriter {
     var totals: SessionSummary
-    /// The counters as they stand in the file.
+    /// The counters in the file.
     private var storedTotals: SessionSummary
 
-    /// Only the recorder's thread uses it, and runs statements that were prepared without its leave.
+    /// Only the recorder's thread uses it, and runs prepared statements directly.
     private let queue: DatabaseQueue
     private let path: String
     private let run: Int64
     private(set) var isInTransaction = false
     private var lastPayload: Int64
-    /// The sources of the rules that this run wrote last.
+    /// The sources in the last rules row of this run.
     private var lastSources: [ProfileSource]?
     private var begin: RowWriter
     private var commitTransaction: RowWriter
@@ -70,19 +70,16 @@ final class SessionWriter {
 
     // MARK: - Transactions
 
-    /// Begins a transaction, unless one has begun.
     func beginTransaction() throws {
         guard !isInTransaction else { return }
         try begin.run()
         isInTransaction = true
     }
 
-    /// Performs something on the database, within the transaction or without one.
     func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.writeWithoutTransaction(body)
     }
 
-    /// Ends the transaction, where one has begun.
     func commit() throws {
         guard isInTransaction else { return }
         if totals != storedTotals {
@@ -93,7 +90,7 @@ final class SessionWriter {
             try summary.run()
             storedTotals = totals
         }
-        // GRDB hears of the commit, and expects it on its queue.
+        // GRDB expects to see the commit on its queue.
         try perform { _ in try commitTransaction.run() }
         isInTransaction = false
     }
@@ -101,15 +98,15 @@ final class SessionWriter {
     func rollback() {
         isInTransaction = false
         queue.writeWithoutTransaction { database in
-            // After some errors SQLite has rolled back by itself, and says so by an error here.
+            // After some errors SQLite has rolled back by itself, and reports that as an error here.
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
         }
     }
 
-    /// Empties the write-ahead log if it has grown to the limit, which happens only while readers keep it busy.
+    /// Truncates the write-ahead log above the limit, which it exceeds only while readers use it.
     func truncateLog(above limit: Int64) throws {
         guard FileFacts(path: path + "-wal")?.size ?? 0 > limit else { return }
-        // Not worth waiting for: it is tried again every second.
+        // Does not wait: it is tried again every second.
         try perform { database in
             try database.execute(
                 sql: """
@@ -123,22 +120,21 @@ final class SessionWriter {
 
     // MARK: - Rows
 
-    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number. Such rows are
-    /// numbered in the order in which exchanges end, so that pages fill up one after the other whatever the order was
-    /// in which they began.
+    /// Writes heads, trace and short bodies of an ended exchange; returns the row's number. Numbers follow the order in
+    /// which exchanges end, so that pages fill up one after the other.
     func writePayload(_ messages: ExchangeMessages, bodies: [ByteBuffer?]) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
         return lastPayload
     }
 
-    /// Writes heads and trace of an exchange in flight, under the negative of its number; returns that.
+    /// Writes heads and trace of an exchange in flight, under its negative number, which is returned.
     func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
         try insertPayload(-exchange.number, messages, [nil, nil, nil, nil])
         return -exchange.number
     }
 
-    /// Removes the row that ``writeOpenPayload(_:of:)`` had written.
+    /// Removes the row of ``writeOpenPayload(_:of:)``.
     func removeOpenPayload(of exchange: ExchangeID) throws {
         endOpenPayload.bind(-exchange.number)
         try endOpenPayload.run()
@@ -158,7 +154,7 @@ final class SessionWriter {
         try payloads.run()
     }
 
-    /// Writes bytes of a long or slow body, over the shorter row that was there when it had fewer.
+    /// Writes bytes of a long or slow body, over the shorter row from before.
     func writeChunk(_ bytes: ByteBuffer, of exchange: ExchangeID, side: BodySide, offset: Int64) throws {
         chunks.bind(exchange.number)
         chunks.bind(side.rawValue)
@@ -174,7 +170,7 @@ final class SessionWriter {
         try arrivals.run()
     }
 
-    /// Brings the counts in the narrow row of an exchange in flight up to date.
+    /// Updates the counts of an exchange in flight.
     func write(_ counts: StreamCounts, of exchange: ExchangeID) throws {
         progress.bind(counts.tally.fromClient)
         progress.bind(counts.tally.fromServer)
@@ -183,7 +179,7 @@ final class SessionWriter {
         try progress.run()
     }
 
-    /// Writes the client into the narrow row of an exchange that has ended, where there is one without.
+    /// Sets the client of an ended exchange without one.
     func write(_ process: ClientProcess, of exchange: ExchangeID) throws {
         processes.bind(Int64(process.id))
         processes.bind(process.name)
@@ -191,7 +187,7 @@ final class SessionWriter {
         try processes.run()
     }
 
-    /// Writes an exchange's narrow row, over the one that was there when it was in flight.
+    /// Writes an exchange's narrow row, over the row from when it was in flight.
     func write(_ record: ExchangeRecord, payload: Int64, isNew: Bool) throws {
         exchanges.bind(record.id.number)
         exchanges.bind(payload)
@@ -211,7 +207,7 @@ final class SessionWriter {
         exchanges.bind(record.mediaType)
         exchanges.bind(record.clientConnection.number)
         exchanges.bind(record.upstreamConnection?.number)
-        // One by one, as by key paths this is a tenth of what recording an exchange costs.
+        // One by one: by key paths this is a tenth of the cost of recording an exchange.
         let (sizes, timings) = (record.sizes, record.timings)
         exchanges.bind(sizes.requestHead)
         exchanges.bind(sizes.requestBody)
@@ -266,7 +262,7 @@ final class SessionWriter {
         try annotations.run()
     }
 
-    /// Writes a connection's row, over what was known of it before.
+    /// Writes a connection's row over the earlier one.
     func write(_ connection: ConnectionRecord) throws {
         connections.bind(connection.id.number)
         connections.bind(connection.leg.rawValue)
@@ -290,8 +286,8 @@ final class SessionWriter {
         try routes.run()
     }
 
-    /// Writes the rules that were put in force; their sources only where they are not those of the set before. A run's
-    /// first set counts from the run's beginning: no exchange comes before it, however late it is noted.
+    /// Writes the rules in force; their sources only if they differ from the row before. A run's first set counts from
+    /// the run's beginning.
     func write(_ rules: RulesNote) throws {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"
@@ -305,13 +301,12 @@ final class SessionWriter {
         lastSources = rules.sources
     }
 
-    /// Goes on with an edit for a while.
     func edit(_ editing: inout SessionEditing?) throws {
         let deadline = DispatchTime.now().uptimeNanoseconds + RecorderLimits.editNanoseconds
         try perform { try editing?.step(in: $0, &totals, until: deadline) }
     }
 
-    /// Begins an edit; the history has what can be taken back.
+    /// Begins an edit; `history` has the deletions that can be undone.
     func begin(_ edit: SessionEdit, _ history: inout DeletionHistory) throws -> SessionEditing {
         let highest = try perform { try Int64.fetchOne($0, sql: "SELECT max(id) FROM exchange") } ?? 0
         return try SessionEditing(edit, highest: highest, &history, path: path)
@@ -319,7 +314,7 @@ final class SessionWriter {
 
     // MARK: - The end
 
-    /// Ends the run: exchanges still in flight count as interrupted.
+    /// Ends the run; exchanges in flight become interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
         try perform { database in
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))

@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// A counting semaphore whose time-outs go by the monotonic clock.
+/// A counting semaphore whose time-outs use the monotonic clock.
 ///
-/// `DispatchSemaphore` turns a deadline into a time of the wall clock on Linux (`sem_timedwait`): one that is set back
-/// by an hour while the recorder waits would hold back what it has to write for an hour.
-// SAFETY: the mutex guards `count`; the mutex and the condition are allocated, so that they never move.
+/// `DispatchSemaphore` uses the wall clock on Linux (`sem_timedwait`): if that is set back by an hour, the recorder
+/// would wait for an hour. SAFETY: the mutex guards `count`; the mutex and the condition are allocated, so that they
+/// never move.
 final class WakeUp: @unchecked Sendable {  // SAFETY: as above
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -38,7 +38,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         pthread_mutex_unlock(mutex)
     }
 
-    /// Waits for a signal, and takes it; says whether there was one before the deadline, a time of `CLOCK_MONOTONIC`.
+    /// Waits for a signal; returns whether there was one before the deadline of `CLOCK_MONOTONIC`.
     @discardableResult
     func wait(until deadline: DispatchTime = .distantFuture) -> Bool {
         pthread_mutex_lock(mutex)
@@ -56,7 +56,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         return true
     }
 
-    /// Waits for the condition, which may also end by itself, or the deadline.
+    /// Waits for the condition, which may end spuriously, or the deadline.
     private func waitOnce(now: UInt64, until deadline: UInt64) {
         #if os(Linux)
         var time = timespec(nanoseconds: deadline)

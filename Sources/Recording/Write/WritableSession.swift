@@ -3,16 +3,16 @@ import Foundation
 import GRDB
 import HTTPModel
 
-/// A session file opened for recording: created or checked, locked against a second recorder, and with its run begun.
+/// A session file opened for recording: created or checked, locked, and with a new run.
 struct WritableSession: Sendable {
     let path: String
     let database: DatabaseQueue
     let start: RunStart
     private let lock: SessionLock
 
-    /// Opens the session, or creates it where there is none or an empty file.
+    /// Opens the session, or creates it if it is missing or empty.
     ///
-    /// - Parameter following: the number after which those of a new file begin, where it goes on after another.
+    /// - Parameter following: in a new file, exchanges begin after this number.
     init(path: String, configuration: RecorderConfiguration, following: Int64 = 0) throws {
         let lock = try SessionLock(path: path)
         self.lock = lock
@@ -27,7 +27,6 @@ struct WritableSession: Sendable {
                     try Self.createTables(in: database, labels: configuration.labels)
                 } else {
                     try Schema.check(session)
-                    try Schema.complete(database)
                 }
                 try Self.setUp(database, configuration)
                 return try RunStart(session, isNew: isNew, configuration, following: following)
@@ -37,17 +36,15 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// A run that has begun, and what it goes on from.
     struct RunStart {
         let run: Int64
-        /// One more than the highest number in the file.
         let nextExchangeID: Int64
         let nextConnectionID: Int64
         let lastPayload: Int64
         let totals: SessionSummary
         let recovered: RecoveryReport?
 
-        /// - Throws: ``SessionError`` where a number is so high that a reader would not take those that follow.
+        /// - Throws: ``SessionError`` if a number is so high that a reader would refuse the next ones.
         fileprivate init(
             _ session: SessionDatabase,
             isNew: Bool,
@@ -61,7 +58,7 @@ struct WritableSession: Sendable {
                 }
                 return max(0, (found.first ?? nil) ?? 0)
             }
-            // The row of the highest number outlives its exchange.
+            // The row of the highest number remains after its exchange was removed.
             let annotated = try highest("annotation", "exchange")
             nextExchangeID = max(try highest("exchange"), annotated, following) + 1
             nextConnectionID = try highest("connection") + 1
@@ -69,7 +66,7 @@ struct WritableSession: Sendable {
             _ = (try highest("run"), try highest("rules"))
             let (count, first) = try isNew ? (0, []) : interruptOpenExchanges(in: session)
             recovered = count > 0 ? RecoveryReport(count: count, first: first) : nil
-            // The recovery has numbered what it found in flight.
+            // The recovery has numbered the exchanges in flight.
             lastPayload = payload + Int64(count)
             totals = try SessionSummary.read(session)
             try session.connection.execute(
@@ -91,13 +88,13 @@ struct WritableSession: Sendable {
         // Another process may still be closing the session.
         configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
-            // Before anything reads the file: the page size of a new one is settled by the first read.
+            // Must come first: the first read fixes the page size of a new file.
             try database.execute(sql: "PRAGMA page_size = \(Schema.pageSize)")
         }
         return configuration
     }
 
-    /// Makes a session of an empty file, without a run.
+    /// Makes a session without a run from an empty file.
     static func make(_ path: String, labels: [String: String]) throws {
         do {
             let database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
@@ -108,9 +105,9 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// Makes the tables without the log, so that a file with any content is a session whatever happens next.
+    /// Creates the tables without the log, so that a file with any content is a complete session.
     private static func createTables(in database: Database, labels: [String: String]) throws {
-        // The map of pages, with which empty ones are given back, is made with the first page or never.
+        // The page map for returning empty pages exists from the first page or never.
         try database.execute(
             sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
         )
@@ -150,7 +147,7 @@ struct WritableSession: Sendable {
         if let pageLimit = configuration.pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
-    /// Marks exchanges in flight as interrupted; they are those whose payload row has a negative number.
+    /// Marks exchanges in flight as interrupted: their payload rows have negative numbers.
     static func interruptOpenExchanges(in session: SessionDatabase) throws -> (count: Int, first: [ExchangeID]) {
         let database = session.connection
         let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
@@ -172,8 +169,8 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
-    /// Marks what is in flight as interrupted after the writing has failed: on a full disk there is room for it again, once the
-    /// file has what is in the log.
+    /// Marks exchanges in flight as interrupted after a failure of writing. On a full disk that works once the log is
+    /// written into the file.
     func interruptOpenExchanges() {
         try? database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -181,9 +178,9 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// Whether the file still is where it was opened, as far as can be told.
+    /// Whether the path still leads to the file, as far as can be determined.
     var isInPlace: Bool { FileFacts.mayLead(path, to: lock.identity) }
-    /// Whether the file has no name any more, so that all that is in it goes with us.
+    /// Whether the file was deleted, so that all content is lost.
     var isRemoved: Bool { lock.isRemoved }
 
     /// Brings everything from the log into the file and removes the log. The session stays readable if that fails.

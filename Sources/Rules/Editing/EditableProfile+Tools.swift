@@ -99,7 +99,7 @@ extension EditableProfile {
         case nil where tools.isEmpty: return
         case nil:
             guard !editor.outline.isBraced, let version = editor.outline.pairs.first(where: { $0.name == "version" })
-            else { throw ProfileError("'off' cannot be added here, as the profile is written", file: name) }
+            else { throw ProfileError("'off' cannot be added to a profile written this way", file: name) }
             let line = editor.blanks(editor.outline.column) + "off: " + value
             edited = editor.text(inserting: [line], at: editor.source.nextLine(version.value.upperBound))
         }
@@ -108,7 +108,7 @@ extension EditableProfile {
         after = try ProfileOutline(edited, file: name).meaning(self.tools)
         (before["off"], after["off"]) = (nil, nil)
         guard before == after, new.off == tools else {
-            throw ProfileError("'off' cannot be edited here, as the profile is written", file: name, at: pair?.node)
+            throw ProfileError("'off' cannot be edited in a profile written this way", file: name, at: pair?.node)
         }
         self = new
     }

@@ -154,7 +154,7 @@ package struct EditableProfile: Sendable, Hashable {
         var edited = self
         if rules.isEmpty, isOn {
             guard tool.takesTrue else {
-                throw ProfileError("'\(tool.key)' has no rules that could be switched on", file: name)
+                throw ProfileError("'\(tool.key)' has no rules to switch on", file: name)
             }
             try edited.insert(RuleText("true"), into: section)
         }
@@ -192,7 +192,7 @@ package struct EditableProfile: Sendable, Hashable {
         // A new section may begin the profile.
         if editor.outline[section] == nil, meaning["version"] == nil { found?["version"] = nil }
         guard found == meaning else {
-            let message = "as the profile is written here, this cannot be edited without changing something else"
+            let message = "the profile is written in a way that prevents this edit; edit the file"
             throw ProfileError(message, file: name, at: editor.outline[section]?.node)
         }
         var known = issues.filter { $0.severity == .error }.map(\.message)

@@ -9,11 +9,11 @@ extension ProfileEditor {
         case .flag(false), .nothing: return filled(pair, rule, isSingle: isSingle)
         case .flag, .single:
             guard !isSingle else {
-                throw ProfileError("'\(section)' stands there already; edit that", file: file, at: pair.node)
+                throw ProfileError("'\(section)' already exists; edit it", file: file, at: pair.node)
             }
         case .block, .flow:
             guard !isSingle else {
-                throw ProfileError("'true' cannot stand beside other rules", file: file, at: pair.node)
+                throw ProfileError("'true' cannot be combined with other rules", file: file, at: pair.node)
             }
             if pair.form == .block { return inserting(rule, pair, at: index) }
             if let text = insertingInline(rule, pair, at: index) { return text }
@@ -122,7 +122,7 @@ extension ProfileEditor {
         let opened = try ProfileEditor(openedText(pair, pair.entries), file)
         guard let other = opened.outline[section], other.form == .block, other.entries.count == pair.entries.count
         else {
-            throw ProfileError("this list cannot be edited as it is written", file: file, at: pair.node)
+            throw ProfileError("a list written this way cannot be edited here", file: file, at: pair.node)
         }
         return opened
     }

@@ -207,7 +207,7 @@ struct ProfileEditor {
 
     func inBraces(_ node: Node? = nil) -> ProfileError {
         let message =
-            "the profile stands in braces, where a rule with comments cannot be put; write it without them first"
+            "the profile is written in braces, and a rule with comments cannot be put there; remove the braces first"
         return ProfileError(message, file: file, at: node)
     }
 

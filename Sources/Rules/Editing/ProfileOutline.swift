@@ -62,7 +62,7 @@ struct ProfileOutline {
         var pairs: [Pair] = []
         for member in members {
             guard let pair = ProfileOutline.pair(member, source) else {
-                throw ProfileError("this cannot be edited here, as it is written", file: file, at: member.key)
+                throw ProfileError("this is written in a way that cannot be edited", file: file, at: member.key)
             }
             pairs.append(pair)
         }

@@ -45,7 +45,7 @@ struct RuleLines {
         self.node = node
         let start = source.start(of: node)
         guard let end = source.end(of: node, indent: -1) else {
-            throw ProfileError("this cannot be taken over as it is written", file: RuleText.file, at: node)
+            throw ProfileError("this is written in a way that cannot be inserted", file: RuleText.file, at: node)
         }
         above = source.comments(0..<start).map(\.text)
         // Behind the end there can only be comments, or the bracket of a list of one.

@@ -17,7 +17,7 @@ import Darwin
 package struct DryRun {
     /// How much of a body is kept, in bytes.
     package static let bodyLimit = 1 << 20
-    /// No exchange takes as many steps.
+    /// A dry run that takes more steps is stopped.
     private static let mostSteps = 100_000
 
     private let chain: StageChain
@@ -123,14 +123,14 @@ private struct Play: ~Copyable {
         result.record = machine.record
         result.trace = machine.messages.trace
         if !isOver {
-            let text = "The dry run did not come to an end: a stage waits for something that never happens."
+            let text = "The dry run did not end: a rule waits for something that never happens."
             result.record.failure = ExchangeFailure(.timeout, text)
         }
         result.delay = now - begin
         return result
     }
 
-    /// Feeds the machine the next event; `false` where there is none.
+    /// Feeds the machine the next event; `false` if there is none.
     private mutating func step() -> Bool {
         if readsClient, let event = fromClient.popFirst() {
             feed(event)
@@ -171,7 +171,7 @@ private struct Play: ~Copyable {
         var bytes = [UInt8](repeating: 0, count: wanted)
         let count = pread(file.descriptor, &bytes, wanted, off_t(file.offset + offset))
         guard count > 0 else {
-            machine.upstreamClosed(ExchangeFailure(.reset, "The file became shorter, or cannot be read."), now: now)
+            machine.upstreamClosed(ExchangeFailure(.reset, "The file became shorter or cannot be read."), now: now)
             return
         }
         fromServer.append(.filePart(file, offset: offset + Int64(count)))
@@ -225,7 +225,7 @@ private struct Play: ~Copyable {
     }
 }
 
-/// Nothing is recorded of a dry run.
+/// Discards records.
 private final class NoRecord: RecordSink {
     func record(_ event: RecordEvent) {}
 }

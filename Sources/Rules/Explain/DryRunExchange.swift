@@ -3,9 +3,8 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// A request for a dry run.
 package struct DryRunRequest: Sendable {
-    /// `CONNECT` asks for a tunnel.
+    /// `CONNECT` for a tunnel.
     package var method: String
     package var url: RequestURL
     /// `Host` and `Content-Length` are added where they are not among them.
@@ -28,7 +27,7 @@ package struct DryRunRequest: Sendable {
         self.init(method: words.count == 2 ? String(words[0]) : "GET", target: String(last))
     }
 
-    /// Reads a method and its target; `nil` where one is invalid.
+    /// `nil` if one of them is invalid.
     package init?(method: String, target: String) {
         guard method.isToken else { return nil }
         if method == "CONNECT", let (host, port) = RequestURL.splitAuthority(target), let port {
@@ -58,9 +57,9 @@ package struct DryRunRequest: Sendable {
 /// The server's response in a dry run: 200 without a body, where nothing is set.
 package struct DryRunResponse: Sendable {
     package var status: Int
-    /// `Content-Length` is added where there is no such field.
+    /// `Content-Length` is added if it is missing.
     package var fields: [(name: String, value: String)]
-    /// In the content coding that the fields name.
+    /// With the content coding in the fields.
     package var body: ByteBuffer?
 
     package init(status: Int = 200, fields: [(name: String, value: String)] = [], body: ByteBuffer? = nil) {
@@ -77,29 +76,28 @@ package struct DryRunResponse: Sendable {
     }
 }
 
-/// The result of a dry run.
 package struct DryRunExchange: Sendable {
     package struct Sent<Head: Sendable>: Sendable {
         package var head: Head
-        /// At most ``DryRun/bodyLimit`` bytes of it.
+        /// At most ``DryRun/bodyLimit`` bytes.
         package var body = ByteBuffer()
     }
 
-    /// As a session would have it.
+    /// As in a session.
     package var record: ExchangeRecord
     /// What stages and Sluice did, in order.
     package var trace: [TraceEntry] = []
-    /// The request as sent to a server; `nil` where none was asked.
+    /// `nil` if no server was asked.
     package var sent: Sent<RequestHead>?
     /// Where it was sent.
     package var destination: Destination?
     /// The response as the client receives it.
     package var answered: Sent<ResponseHead>?
-    /// Which messages were held for a decision; they went on unedited.
+    /// Held messages, which were then sent unedited.
     package var held: [FlowDirection] = []
     /// Whether the client was disconnected.
     package var isCutOff = false
-    /// How long stages held it up.
+    /// The delay by stages.
     package var delay = TimeAmount.zero
 
     /// Whether a list refused it.
@@ -108,7 +106,7 @@ package struct DryRunExchange: Sendable {
     /// Whether the host is not decrypted, so that only host and port were known.
     package var isTunnel: Bool { record.kind == .tunnel }
 
-    /// The URL that was sent to a server; `nil` where none was asked.
+    /// `nil` if no server was asked.
     package var sentURL: RequestURL? {
         guard let sent, let destination else { return nil }
         var url = record.url

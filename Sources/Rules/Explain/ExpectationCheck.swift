@@ -7,16 +7,16 @@ import NIOCore
 /// The result of one of a profile's own tests.
 package struct ExpectationResult: Sendable {
     package struct Difference: Sendable, Hashable {
-        /// What was compared, as the profile writes it: `sends.url`.
+        /// The key in the profile: `sends.url`.
         package var what: String
         package var expected: String
         package var came: String
     }
 
     package let expectation: Expectation
-    /// What became of its request.
+    /// The exchange of its request.
     package let exchange: DryRunExchange
-    /// Empty where the test passes.
+    /// Empty if the test passed.
     package let differences: [Difference]
 
     package var passes: Bool { differences.isEmpty }
@@ -33,7 +33,7 @@ extension RuleProfile {
         }
     }
 
-    /// The rules that fired, in the order in which each first did.
+    /// The rules that fired, in the order of their first effect.
     func firedRules(_ trace: [TraceEntry]) -> [FiredName] {
         var fired: [FiredName] = []
         for entry in trace where entry.outcome == .fired {

@@ -7,7 +7,6 @@ package struct ExplainedRequest: Sendable {
     package let exchange: DryRunExchange
     package let explanation: Explanation
     fileprivate let request: DryRunRequest
-    /// Whether the exchange would be recorded.
     package let isRecorded: Bool
     /// How the server is reached by `upstream`, in words; `nil` where no rule is for the request.
     package let way: String?
@@ -18,12 +17,12 @@ package struct ExplainedRequest: Sendable {
     package func text(isWhole: Bool = false) -> String {
         var text = ""
         if exchange.isTunnel, request.url.scheme != "tunnel" {
-            text += "\(request.url.host) is not decrypted ('intercept'), so just host and port are known.\n\n"
+            text += "\(request.url.host) is not decrypted ('intercept'), so only host and port are known.\n\n"
         }
         text += explanation.text(isWhole: isWhole) + "\n"
         text += exchange.outcomeText(request)
         if let way { text += "\(way)\n" }
-        return isRecorded ? text : text + "not recorded: 'record' in the profile leaves it out\n"
+        return isRecorded ? text : text + "not recorded: 'record' in the profile excludes it\n"
     }
 }
 
@@ -76,18 +75,18 @@ extension DryRunExchange {
             if !isTunnel { text += sent.head.fields.difference(from: request.head.fields) }
             if !isTunnel, let body = request.body, sent.body != body { text += "  the body is changed\n" }
         } else {
-            text += "goes out: nothing\n"
+            text += "sent: nothing\n"
         }
         if !held.isEmpty { text += "held: \(held.map { "\($0)" }.joined(separator: ", "))\n" }
-        if delay > .zero { text += "held up: \(delay.nanoseconds / 1_000_000) ms\n" }
+        if delay > .zero { text += "delayed: \(delay.nanoseconds / 1_000_000) ms\n" }
         if isTunnel, answered?.head.status == 200 {
-            text += "answered: the bytes pass unread\n"
+            text += "answered: bytes pass unread\n"
         } else if let answered {
             let source = record.flags.contains(.answeredLocally) ? "by Sluice" : "as the server answered"
             let isChanged = record.flags.contains(.responseChanged)
             text += "answered: \(answered.head.status) (\(isChanged ? "edited" : source))\n"
         } else if isCutOff {
-            text += "answered: nothing, the client is cut off\n"
+            text += "answered: nothing, the connection to the client is closed\n"
         }
         if let failure { text += "fails: \(failure.message)\n" }
         return text

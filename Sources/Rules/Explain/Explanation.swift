@@ -5,26 +5,24 @@ import Text
 
 /// Why each rule of a profile acted on an exchange, or did not.
 package struct Explanation: Sendable {
-    /// One rule.
     package struct Line: Sendable {
         package let rule: RuleHeading
         package let verdict: RuleVerdict
-        /// Of several locations the first that matches.
+        /// The first location that matches.
         package let location: Location?
-        /// Its edits that changed nothing, each with its number and why.
+        /// Edits that changed nothing, with numbers and reasons.
         package var missedEdits: [String] = []
     }
 
     package struct ToolLines: Sendable {
         package let tool: ToolOutline
-        /// Whether it is switched off.
         package let isOff: Bool
         /// What the tool did without a rule.
         package let remarks: [String]
         package let lines: [Line]
     }
 
-    /// The tools that the profile has, in the fixed order.
+    /// In the fixed order.
     package let tools: [ToolLines]
 
     /// Explains an exchange by its trace and by the profile that was in force, where some tools were switched off.
@@ -60,7 +58,7 @@ package struct Explanation: Sendable {
                     } else if let effect = tool.tool.silentEffect {
                         verdict = .fired([effect])
                     } else if !tool.tool.isWholeScope(heading) {
-                        verdict = .missed("its own condition does not hold: \(heading.action)")
+                        verdict = .missed("its condition is not met: \(heading.action)")
                     }
                 }
                 let locations = heading.scope.locations ?? []
@@ -93,23 +91,21 @@ package struct Explanation: Sendable {
     }
 }
 
-/// What became of a rule.
+/// What a rule did.
 package enum RuleVerdict: Sendable {
-    /// It did these things.
+    /// With its effects.
     case fired([String])
-    /// It is for this request, but changed nothing.
+    /// It matched, but changed nothing.
     case idle
     /// It is for this request, but left it to later rules, as it does with some; this is what it does otherwise.
     case declined(String)
-    /// It is for this request, which did not reach it, for this reason.
+    /// It matched, but an earlier decision skipped it for this reason.
     case notAsked(String)
-    /// It is not for this request, for this reason.
+    /// It did not match, for this reason.
     case missed(String)
     /// An earlier rule decided.
     case shadowed(by: RuleHeading)
-    /// It is not enabled.
     case disabled
-    /// Its tool is switched off.
     case off
 
     init(_ heading: RuleHeading, _ opening: ExchangeOpening, isOff: Bool, fired: [String]) {
@@ -142,12 +138,12 @@ package enum RuleVerdict: Sendable {
         }
     }
 
-    /// In full, one line for each thing that was done.
+    /// One line for each effect.
     package var texts: [String] {
         switch self {
         case .fired(let texts): texts
-        case .idle: ["it changed nothing"]
-        case .declined(let action): ["it left this request to later rules: \(action)"]
+        case .idle: ["changed nothing"]
+        case .declined(let action): ["left to later rules: \(action)"]
         case .notAsked(let reason): [reason]
         case .missed(let reason): [reason]
         case .shadowed(let by): ["'\(by.name)' at \(by.place) decided before it"]
@@ -167,11 +163,11 @@ extension RuleScope {
             func depth(_ mismatch: LocationMismatch) -> Int { order.firstIndex(of: mismatch.field) ?? 0 }
             // `min` takes the first of several that are equally near.
             guard let (location, mismatch) = mismatches.min(by: { depth($0.1) > depth($1.1) }) else {
-                return "it has no location"
+                return "the rule has no location"
             }
             return locations.count == 1
                 ? mismatch.description
-                : "none of \(locations.count) locations; the nearest is \(location): \(mismatch)"
+                : "no match in \(locations.count) locations; the nearest is \(location): \(mismatch)"
         }
         let method = opening.head.method
         if !methods.isEmpty, !methods.contains(method) {
@@ -215,13 +211,13 @@ extension Explanation.ToolLines {
             for edit in line.missedEdits { text += "       \(VisibleText.of(edit))\n" }
             if line.verdict.isFired, let location = line.location { text += "       by its location \(location)\n" }
         }
-        if others > 0 { text += "  … and \(others) rules for other places; --all tells each\n" }
+        if others > 0 { text += "  … and \(others) rules for other locations; --all shows them\n" }
         return text
     }
 }
 
 extension MissedEdit {
-    /// The edit's number within its rule.
+    /// Within its rule.
     fileprivate var number: String {
         rule.range(of: " #", options: .backwards).map { String(rule[$0.upperBound...]) } ?? ""
     }

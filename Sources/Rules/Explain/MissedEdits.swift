@@ -11,7 +11,7 @@ package struct MissedEdit: Sendable {
 
 /// Gathers why edits changed nothing, for who asks why; exchanges of clients have none.
 package final class MissedEdits: Sendable {
-    /// That of the dry run under way.
+    /// The collection of the current dry run.
     @TaskLocal package static var current: MissedEdits?
 
     private let edits = Mutex<[MissedEdit]>([])
@@ -20,7 +20,7 @@ package final class MissedEdits: Sendable {
         edits.withLock { $0.append(MissedEdit(rule: rule, direction: direction, reason: reason)) }
     }
 
-    /// The edits that changed nothing while `body` ran.
+    /// Collects edits without an effect while `body` runs.
     package static func gather<Result>(_ body: () throws -> Result) rethrows -> (Result, [MissedEdit]) {
         let gathered = MissedEdits()
         let result = try $current.withValue(gathered, operation: body)

@@ -51,7 +51,7 @@ extension RuleProfile {
         return text
     }
 
-    /// The same as one JSON object.
+    /// The listing as one JSON object.
     package var listingJSON: String {
         let listing = Listing(
             name: name,

@@ -17,19 +17,17 @@ package struct RuleUsage: Sendable {
     private struct Tool: Sendable {
         let index: RuleIndex
         let isFirst: Bool
-        /// Where the tool's entries begin.
+        /// The index of the tool's first entry.
         let base: Int
     }
 
-    /// All rules, in the order of the tools and of the profile.
+    /// In the order of the tools and of the profile.
     package private(set) var entries: [Entry] = []
-    /// How many requests were counted.
     package private(set) var requests = 0
 
     private var tools: [Tool] = []
     private static let mostSamples = 3
 
-    /// Begins to count for a profile.
     package init(_ profile: RuleProfile) {
         for tool in profile.tools {
             let (id, isFirst, countable) = (tool.tool.id, tool.tool.selection == .first, tool.countable)
@@ -70,7 +68,7 @@ package struct RuleUsage: Sendable {
             for sample in entry.samples { text += "      \(sample)\n" }
         }
         let unused = entries.filter { $0.count == 0 }.map { "\($0.tool.name)/\($0.rule.name)" }
-        return text + (unused.isEmpty ? "" : "\nfor none of the requests: \(unused.joined(separator: ", "))\n")
+        return text + (unused.isEmpty ? "" : "\nmatched no request: \(unused.joined(separator: ", "))\n")
     }
 }
 

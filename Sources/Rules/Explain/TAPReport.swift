@@ -34,7 +34,7 @@ package struct TAPReport {
         lines += trace.map { "    - \(TAPReport.quoted($0.line))" } + ["  ..."]
     }
 
-    /// Adds a profile that cannot be used at all.
+    /// Adds a profile with errors.
     package mutating func add(broken name: String, _ issues: [ProfileIssue]) {
         count += 1
         failures += 1
@@ -42,18 +42,16 @@ package struct TAPReport {
         lines += issues.map { "    - \(TAPReport.quoted($0.description))" } + ["  ..."]
     }
 
-    /// The report, plan included.
     package var text: String {
-        let plan = count == 0 ? "1..0 # SKIP there is no 'expect' in what was given" : "1..\(count)"
+        let plan = count == 0 ? "1..0 # SKIP the profiles have no 'expect'" : "1..\(count)"
         return (["TAP version 14", plan] + lines).joined(separator: "\n") + "\n"
     }
 
-    /// A description: one line, without what would be a directive.
+    /// One line without TAP directives.
     private static func escaped(_ text: String) -> String {
         text.map { $0.isNewline ? " " : $0 == "#" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     }
 
-    /// A double-quoted YAML scalar.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -72,6 +70,6 @@ package struct TAPReport {
 }
 
 extension TraceEntry {
-    /// In one line: `rewrite (small pages): …`.
+    /// For example `rewrite (small pages): …`.
     package var line: String { "\(stage)\(rule.map { " (\($0))" } ?? ""): \(text)" }
 }

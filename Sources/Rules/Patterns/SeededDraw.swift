@@ -45,7 +45,7 @@ package final class RequestCounter: Sendable {
         var shared = [UInt32](repeating: 0, count: 1_024)
     }
 
-    /// Counts that several counters share.
+    /// Counts of several counters.
     private final class Table: Sendable {
         let counts = Mutex(Counts())
     }
@@ -61,7 +61,7 @@ package final class RequestCounter: Sendable {
         table.withLock { $0 = shared }
     }
 
-    /// Which request with that method and URL this is, from 1.
+    /// The number of the request with that method and URL, from 1.
     package func next(_ method: String, _ url: RequestURL) -> Int {
         var hash = StableHash()
         hash.combine(method)
@@ -85,7 +85,7 @@ private struct StableHash: Sendable {
 
     mutating func combine(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
-    /// Combines a text and where it ends.
+    /// Combines a text and its end.
     mutating func combine(_ text: String) {
         for byte in text.utf8 { combine(byte) }
         combine(0xFF as UInt8)

@@ -2,7 +2,7 @@ import Expressions
 import Text
 
 extension TextPattern {
-    /// A longer text is not looked for with other white space.
+    /// Longer texts are not searched with different white space.
     private static let longestSpaced = 200
 
     /// Why the pattern is not found in a text: what was looked for, in how many bytes, and the nearest reason.
@@ -14,12 +14,12 @@ extension TextPattern {
     }
 
     private func nearest(in text: String) -> String? {
-        if isWhole, finds(isWhole: false, in: text) { return "'whole: true' asks for all of it, and it is a part" }
+        if isWhole, finds(isWhole: false, in: text) { return "'whole: true' requires the whole text" }
         if isCaseSensitive, finds(isCaseSensitive: false, in: text) {
-            return "'case: true' tells capital letters apart, and it is there in others"
+            return "'case: true' distinguishes case, and the text differs in case"
         }
         guard groupCount == nil else { return nil }
-        if let found = spaced(in: text) { return "it is there with other white space: '\(found.clipped(to: 60))'" }
+        if let found = spaced(in: text) { return "it is there with different white space: '\(found.clipped(to: 60))'" }
         return isLikeExpression ? "/…/ would be a regular expression" : nil
     }
 
@@ -32,7 +32,7 @@ extension TextPattern {
         return (try? other?.matches(text)) ?? false
     }
 
-    /// What would match if white space did not count.
+    /// The text that would match without white space.
     private func spaced(in text: String) -> String? {
         let plain = TextPattern.plain(self.text)
         guard plain.utf8.count <= TextPattern.longestSpaced else { return nil }

@@ -4,7 +4,6 @@ import HTTPModel
 
 /// What a rule looks for in a text: plain, or a regular expression written `/…/`.
 package struct TextPattern: Sendable {
-    /// The pattern as written.
     package let text: String
     private let expression: RegularExpression
     /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
@@ -36,7 +35,7 @@ package struct TextPattern: Sendable {
         groupCount = expression.groupCount
     }
 
-    /// Compiles a regular expression that is written without slashes.
+    /// Compiles a regular expression without slashes.
     package init(
         expression pattern: String,
         isCaseSensitive: Bool,
@@ -63,7 +62,6 @@ package struct TextPattern: Sendable {
 
     // MARK: - Texts
 
-    /// Whether the pattern is found.
     package func matches(_ text: String) throws(RegularExpression.MatchLimitError) -> Bool {
         var isFound = false
         try expression.forEachMatch(in: text) { _, _ in
@@ -83,7 +81,7 @@ package struct TextPattern: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Likewise, in the encoding that the text came in.
+    /// The same in the text's original encoding.
     package func replacing(
         in bytes: [UInt8],
         with replacement: Replacement,
@@ -116,7 +114,7 @@ package struct TextPattern: Sendable {
         try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Likewise, in the encoding that the text came in.
+    /// The same in the text's original encoding.
     package func expansion(
         of replacement: Replacement,
         in bytes: [UInt8]
@@ -155,9 +153,9 @@ package struct Replacement: Sendable {
     }
 
     private var pieces: [Piece] = []
-    /// The highest group referred to; 0 for none.
+    /// The highest group that it uses; 0 for none.
     package private(set) var highestGroup = 0
-    /// Whether it refers to a group or the whole match.
+    /// Whether it uses a group or the whole match.
     package private(set) var hasGroups = false
 
     package init(_ text: String, hasGroups: Bool) {
@@ -178,7 +176,7 @@ package struct Replacement: Sendable {
         pieces.append(.text(literal))
     }
 
-    /// Whether nothing would be left.
+    /// Whether the replacement is always empty.
     package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
     /// The text, for where there is no match whose groups it could refer to.

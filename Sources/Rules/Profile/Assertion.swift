@@ -1,23 +1,23 @@
 package import HTTPModel
 package import NIOCore
 
-/// What must hold of the traffic of a run, checked once it is over.
+/// A condition on the traffic of a run, checked at its end.
 package struct Assertion: Sendable {
-    /// The name it was given, else its filter.
+    /// The given name, else the filter.
     package let name: String
     package let place: ProfilePlace
-    /// Which exchanges it is about.
+    /// The exchanges to check.
     package let filter: Filter
     /// The filter as written.
     package let filterText: String
-    /// How many there must be.
+    /// The required number.
     package let count: CountTest
     package let status: StatusTest?
-    /// The longest that each may take.
+    /// The longest duration of each.
     package let limit: TimeAmount?
 }
 
-/// What is expected of a number: `3`, `>=1`, `<10`.
+/// A condition on a number: `3`, `>=1`, `<10`.
 package struct CountTest: Sendable, Hashable, CustomStringConvertible {
     private enum Relation: String, Sendable, CaseIterable {
         // Longer ones first, so that the first that fits is the one meant.
@@ -53,7 +53,7 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether no number of exchanges passes.
+    /// Whether no number can pass.
     var isImpossible: Bool { relation == .fewer && number == 0 }
 
     package var description: String { relation.rawValue + String(number) }
@@ -61,17 +61,17 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
 
 extension Assertion {
     static let keys: [GrammarKey] = [
-        GrammarKey("name", .text, example: "one login", fallback: "its filter").means("What the assertion is called."),
+        GrammarKey("name", .text, example: "one login", fallback: "its filter").means("The assertion's name."),
         GrammarKey("filter", .text, example: "host:api.example.com path:/login")
-            .means("Which exchanges it is about, in the language of 'sluice list'."),
+            .means("The exchanges to check: a filter, as in 'sluice list'."),
         GrammarKey("count", .text, example: "\">=1\"", fallback: ">=1")
-            .means("How many there must be: a number, or one with >=, <=, > or < before it."),
-        GrammarKey("status", .text, example: "2xx", fallback: "any").means("The status that each must have."),
+            .means("The required number of exchanges, optionally with >=, <=, > or <."),
+        GrammarKey("status", .text, example: "2xx", fallback: "any").means("The required status of each."),
         GrammarKey("within", .duration, example: "500ms", fallback: "any time")
-            .means("The longest that each may take, from its first byte to its last."),
+            .means("The longest duration of each, from the first byte to the last."),
     ]
 
-    /// Reads one entry; `nil` where it cannot be used.
+    /// `nil` if the entry has errors.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys) else { return nil }
         let filter = reader.required(fields, "filter", "an assertion").flatMap { Assertion.filter($0, &reader) }

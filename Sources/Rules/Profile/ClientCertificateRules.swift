@@ -2,7 +2,7 @@ package import HTTPModel
 
 /// `client-certificate:`, who Sluice is to servers that ask for a certificate.
 package struct ClientCertificateRules: Sendable {
-    /// The first rule that is for a server decides.
+    /// The first rule that matches a server decides.
     package struct Rule: Sendable {
         package fileprivate(set) var name: String
         package fileprivate(set) var place: ProfilePlace
@@ -12,9 +12,9 @@ package struct ClientCertificateRules: Sendable {
         package fileprivate(set) var port: Int?
         /// The file with the certificate, those of its issuers, and perhaps the key: PEM or PKCS #12, as an absolute path.
         package fileprivate(set) var file: String
-        /// The file with the key, in PEM, where it is not in the other one.
+        /// The PEM file with the key, if it is separate.
         package fileprivate(set) var keyFile: String?
-        /// The file whose first line is the password.
+        /// The password is its first line.
         package fileprivate(set) var passwordFile: String?
 
         fileprivate var text: String {
@@ -26,10 +26,9 @@ package struct ClientCertificateRules: Sendable {
 
     package private(set) var rules: [Rule] = []
 
-    /// No server gets a certificate.
     package init() {}
 
-    /// The rule for a server, by the name that it is asked for by.
+    /// By the name in the request.
     package func index(host: String, port: Int) -> Int? {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return rules.firstIndex { rule in
@@ -39,7 +38,7 @@ package struct ClientCertificateRules: Sendable {
 
     package var texts: [String] { rules.map(\.text) }
 
-    /// Rules that never decide, and those that do in their place.
+    /// Rules that are never used, and those that match in their place.
     var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
         let headings = rules.map { rule in
             var heading = RuleHeading(name: rule.name, place: rule.place)
@@ -56,17 +55,17 @@ package struct ClientCertificateRules: Sendable {
 extension ClientCertificateRules {
     static let keys: [GrammarKey] = [
         GrammarKey("name", .text, example: "staging", fallback: "its number").means(
-            "What exchanges call the certificate."
+            "The certificate's name in exchanges."
         ),
-        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
+        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
         GrammarKey("host", .list(.text), example: "\"*.api.example.com\"")
-            .means("The servers that may have it: a host, which may have * and a port, or a list of them."),
+            .means("The servers that may receive it: a host, with * and port allowed, or a list of hosts."),
         GrammarKey("port", .number(1...65_535, unit: ""), example: "443", fallback: "every port")
-            .means("The port of these servers, where none is in 'host'."),
+            .means("The port of these servers, if 'host' has none."),
         GrammarKey("file", .path, example: "client.p12")
             .means("The certificate with its key: PKCS #12, or PEM with both. Instead: 'certificate' and 'key'."),
         GrammarKey("certificate", .path, example: "client.pem", fallback: "what 'file' has")
-            .means("The certificate in PEM, and after it those of its issuers, where the server needs them."),
+            .means("The certificate in PEM, followed by its issuers' if the server needs them."),
         GrammarKey("key", .path, example: "client.key", fallback: "what 'file' has").means(
             "The key of 'certificate', in PEM."
         ),
@@ -94,16 +93,16 @@ extension ClientCertificateRules {
         let hosts = reader.required(fields, "host", what).map { reader.hosts($0, "client-certificate") }
         let port = reader.integer(fields, "port")
         if let node = fields["port"], let host = hosts?.first(where: { !$0.pattern.port.isEmpty }) {
-            reader.error("'\(host)' has a port; leave this one out, or the one in 'host'", at: node)
+            reader.error("'\(host)' has a port; remove this one or the one in 'host'", at: node)
         }
         func path(_ key: String) -> String? { fields[key].flatMap { reader.path($0, key) } }
         let (file, certificate, key) = (path("file"), path("certificate"), path("key"))
         let passwordFile = path("password-file")
         switch (fields["file"], fields["certificate"], fields["key"]) {
         case (nil, nil, _): reader.error("\(what) needs 'file', or 'certificate' and 'key'", at: node)
-        case (nil, _?, nil): reader.error("'certificate' needs 'key'; a file that has both is 'file'", at: node)
+        case (nil, _?, nil): reader.error("'certificate' needs 'key'; for a file with both, use 'file'", at: node)
         case (_?, let other?, _), (_?, _, let other?):
-            reader.error("'file' has both, the certificate and its key; leave this out, or 'file'", at: other)
+            reader.error("'file' contains certificate and key; remove this or 'file'", at: other)
         default: break
         }
         guard let hosts, let file = file ?? certificate else { return nil }

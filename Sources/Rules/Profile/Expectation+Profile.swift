@@ -3,12 +3,11 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// How profiles write their own tests.
 extension Expectation {
     static let requestKeys: [GrammarKey] = [
         GrammarKey("method", .text, example: "POST", fallback: "GET").means("The method."),
         GrammarKey("url", .text, example: "https://api.example.com/v1/users")
-            .means("What is asked for; after CONNECT host and port."),
+            .means("The request target; host and port for CONNECT."),
         headers,
         body,
     ]
@@ -24,14 +23,14 @@ extension Expectation {
         .names(.list(.text)),
         example: "{ Accept: application/json, Cookie: [ a=1, b=2 ] }",
         fallback: "none"
-    ).means("The fields; Host and Content-Length are added where they are not there.")
+    ).means("The header fields; Host and Content-Length are added if missing.")
     private static let body = GrammarKey("body", .text, example: "'{\"a\":1}'", fallback: "none").means("The body.")
 
     static let sentKeys: [GrammarKey] = [
-        GrammarKey("method", .text, example: "GET").means("The method that goes out."),
-        GrammarKey("url", .pattern, example: "http://localhost:3000/users").means("The URL that goes out."),
+        GrammarKey("method", .text, example: "GET").means("The sent method."),
+        GrammarKey("url", .pattern, example: "http://localhost:3000/users").means("The sent URL."),
         GrammarKey("address", .pattern, example: "127.0.0.1")
-            .means("What is connected to in place of the host, where dns-spoofing names something; ~ for nothing."),
+            .means("The address from dns-spoofing to connect to; ~ for none."),
         testedHeaders,
         testedBody,
     ]
@@ -46,13 +45,13 @@ extension Expectation {
         "headers",
         .names(.pattern),
         example: "{ X-Sluice: seen, Server: /nginx/, Cookie: ~ }"
-    ).means("The fields: the whole value, /a regular expression/ found in it, or ~ for a field that is not there.")
+    ).means("The header fields: the whole value, a /regular expression/ found in it, or ~ for a missing field.")
     private static let testedBody = GrammarKey("body", .pattern, example: "'/\"plan\":\"pro\"/'")
-        .means("The body without its content coding: the whole text, or /a regular expression/ found in it.")
+        .means("The decoded body: the whole text, or a /regular expression/ found in it.")
 
     static let keys: [GrammarKey] = [
         GrammarKey("name", .text, example: "users are a fixture", fallback: "its request")
-            .means("What the test is called."),
+            .means("The test's name."),
         GrammarKey("request", .either(.text, .mapping(requestKeys)), example: "GET https://api.example.com/v1/users")
             .means("The request that a client sends: METHOD URL, or a mapping."),
         GrammarKey(
@@ -60,24 +59,24 @@ extension Expectation {
             .mapping(responseKeys),
             example: "{ status: 200, headers: { Set-Cookie: a=1 }, body: hello }",
             fallback: "200 without a body"
-        ).means("What a server answers, if one is asked."),
+        ).means("The server's answer, if a server is asked."),
         GrammarKey("fires", .list(.text), example: "[ map-remote, rewrite ]").means(
-            "The tools, or rules as tool/name, that fire: exactly these, in the order in which each first does."
+            "The tools, or rules as tool/name, that act: exactly these, in this order."
         ),
         GrammarKey("sends", .either(.text, .mapping(sentKeys)), example: "http://localhost:3000/v1/users")
-            .means("What goes out: its URL, 'nothing', or a mapping of what matters."),
+            .means("The sent request: its URL, 'nothing', or a mapping."),
         GrammarKey(
             "answers",
             .either(.text, .mapping(answerKeys)),
             example: "{ status: 200, headers: { X-Sluice: seen } }"
-        ).means("What the client is answered: a status, or a mapping of what matters."),
+        ).means("The client's answer: a status, or a mapping."),
         GrammarKey("blocked", .flag, example: "true").means("Whether a list refuses the request."),
         GrammarKey("held", .either(.flag, .directions), example: "[ request, response ]")
             .means("Which messages are held at a breakpoint; true for the request, false for none."),
-        GrammarKey("fails", .flag, example: "true").means("Whether it ends as though the network had failed."),
+        GrammarKey("fails", .flag, example: "true").means("Whether the exchange fails like a network failure."),
     ]
 
-    /// Reads one entry; `nil` where it cannot be used.
+    /// `nil` if the entry has errors.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys) else { return nil }
         let request = reader.required(fields, "request", "an expectation").flatMap { DryRunRequest($0, &reader) }
@@ -110,7 +109,7 @@ extension Expectation {
                 return FiredName(tool: tool.id, rule: parts.count > 1 ? parts[1] : nil)
             }
             let hint = Suggestion.text(for: parts[0], among: reader.tools.inOrder.map(\.key))
-            reader.error("there is no tool '\(parts[0].prefix(40))'\(hint)", at: entry)
+            reader.error("unknown tool '\(parts[0].prefix(40))'\(hint)", at: entry)
             return nil
         }
     }
@@ -200,7 +199,7 @@ extension DryRunRequest {
         else { return nil }
         let method = reader.text(fields, "method") ?? "GET"
         guard let request = DryRunRequest(method: method, target: target) else {
-            reader.error("'\(method.prefix(20)) \(target.prefix(40))' is no request", at: url)
+            reader.error("'\(method.prefix(20)) \(target.prefix(40))' is not a request", at: url)
             return nil
         }
         self = request

@@ -3,7 +3,7 @@ import HTTPModel
 
 /// A profile's own test: what the tools do, given a request and the server's answer to it.
 package struct Expectation: Sendable {
-    /// The name it was given, else its request.
+    /// The given name, else the request.
     package let name: String
     package let place: ProfilePlace
     package let request: DryRunRequest
@@ -19,7 +19,7 @@ package struct Expectation: Sendable {
         case answers(MessageTest)
         /// Whether a list refuses the request.
         case isBlocked(Bool)
-        /// Whether the exchange ends as though the network had failed.
+        /// Whether the exchange fails like a network failure.
         case fails(Bool)
         /// These messages are held at a breakpoint.
         case isHeld(Set<FlowDirection>)
@@ -45,9 +45,8 @@ struct FiredName: Sendable, Hashable, CustomStringConvertible {
     var description: String { tool.name + (rule.map { "/\($0)" } ?? "") }
 }
 
-/// What is expected of a text.
+/// A condition on a text.
 enum ValueTest: Sendable, CustomStringConvertible {
-    /// It is not there.
     case absent
     case text(String)
     /// A regular expression is found in it.
@@ -74,7 +73,7 @@ enum ValueTest: Sendable, CustomStringConvertible {
 package struct StatusTest: Sendable, Hashable, CustomStringConvertible {
     private let codes: ClosedRange<Int>
 
-    /// Reads `200` or `2xx`; `nil` for anything else.
+    /// `nil` for anything else.
     package init?(_ text: String) {
         let (first, last) = (text.replacing("xx", with: "00"), text.replacing("xx", with: "99"))
         guard text.utf8.count == 3, let first = Int(first), let last = Int(last), first >= 100 else { return nil }

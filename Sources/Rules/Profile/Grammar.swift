@@ -4,27 +4,27 @@
 package struct GrammarKey: Sendable {
     package let name: String
     package let value: GrammarValue
-    /// What it is for, in one sentence.
+    /// One sentence.
     package private(set) var summary = ""
-    /// A line of YAML, or several, that shows it; without indentation.
+    /// YAML without indentation.
     package let example: String
     /// What counts where the key is not there, as text; `nil` where it must be, or where nothing counts then.
     package let fallback: String?
 
-    /// A key whose example is one value of it.
+    /// A key whose example is a value.
     package init(_ name: String, _ value: GrammarValue, example: String, fallback: String? = nil) {
         self.init(name, value, whole: "\(name): \(example)", fallback: fallback)
     }
 
-    /// A key whose example shows more than the key.
+    /// A key with a longer example.
     package init(_ name: String, _ value: GrammarValue, whole example: String, fallback: String? = nil) {
         (self.name, self.value, self.example, self.fallback) = (name, value, example, fallback)
     }
 
-    /// What it is for, and what counts where it is not there.
+    /// The summary with the default.
     package var summaryWithDefault: String { summary + (fallback.map { " Default: \($0)." } ?? "") }
 
-    /// The key with its summary.
+    /// Sets the summary.
     package func means(_ summary: String) -> GrammarKey {
         var key = self
         key.summary = summary
@@ -32,34 +32,31 @@ package struct GrammarKey: Sendable {
     }
 }
 
-/// What a key takes.
+/// The value of a key.
 package indirect enum GrammarValue: Sendable {
     case flag
     case text
-    /// A number in a range, in a unit; the unit may be empty.
+    /// A number in a range; the unit may be empty.
     case number(ClosedRange<Double>, unit: String)
     case choice([String])
-    /// A time such as `500ms`, `30s` or `2m`.
+    /// `500ms`, `30s` or `2m`.
     case duration
     case location
-    /// One location or a list of them.
     case locations
     /// A plain text, or a regular expression between slashes.
     case pattern
-    /// A file or directory, relative to the profile.
+    /// Relative to the profile.
     case path
-    /// A list of values, or a single one.
     case list(GrammarValue)
-    /// A mapping with keys of its own.
+    /// A mapping with fixed keys.
     case mapping([GrammarKey])
-    /// A mapping whose keys are the user's.
+    /// A mapping with the user's keys.
     case names(GrammarValue)
     case either(GrammarValue, GrammarValue)
 
-    /// Requests, responses or both.
     package static let directions = GrammarValue.list(.choice(["request", "response"]))
 
-    /// As help shows it.
+    /// For help.
     package var text: String {
         switch self {
         case .flag: "true or false"
@@ -89,7 +86,7 @@ package indirect enum GrammarValue: Sendable {
         "%": [("%", 1)],
     ]
 
-    /// For example `300ms or 2s`.
+    /// `300ms or 2s`.
     static func examples(of units: [(name: String, scale: Double)]) -> String {
         zip(["300", "2"], units).map { $0 + $1.name }.joined(separator: " or ")
     }

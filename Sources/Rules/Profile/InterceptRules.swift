@@ -1,8 +1,7 @@
 import HTTPModel
 
-/// Which hosts are decrypted.
 package struct InterceptRules: Sendable, Hashable {
-    /// Only host and port of the locations count.
+    /// Only host and port matter.
     private var hosts = LocationChoice()
 
     /// Every host is decrypted.
@@ -24,7 +23,7 @@ package struct InterceptRules: Sendable, Hashable {
         return "decrypted: \(hosts.onlyText("no host") ?? "every host")\(except)"
     }
 
-    /// Whether certainly no host that a location matches is decrypted.
+    /// Whether no host that the location matches is decrypted.
     func neverDecrypts(_ location: Location) -> Bool {
         let isExcepted = hosts.except.contains { entry in
             entry.location.pattern.port.isEmpty && entry.location.coversHost(of: location)
@@ -41,7 +40,7 @@ package struct InterceptRules: Sendable, Hashable {
 extension InterceptRules {
     static let keys: [GrammarKey] = [
         GrammarKey("only", .locations, example: "[ \"*.example.com\", \"localhost:8443\" ]", fallback: "every host")
-            .means("The hosts that are decrypted: host and port, nothing else is known before."),
+            .means("The hosts to decrypt, as host and port."),
         GrammarKey("except", .locations, example: "[ \"*.bank.example\" ]", fallback: "none")
             .means("Hosts whose TLS is passed through unread, in every mode."),
     ]

@@ -2,13 +2,13 @@ import HTTPModel
 
 /// What `only` and `except` of a part of a profile choose, gathered over the files of the profile.
 struct LocationChoice: Sendable {
-    /// A location, and where the profile has it.
+    /// A location with its place in the profile.
     struct Entry: Sendable {
         var location: Location
         var place: ProfilePlace
     }
 
-    /// `nil` for everything.
+    /// `nil` for all.
     private(set) var only: [Entry]?
     private(set) var except: [Entry] = []
 
@@ -16,13 +16,13 @@ struct LocationChoice: Sendable {
 
     func admits(_ url: RequestURL) -> Bool { includes(url) && !excludes(url) }
 
-    /// Whether `only` has a URL, or is not there.
+    /// Whether `only` contains the URL or is missing.
     func includes(_ url: RequestURL) -> Bool { only?.contains { $0.location.matches(url) } ?? true }
 
-    /// Whether `except` has a URL.
+    /// Whether `except` contains the URL.
     func excludes(_ url: RequestURL) -> Bool { except.contains { $0.location.matches(url) } }
 
-    /// Adds what one file says, read by `locations`.
+    /// Adds the choice of one file, read by `locations`.
     mutating func add(
         _ fields: ProfileFields,
         _ reader: inout ProfileReader,
@@ -43,7 +43,7 @@ struct LocationChoice: Sendable {
         only.map { $0.isEmpty ? nothing : LocationChoice.list($0) }
     }
 
-    /// The locations of `except`; `nil` where it has none.
+    /// `nil` without exceptions.
     var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }
 
     private static func list(_ entries: [Entry]) -> String {
@@ -51,7 +51,7 @@ struct LocationChoice: Sendable {
     }
 }
 
-/// The same where the locations are, wherever a profile has them.
+/// Compares locations, not their places.
 extension LocationChoice: Hashable {
     private var locations: [[Location]?] { [only?.map(\.location), except.map(\.location)] }
 

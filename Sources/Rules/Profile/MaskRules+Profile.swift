@@ -1,24 +1,24 @@
 import Masking
 
-/// `mask:`, what exports hide and what they leave.
+/// `mask:`, additions and exceptions of masking in exports.
 extension MaskRules {
     static let keys: [GrammarKey] = [
         GrammarKey("also", .list(.text), example: "[ x-tenant, \"*pin\" ]", fallback: "none")
             .means(
-                "Names of headers, cookies, parameters and fields whose values are secrets too; '*' at the beginning stands for anything. "
+                "More names of headers, cookies, parameters and fields with secret values; a leading '*' is a wildcard. "
                     + "Masked are texts and numbers, in an array each; of a JSON object its 'value'; true, false and null stay."
             ),
         GrammarKey("except", .list(.text), example: "[ sid, csrf_token ]", fallback: "none")
-            .means("Names whose values stay; '*' as in 'also'."),
+            .means("Names whose values are not masked; '*' as in 'also'."),
         GrammarKey(
             "patterns",
             .list(.choice(Pattern.allCases.map(\.rawValue))),
             example: "[ email, card ]",
             fallback: "none"
-        ).means("What else is masked, by its look."),
+        ).means("More kinds of values to mask, by their form."),
     ]
 
-    /// Adds what one file says.
+    /// Adds the settings of one file.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "mask", keys: MaskRules.keys) else { return }
         also += names(fields["also"], "also", &reader)
@@ -33,8 +33,8 @@ extension MaskRules {
         (node?.members ?? []).compactMap { entry in
             guard let name = reader.text(entry, key) else { return nil }
             if MaskRules.isName(name) { return name }
-            let shape = "it has letters or digits, at most 80 bytes, and '*' at most at its beginning"
-            reader.error("'\(name.prefix(60))' is no name: \(shape)", at: entry)
+            let shape = "it needs letters or digits, at most 80 bytes, and '*' only at its beginning"
+            reader.error("'\(name.prefix(60))' is not a name: \(shape)", at: entry)
             return nil
         }
     }

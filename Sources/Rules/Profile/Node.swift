@@ -6,11 +6,11 @@ package struct Node: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case scalar(Scalar)
         case list([Node])
-        /// Keys and values in the order of the file.
+        /// In the order of the file.
         case mapping([Member])
     }
 
-    /// A text, whatever type YAML takes it for.
+    /// A text, whatever type it has in YAML.
     package struct Scalar: Sendable, Hashable {
         package enum Style: Sendable { case plain, quoted, block }
 
@@ -41,7 +41,7 @@ package struct Node: Sendable, Hashable {
     /// In characters, from 1.
     package var column = 1
 
-    /// Copies what the parser found.
+    /// Copies the parser's result.
     init(_ node: Yams.Node) {
         line = node.mark?.line ?? 1
         column = node.mark?.column ?? 1
@@ -84,10 +84,10 @@ package struct Node: Sendable, Hashable {
     /// The value of a key; `nil` where it is not there, or this is not a mapping.
     package subscript(key: String) -> Node? { mapping?[key] }
 
-    /// The members of a list; anything else is a list of itself.
+    /// Another value counts as a list of itself.
     package var members: [Node] { sequence ?? [self] }
 
-    /// Whether nothing is written, or `~` or `null`.
+    /// Whether the value is missing, or `~` or `null`.
     package var isNothing: Bool { scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
     /// The text of a scalar, empty where nothing is written; `nil` for a list or mapping.
@@ -101,7 +101,7 @@ package struct Node: Sendable, Hashable {
         }
     }
 
-    /// The number of characters before the text's own: 1 for a quote.
+    /// The characters before the text: 1 for a quote.
     package var quoteWidth: Int { scalar?.style == .quoted ? 1 : 0 }
 
     /// The node as one text, the same for the same content, at most `depth` levels of it; without one key at its top.
@@ -117,14 +117,13 @@ package struct Node: Sendable, Hashable {
         }
     }
 
-    /// An error at the node's place.
     package func issue(_ message: String, in file: String) -> ProfileIssue {
         ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
     }
 }
 
 extension [Node.Member] {
-    /// The value of a key; set, a key that is not there comes last.
+    /// A new key is appended.
     package subscript(key: String) -> Node? {
         get { first { $0.key.scalar?.string == key }?.value }
         set {
@@ -143,23 +142,23 @@ extension [Node.Member] {
 extension Node {
     package init(_ content: Content) { self.content = content }
 
-    /// A text, quoted where it must be.
+    /// A text with quotes if it needs them.
     package static func text(_ text: String) -> Node { Node(.scalar(Scalar(string: text, style: .quoted))) }
 
-    /// A number or a flag, as it stands.
+    /// A number or a flag without quotes.
     package static func word(_ word: String) -> Node { Node(.scalar(Scalar(string: word, style: .plain))) }
 
-    /// A number, without a fraction where there is none.
+    /// Without a fraction if it is zero.
     package static func number(_ number: Double) -> Node { .word(GrammarValue.text(number)) }
 
     package static func list(_ members: [Node]) -> Node { Node(.list(members)) }
     package static func mapping(_ members: [Member]) -> Node { Node(.mapping(members)) }
 
-    /// A list; where it has one member, just that.
+    /// A list; a single member without a list.
     package static func some(_ members: [Node]) -> Node { members.count == 1 ? members[0] : .list(members) }
     package static func texts(_ texts: [String]) -> Node { .some(texts.map { .text($0) }) }
 
-    /// On one line, in YAML's flow style.
+    /// In YAML's flow style.
     package var flow: String {
         switch content {
         case .scalar(let scalar): scalar.flow

@@ -3,7 +3,7 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// Gathers what the files of a profile say, one after the other.
+/// Combines the files of a profile.
 struct ProfileCompiler {
     private let registry: ToolRegistry
     private(set) var name = ""
@@ -21,7 +21,7 @@ struct ProfileCompiler {
     private(set) var assertions: [Assertion] = []
     private(set) var definitions: ProfileReader.Definitions = [:]
     private var rules: [StageID: [any ToolRule]] = [:]
-    /// Tools whose key a file has, even without rules.
+    /// Tools that a file has, even without rules.
     private var mentioned: Set<StageID> = []
     private var switchedOffAt: [StageID: ProfilePlace] = [:]
     /// Where rules were, by what they say, of tools whose rules all act.
@@ -47,7 +47,7 @@ struct ProfileCompiler {
                     continue
                 }
             } else {
-                reader.note(.error, "the profile is empty; the least it has is 'version: 1'", line: 1, column: 1)
+                reader.note(.error, "the profile is empty; it needs at least 'version: 1'", line: 1, column: 1)
             }
             finish(reader)
         }
@@ -61,7 +61,7 @@ struct ProfileCompiler {
         checkNames()
     }
 
-    /// Finds names of rules and tools that refer to nothing.
+    /// Finds names of rules and tools that do not exist.
     private mutating func checkNames() {
         for expectation in expectations {
             for case .fires(let names) in expectation.checks {
@@ -109,7 +109,7 @@ struct ProfileCompiler {
             guard let text = reader.text(entry, "access") else { continue }
             access.append(text)
             if !ProfileCompiler.isNetwork(text) {
-                reader.error("'\(text.prefix(60))' is no address or network such as 192.168.0.0/16", at: entry)
+                reader.error("'\(text.prefix(60))' is not an address or a network such as 192.168.0.0/16", at: entry)
             }
         }
         expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
@@ -129,12 +129,12 @@ struct ProfileCompiler {
         }
     }
 
-    /// Where all rules act, one that is written twice acts twice.
+    /// If all matching rules act, a repeated rule acts twice.
     private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
         for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
             if let place = seen[tool]?[text] {
-                reader.lint("the same rule stands at \(place); both act", at: entry)
+                reader.lint("the same rule is at \(place); both act", at: entry)
             } else {
                 seen[tool, default: [:]][text] = reader.place(entry)
             }
@@ -168,7 +168,7 @@ struct ProfileCompiler {
                 if name.isEmpty {
                     reader.error("a \(kind.noun) needs a name", at: member.key)
                 } else if definitions[kind.key.name]?[name] != nil || kind.isTaken(name) {
-                    let message = "there is a \(kind.noun) '\(name.prefix(40))' already; choose another name"
+                    let message = "there is a \(kind.noun) '\(name.prefix(40))'; choose another name"
                     reader.error(message, at: member.key)
                 } else {
                     definitions[kind.key.name, default: [:]][name] = kind.read(fields, &reader)

@@ -3,16 +3,16 @@ package import HTTPModel
 /// One file of a profile with the tree of its text: rules are compiled, compared, edited and exported from it.
 package struct ProfileDocument {
     package let source: ProfileSource
-    /// `nil` where there is nothing in the text.
+    /// `nil` for an empty text.
     package let root: Node?
 
-    /// - Throws: ``ProfileError`` where the text is not YAML.
+    /// - Throws: ``ProfileError`` if the text is not YAML.
     package init(_ source: ProfileSource) throws(ProfileError) {
         self.source = source
         root = try ProfileText.tree(source.text, file: source.file)
     }
 
-    /// Where relative paths begin.
+    /// The base of relative paths.
     package var directory: String { ProfileText.directory(of: source.file) }
 
     func place(_ node: Node) -> ProfilePlace {

@@ -6,59 +6,59 @@ enum ProfileGrammar {
         [
             GrammarKey("version", .text, example: "1").means("The version of the profile's grammar: 1."),
             GrammarKey("name", .text, example: "staging", fallback: "the name of its file")
-                .means("What the profile is called."),
+                .means("The profile's name."),
             GrammarKey("include", .list(.path), example: "[ common.yaml ]", fallback: "none")
-                .means("Other profiles, whose rules come before this one's; files, not pipes."),
+                .means("Other profiles, whose rules come before this one's; files only."),
             GrammarKey(
                 "off",
                 .list(.choice(tools.inOrder.map(\.key))),
                 example: "[ breakpoints, throttle ]",
                 fallback: "none"
             ).means(
-                "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs."
+                "Tools that are off at the start; 'sluice tool on NAME' switches them on."
             ),
             GrammarKey("access", .list(.text), example: "[ \"192.168.0.0/16\" ]", fallback: "none")
-                .means("Networks that may use the proxy beside this machine, as CIDR; like --allow."),
+                .means("Networks besides this machine that may use the proxy, as CIDR; like --allow."),
             GrammarKey(
                 "intercept",
                 .mapping(InterceptRules.keys),
                 example: "{ except: [ \"*.bank.example\" ] }",
                 fallback: "all"
-            ).means("Which hosts are decrypted."),
+            ).means("The hosts to decrypt."),
             GrammarKey(
                 "record",
                 .mapping(RecordRules.keys),
                 example: "{ except: [ \"*.telemetry.example\" ] }",
                 fallback: "all"
-            ).means("Which exchanges are recorded; the others pass, and tools act on them."),
+            ).means("The exchanges to record; tools act on the others too."),
             GrammarKey(
                 "upstream",
                 .either(.text, .list(.mapping(UpstreamRules.keys))),
                 whole:
                     "upstream:\n  - { proxy: direct, only: \"*.corp.example\" }\n  - { proxy: \"http://proxy.example:3128\" }",
-                fallback: "--upstream-proxy, else every server is asked directly"
-            ).means("The proxies through which servers are asked; the first rule for a request decides."),
+                fallback: "--upstream-proxy, else direct connections"
+            ).means("Upstream proxies; the first rule that matches a request decides."),
             GrammarKey(
                 "client-certificate",
                 .list(.mapping(ClientCertificateRules.keys)),
                 example: "{ host: api.example.com, file: client.p12, password-file: client.pass }",
                 fallback: "none"
-            ).means("Certificates for servers that ask for one; the first rule for a server decides."),
+            ).means("Client certificates; the first rule that matches a server decides."),
             GrammarKey(
                 "mask",
                 .mapping(MaskRules.keys),
                 example: "{ also: [ x-tenant ], except: [ sid ], patterns: [ email ] }",
-                fallback: "what names and looks of secrets say"
-            ).means("What exports hide besides passwords, tokens, cookies and keys, and what they leave."),
+                fallback: "names and forms of secrets"
+            ).means("What exports mask besides passwords, tokens, cookies and keys, and what they keep."),
             GrammarKey(
                 "replay",
                 .mapping(ReplayRules.keys),
                 example: "{ ignore-query: [ ts ], ignore-body: [ \".items[].id\" ], headers: [ accept-language ] }",
-                fallback: "requests are the same where method, URL and body are"
-            ).means("Which recorded exchanges 'sluice replay' answers with, and what it compares of requests."),
+                fallback: "requests with the same method, URL and body match"
+            ).means("The exchanges that 'sluice replay' answers from, and how it compares requests."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
                 .means(
-                    "What names the fields of gRPC messages in the console: files of 'protoc --descriptor_set_out'."
+                    "Descriptor sets for gRPC messages: files of 'protoc --descriptor_set_out'."
                 ),
         ]
     }
@@ -70,7 +70,7 @@ enum ProfileGrammar {
             example: "{ request: GET http://example.com/, fires: [], sends: http://example.com/ }",
             fallback: "none"
         ).means(
-            "The profile's own tests, without a network: a request, and what the tools do. 'sluice profile test' runs them."
+            "Tests of the profile, without a network: a request, and the tools' effects. 'sluice profile test' runs them."
         ),
         GrammarKey(
             "assert",
@@ -78,11 +78,11 @@ enum ProfileGrammar {
             example: "{ filter: host:api.example.com, count: \">=1\", status: 2xx, within: 500ms }",
             fallback: "none"
         ).means(
-            "What must hold of the traffic of 'sluice run --profile FILE -- COMMAND' once the command has ended."
+            "Assertions about the traffic of 'sluice run --profile FILE -- COMMAND', checked when the command ends."
         ),
     ]
 
-    /// In the order in which help lists them.
+    /// In the order of the help.
     static func allKeys(_ tools: ToolRegistry) -> [GrammarKey] {
         keys(tools) + tools.tools.compactMap(\.definitions?.key)
             + tools.inOrder.map { tool in

@@ -60,7 +60,7 @@ package enum ProfileHelp {
             'sluice profile help KEY' explains one, 'sluice profile help KEY.KEY' one within it.
 
             \(table(keys))
-            And about what stands in them:
+            Help about values:
 
             \(table(about))
             """
@@ -93,29 +93,29 @@ package enum ProfileHelp {
         [
             Topic(
                 names: ["locations", "location"],
-                summary: "How rules say which requests they are for.",
+                summary: "How rules choose requests.",
                 text: """
                     A location is [protocol://]host[:port][/path][?query], or a mapping of protocol, host, port, path, query.
 
-                    What is left out means any. Each part is a wildcard pattern over the whole of that part of the URL:
+                    A missing part matches anything. Each part is a wildcard pattern for that whole part of the URL:
 
                         *        any number of characters, '/' included
                         ?        one character; in the string form of a path \\?, since ? begins the query there
-                        [a-z]    one of these; [!a-z] one that is none of these
+                        [a-z]    one of these; [!a-z] any other character
                         \\*       the character itself
 
                     Protocol and host compare without regard to case, path and query with it; a dot at the end of a host
                     changes nothing. http also means ws; https also wss, and tunnels that are not decrypted, of which just
-                    host and port are known. Without a port every port is meant: https://h/v1 is for https://h:8443/v1 too,
+                    host and port are known. Without a port any port matches: https://h/v1 matches https://h:8443/v1 too,
                     https://h:443/v1 is not. Locations are matched against the URL as the client sent it, whatever an
-                    earlier tool made of it. Inside a CONNECT the Host header says which host that is where its port is the
-                    tunnel's; else it is the one that CONNECT names. Quote a text that begins with * in YAML.
+                    earlier tool changed. Inside a CONNECT the Host header names the host if its port is the
+                    tunnel's; else CONNECT names it. Quote a text that begins with * in YAML.
 
                         "*"                                every request
                         api.example.com                    every request to this host
                         "*.example.com"                    its subdomains, but not example.com itself
                         https://api.example.com/v1/*       everything below /v1/
-                        "*/login?*"                        /login on any host, with any query or none
+                        "*/login?*"                        /login on any host, with or without a query
                         { host: localhost, port: "30??" }  by fields
 
                     'sluice profile why FILE METHOD URL' says which part of a location did not match.
@@ -128,28 +128,28 @@ package enum ProfileHelp {
                 text: """
                     A pattern is plain text, or a regular expression (PCRE2) between slashes: /^v(\\d+)$/.
 
-                    What replaces a regular expression may have $1 to $9 for its groups, $0 for the whole match and $$ for a
+                    A replacement for a regular expression may use $1 to $9 for its groups, $0 for the whole match and $$ for a
                     dollar sign. Write \\/text/ for plain text that begins and ends with slashes. In YAML single quotes
-                    leave backslashes alone: '/\\d+/'. An expression that runs away is stopped; the message then passes as
-                    it was, and the trace says so.
+                    leave backslashes alone: '/\\d+/'. An expression that takes too long is stopped; the message then passes
+                    unchanged, and the trace says so.
 
                     """
             ),
             Topic(
                 names: ["paths"],
-                summary: "Where files are looked for.",
-                text: "A relative path begins beside the profile that names it, ~/ in your home directory.\n"
+                summary: "Paths of files.",
+                text: "A relative path starts at the profile's directory, ~/ at your home directory.\n"
             ),
             Topic(
                 names: ["order"],
-                summary: "In which order the tools act.",
+                summary: "The order of the tools.",
                 text: """
-                    Requests pass the tools in this order, responses too, where a tool acts on them:
+                    Requests and responses pass the tools in this order:
 
                         \(tools.inOrder.map(\.key).joined(separator: " → "))
 
-                    Within a tool the order is that of the profile; of several files, the order in which they are given, and
-                    those that are included come before those that include them.
+                    Within a tool the order is that of the profile. Several files have the order in which they are given, and
+                    included files come before the file that includes them.
 
                     """
             ),
@@ -167,7 +167,7 @@ package enum ProfileHelp {
         return rows.map { row("  \($0)", $1, column: column) }.joined()
     }
 
-    /// A text beside its label, wrapped within its column.
+    /// A label with a wrapped text beside it.
     private static func row(_ label: String, _ text: String, column: Int) -> String {
         func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
         let lines = wrap(text, to: width - column).joined(separator: "\n" + blanks(column))
@@ -189,7 +189,7 @@ package enum ProfileHelp {
 }
 
 extension GrammarValue {
-    /// The keys of the mapping in it; empty where there is none.
+    /// The keys of a mapping in the value.
     package var keys: [GrammarKey] {
         switch self {
         case .mapping(let keys): keys
@@ -199,7 +199,7 @@ extension GrammarValue {
         }
     }
 
-    /// As help shows it where the keys of a mapping are listed apart.
+    /// For help that lists the keys of a mapping separately.
     fileprivate var shortText: String {
         switch self {
         case .mapping: "a mapping"

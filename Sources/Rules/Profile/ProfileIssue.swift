@@ -1,20 +1,19 @@
-/// Something wrong, or probably a mistake, in a profile.
+/// An error or a probable mistake in a profile.
 package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: Sendable, Hashable {
-        /// The profile cannot be used.
         case error
-        /// The profile can be used, but perhaps does not do what was meant.
+        /// The profile works, but perhaps not as intended.
         case lint
     }
 
     package var severity: Severity
-    /// The file as the user named it.
+    /// As the user named it.
     package var file: String
     /// From 1.
     package var line: Int
     /// In characters, from 1.
     package var column: Int
-    /// What is wrong, without a full stop.
+    /// Without a full stop.
     package var message: String
     /// Whether the file itself could not be read.
     var isUnreadable = false
@@ -36,12 +35,11 @@ package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible 
     /// At least one is an error.
     package var issues: [ProfileIssue]
 
-    /// One line for each issue.
     package var description: String { issues.map(\.description).joined(separator: "\n") }
 }
 
 extension ProfileError {
-    /// One error, at a node of the file or its beginning.
+    /// One error at a node, or at the beginning of the file.
     package init(_ message: String, file: String, at node: Node? = nil) {
         self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
     }
@@ -55,7 +53,7 @@ extension ProfileError {
         issues = [ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)]
     }
 
-    /// The issues as an error, where one of them is.
+    /// Throws the issues if one of them is an error.
     static func check(_ issues: [ProfileIssue]) throws(ProfileError) {
         if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
     }

@@ -28,7 +28,7 @@ struct ProfileLints {
             for host in rule.hosts where intercept.neverDecrypts(host) {
                 lint(
                     rule.place,
-                    "'intercept' does not have \(host) decrypted: its clients need the certificate, not Sluice"
+                    "'intercept' excludes \(host) from decryption: its clients need the certificate, not Sluice"
                 )
             }
         }
@@ -44,7 +44,7 @@ struct ProfileLints {
         var first: [String: ProfilePlace] = [:]
         for heading in tool.rules {
             if let place = first[heading.name] {
-                let message = "the rule at \(place) is called '\(heading.name)' too; traces cannot tell them apart"
+                let message = "the rule at \(place) is also called '\(heading.name)'; traces cannot distinguish them"
                 lint(heading.place, message)
             } else {
                 first[heading.name] = heading.place
@@ -64,7 +64,7 @@ struct ProfileLints {
         lint(shadowed.place, message)
     }
 
-    /// Where nothing is decrypted, only host and port are known.
+    /// Without decryption only host and port are known.
     private mutating func lintUndecrypted(_ locations: [Location], at place: ProfilePlace) {
         for location in locations {
             let pattern = location.pattern
@@ -73,8 +73,8 @@ struct ProfileLints {
                 intercept.neverDecrypts(location)
             else { continue }
             let rest = ["https", "wss"].contains(scheme) ? "it matches nothing" : "it matches plain http only"
-            let host = "'intercept' does not have \(pattern.host) decrypted"
-            lint(place, "\(location) asks for a path or query, but \(host): \(rest)")
+            let host = "'intercept' excludes \(pattern.host) from decryption"
+            lint(place, "\(location) has a path or query, but \(host): \(rest)")
         }
     }
 }

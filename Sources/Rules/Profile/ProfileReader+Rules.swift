@@ -30,7 +30,7 @@ extension ProfileReader {
             let upper = text.uppercased()
             let isUsual = ProfileReader.usualMethods.contains(upper)
             if isUsual, text != upper {
-                lint("methods are written in upper case; '\(text)' is taken for \(upper)", at: entry)
+                lint("methods are case-sensitive; '\(text)' was read as \(upper)", at: entry)
             }
             if !isUsual,
                 let meant = ProfileReader.usualMethods.min(by: {
@@ -50,7 +50,6 @@ extension ProfileReader {
 
     // MARK: - Locations
 
-    /// One location or a list of them.
     package mutating func locations(_ node: Node) -> [Location] {
         if node.sequence?.isEmpty == true { lint("the list of locations is empty, so nothing matches", at: node) }
         return node.members.compactMap { entry in
@@ -66,7 +65,7 @@ extension ProfileReader {
         for location in locations {
             let pattern = location.pattern
             if !pattern.path.isEmpty || !pattern.query.isEmpty || !pattern.protocol.isEmpty {
-                error("\(what) takes a host and a port; '\(location)' has more", at: node)
+                error("\(what) accepts a host and a port; '\(location)' has more", at: node)
             }
         }
         return locations
@@ -84,7 +83,7 @@ extension ProfileReader {
     }
 
     private static let locationKeys = LocationPattern.Field.allCases.map {
-        GrammarKey($0.rawValue, .text, example: "\"*\"").means("A wildcard pattern; blank means any.")
+        GrammarKey($0.rawValue, .text, example: "\"*\"").means("A wildcard pattern; empty means any.")
     }
 
     private mutating func locationByFields(_ node: Node) -> Location? {

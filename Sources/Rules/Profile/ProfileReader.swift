@@ -9,13 +9,12 @@ package import NIOCore
 /// is not what it should be, so that one pass finds all mistakes.
 package struct ProfileReader {
     package let file: String
-    /// The tools that the profile may name.
     let tools: ToolRegistry
     /// What the user has defined for tools, in every file of the profile: by key, and by name in lower case.
     package internal(set) var definitions: Definitions = [:]
     package private(set) var issues: [ProfileIssue] = []
 
-    /// More issues than this are not gathered.
+    /// Further issues are dropped.
     private static let mostIssues = 200
 
     package typealias Definitions = [String: [String: any Sendable]]
@@ -51,7 +50,7 @@ package struct ProfileReader {
 
     // MARK: - Mappings
 
-    /// The fields of a mapping; unknown keys are errors.
+    /// Unknown keys are errors.
     package mutating func fields(_ node: Node, _ what: String, keys: [GrammarKey]) -> ProfileFields? {
         guard let mapping = node.mapping else {
             error("\(what) must be a mapping, as in { \(keys.first?.name ?? "key"): … }, not \(node.kind)", at: node)
@@ -73,7 +72,7 @@ package struct ProfileReader {
         return fields
     }
 
-    /// The entries of a mapping whose keys are the user's.
+    /// The entries of a mapping with the user's keys.
     mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
         guard let mapping = node.mapping else {
             error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
@@ -113,7 +112,6 @@ package struct ProfileReader {
         fields[key].flatMap { flag($0, key) }
     }
 
-    /// One of some words.
     package mutating func choice<Value>(_ node: Node, _ what: String, _ choices: [(String, Value)]) -> Value? {
         guard let text = text(node, what) else { return nil }
         if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
@@ -122,14 +120,13 @@ package struct ProfileReader {
         return nil
     }
 
-    /// One direction or a list of them.
     package mutating func directions(_ node: Node, _ what: String) -> [(direction: FlowDirection, node: Node)] {
         node.members.compactMap { entry in
             choice(entry, what, [("request", .request), ("response", .response)]).map { ($0, entry) }
         }
     }
 
-    /// A number in the range that the grammar has for the key.
+    /// In the range of the key's grammar.
     package mutating func number(_ fields: ProfileFields, _ key: String) -> Double? {
         guard let node = fields[key],
             case .number(let range, let unit)? = fields.keys.first(where: { $0.name == key })?.value
@@ -178,10 +175,10 @@ package struct ProfileReader {
     /// Draws depend on the rule's name, which is its number where it has none.
     package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
         guard let node = fields["seed"], fields["name"] == nil else { return }
-        lint("the seed's draws depend on the rule's name; without one a rule put before it changes them", at: node)
+        lint("'seed' needs the rule's name, else a rule put before it changes the random choices", at: node)
     }
 
-    /// A time with its unit: `500ms`, `30s`, `2m`.
+    /// `500ms`, `30s`, `2m`.
     package mutating func duration(_ node: Node, _ what: String) -> TimeAmount? {
         let text = node.string
         if let text, let count = ProfileReader.amount(text, GrammarValue.units["ms"] ?? []), count >= 0, count < 1e11 {
@@ -202,7 +199,7 @@ package struct ProfileReader {
         return ProfileText.absolute(text, in: ProfileText.directory(of: file))
     }
 
-    /// What a rule looks for in a text.
+    /// A text or regular expression to search.
     package mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
         expression(text, at: node) { () throws(ExpressionError) in
             try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
@@ -227,15 +224,15 @@ package struct ProfileReader {
     }
 }
 
-/// A mapping's values by key.
+/// The values of a mapping.
 package struct ProfileFields {
     package let node: Node
-    /// The keys that may stand in it.
+    /// The allowed keys.
     let keys: [GrammarKey]
     package fileprivate(set) var values: [String: Node] = [:]
 
     init(node: Node, keys: [GrammarKey]) { (self.node, self.keys) = (node, keys) }
 
-    /// The value of a key; `nil` where it is not there.
+    /// `nil` if it is missing.
     package subscript(key: String) -> Node? { values[key] }
 }

@@ -8,7 +8,7 @@ extension ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
 
-    /// The same for every way to name the same file.
+    /// The same for all paths of a file.
     package var identity: String { ProfileText.canonical(file) }
 
     /// Reads files and those that they include, which come before them; each is read once.
@@ -49,10 +49,10 @@ extension ProfileSource {
                 }
                 let chain = chain + [key]
                 if chain.contains(ProfileText.canonical(included)) {
-                    throw failure("includes itself, by way of \(chain.joined(separator: " → "))")
+                    throw failure("includes itself through \(chain.joined(separator: " → "))")
                 }
                 if chain.count > Gathering.mostLevels || sources.count >= Gathering.mostFiles {
-                    throw failure("is included too deep, or one file too many")
+                    throw failure("includes are nested too deeply, or there are too many files")
                 }
                 do {
                     try add(included, includedBy: chain)

@@ -6,7 +6,7 @@ import Yams
 
 /// Reads YAML, within limits that protect against hostile files.
 package enum ProfileText {
-    /// In bytes; no profile that people write is larger.
+    /// In bytes, more than people write.
     package static let limit = 1 << 20
     /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, as many
     /// as can be read in a second.
@@ -29,7 +29,7 @@ package enum ProfileText {
         return text
     }
 
-    /// The first character that is not UTF-8.
+    /// The error with the place of the first invalid byte.
     private static func notUTF8(_ bytes: [UInt8], _ file: String) -> ProfileError {
         let before = String(decoding: bytes, as: UTF8.self).unicodeScalars.prefix { $0 != "\u{FFFD}" }
         let line = before.count { $0 == "\n" } + 1
@@ -37,7 +37,7 @@ package enum ProfileText {
         return ProfileError("not UTF-8 text; save the file as UTF-8", file: file, line: line, column: column)
     }
 
-    /// The directory of a file; `.` where its name has none.
+    /// `.` for a name without a directory.
     package static func directory(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
@@ -50,16 +50,16 @@ package enum ProfileText {
         return directory == "." ? path : directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
     }
 
-    /// The same text for every way to name the same file.
+    /// The same for all paths of a file.
     package static func canonical(_ path: String) -> String {
         URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }
 
     private static func tooLarge(_ file: String) -> ProfileError {
-        ProfileError("is larger than \(limit >> 20) MiB, which no profile needs", file: file)
+        ProfileError("is larger than \(limit >> 20) MiB, the limit for profiles", file: file)
     }
 
-    /// Parses the text; `nil` where there is nothing in it.
+    /// `nil` for an empty text.
     static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
         // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
@@ -112,7 +112,7 @@ package enum ProfileText {
             let message = "not valid YAML: \(problem)\(occasion)\(hint)"
             return ProfileError(message, file: file, line: place.line, column: place.column)
         case .duplicatedKeysInMapping(let keys, let context):
-            let message = "the key '\(keys.first ?? "")' stands twice in the same mapping"
+            let message = "the key '\(keys.first ?? "")' appears twice in the same mapping"
             return ProfileError(message, file: file, line: context.mark.line, column: context.mark.column)
         case .reader(let problem, let offset, let value, let text):
             // The offset counts characters, and is not known within what is not a character.

@@ -4,7 +4,6 @@ package import HTTPModel
 package struct RecordRules: Sendable {
     private(set) var locations = LocationChoice()
 
-    /// Every exchange is recorded.
     init() {}
 
     package var isEverything: Bool { locations.isEverything }
@@ -29,9 +28,9 @@ extension RecordRules {
             example: "[ \"*.example.com\", \"localhost:3000/api/*\" ]",
             fallback: "everything"
         )
-        .means("What is recorded; the rest passes unrecorded."),
+        .means("The exchanges to record; others are not recorded."),
         GrammarKey("except", .locations, example: "[ \"*.telemetry.example\", \"*/health\" ]", fallback: "nothing")
-            .means("What is not recorded."),
+            .means("The exchanges not to record."),
     ]
 
     /// Adds what one file says: both lists are gathered over the files of a profile.

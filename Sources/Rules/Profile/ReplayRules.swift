@@ -3,33 +3,31 @@ package import HTTPModel
 
 /// `replay:`, which recorded exchanges answer in a replay, and what of two requests must be the same.
 package struct ReplayRules: Sendable {
-    /// What of the URL need not be the same.
+    /// Parts of the URL that may differ.
     package enum Part: String, Sendable, CaseIterable {
         case scheme, host, port
     }
 
     /// What a request gets that was asked for more often than it was recorded.
     package enum AfterLast: String, Sendable, CaseIterable {
-        /// The last answer once more.
+        /// The last answer again.
         case last
-        /// No answer.
         case miss
     }
 
     private var locations = LocationChoice()
-    /// Names of query fields that are not compared, in any case.
+    /// Query parameters that may differ, in any case.
     package var ignoredQuery: [String] = []
     /// Names of form fields and JSON members that are not compared, in any case, and places in JSON such as `.items[].id`.
     package var ignoredBody: [String] = []
     package var ignored: Set<Part> = []
-    /// Names of headers that are compared.
+    /// Headers that are compared.
     package var headers: [String] = []
     package var afterLast = AfterLast.last
 
-    /// Every exchange answers; method, URL and body are compared.
     package init() {}
 
-    /// Whether an exchange answers, by the URL as the client sent it.
+    /// Whether an exchange answers, by the client's URL.
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
     /// What differs from the rules without a profile; `nil` where nothing does.
@@ -50,30 +48,30 @@ package struct ReplayRules: Sendable {
 extension ReplayRules {
     static let keys: [GrammarKey] = [
         GrammarKey("only", .locations, example: "[ \"api.example.com/*\" ]", fallback: "everything")
-            .means("Which recorded exchanges answer, by the URL that the client asked for."),
+            .means("The recorded exchanges that answer, by the client's URL."),
         GrammarKey("except", .locations, example: "[ \"*/health\" ]", fallback: "nothing")
-            .means("Which do not answer."),
+            .means("The exchanges that do not answer."),
         GrammarKey(
             "ignore",
             .list(.choice(Part.allCases.map(\.rawValue))),
             example: "[ host, port ]",
             fallback: "none"
-        ).means("What of the URL need not be the same."),
+        ).means("The parts of the URL that may differ."),
         GrammarKey("ignore-query", .list(.text), example: "[ ts, nonce ]", fallback: "none")
-            .means("Names of query fields whose values need not be the same, nor be there."),
+            .means("Query parameters that may differ or be missing."),
         GrammarKey("ignore-body", .list(.text), example: "[ requestId, \".items[].created\" ]", fallback: "none")
             .means(
-                "What of a body need not be the same: names of form fields, of parts, of JSON members at any depth; places in JSON, with all below them."
+                "The parts of a body that may differ: names of form fields, parts or JSON members at any depth; JSON paths with everything below them."
             ),
         GrammarKey("headers", .list(.text), example: "[ accept-language, x-tenant ]", fallback: "none")
-            .means("Headers whose values must be the same too."),
+            .means("More headers that must be the same."),
         GrammarKey(
             "after-last",
             .choice(AfterLast.allCases.map(\.rawValue)),
             example: "miss",
             fallback: "last"
         ).means(
-            "What a request gets that comes more often than it was recorded: the last answer again, or a miss, which is 599; like --once."
+            "Whether a request that comes more often than recorded gets the last answer again, or 599; like --once."
         ),
     ]
 
@@ -102,11 +100,11 @@ extension ReplayRules {
             do throws(JSONPathError) {
                 _ = try JSONPath(path)
             } catch {
-                return reader.error("'\(text.prefix(60))' is no place in JSON: \(error.description)", at: node)
+                return reader.error("'\(text.prefix(60))' is not a JSON path: \(error.description)", at: node)
             }
             if path.contains("..") || path.replacing("[*]", with: "").contains("*") {
-                let hint = "a place has names, [3] for one element and [] for all; a name alone is meant at any depth"
-                return reader.error("'\(text.prefix(60))' is no place in JSON: \(hint)", at: node)
+                let hint = "a path has names, [3] for one element and [] for all; a single name matches at any depth"
+                return reader.error("'\(text.prefix(60))' is not a JSON path: \(hint)", at: node)
             }
         }
         ignoredBody.append(text)

@@ -6,13 +6,13 @@ package import Masking
 ///
 /// The rules of several files are in the order of the files.
 package struct RuleProfile: Sendable {
-    /// Empty where the profile has none.
+    /// May be empty.
     package let name: String
     /// The files, those that are included before those that include them.
     package let sources: [ProfileSource]
-    /// The tools whose keys the files have, in the fixed order.
+    /// In the fixed order.
     package let tools: [ToolOutline]
-    /// The tools that are switched off at first.
+    /// Tools that are off at the start.
     package let off: Set<StageID>
     package let intercept: InterceptRules
     package let record: RecordRules
@@ -20,19 +20,19 @@ package struct RuleProfile: Sendable {
     package let clientCertificates: ClientCertificateRules
     package let mask: MaskRules
     package let replay: ReplayRules
-    /// Descriptor files for gRPC messages, by their absolute paths.
+    /// Descriptor sets for gRPC messages, with absolute paths.
     package let protobuf: [String]
-    /// Further networks that may use the proxy, as CIDR.
+    /// Networks that may use the proxy, as CIDR.
     package let access: [String]
     package let expectations: [Expectation]
     package let assertions: [Assertion]
-    /// What is allowed but probably a mistake.
+    /// Probable mistakes.
     package let lints: [ProfileIssue]
 
     let registry: ToolRegistry
     private let compiled: [Compiled]
 
-    /// A tool with a rule that is in force.
+    /// A tool with an enabled rule.
     private struct Compiled: Sendable {
         let tool: Tool
         let stage: any RuleTool
@@ -104,7 +104,7 @@ package struct RuleProfile: Sendable {
         return compiler.mask
     }
 
-    /// The tools in force at first.
+    /// The chain with the tools that are on at the start.
     package var chain: StageChain { chain(without: off) }
 
     /// The tools in force, in their fixed order, without those that are switched off.
@@ -115,7 +115,7 @@ package struct RuleProfile: Sendable {
         return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) }))
     }
 
-    /// The tools for a dry run, which write nothing.
+    /// The chain for a dry run, which writes nothing.
     func dryRunChain(without off: Set<StageID>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.tool.id) }
         return StageChain(
@@ -145,7 +145,7 @@ package struct RuleProfile: Sendable {
 
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
 
-    /// By file, and from the top of each.
+    /// By file and line.
     private static func sorted(_ issues: [ProfileIssue], by sources: [ProfileSource]) -> [ProfileIssue] {
         let places = Dictionary(sources.enumerated().map { ($1.file, $0) }) { first, _ in first }
         return issues.sorted {

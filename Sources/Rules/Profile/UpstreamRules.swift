@@ -1,13 +1,13 @@
 package import HTTPModel
 
-/// `upstream:`, the proxies through which servers are asked.
+/// `upstream:`, the rules for upstream proxies.
 package struct UpstreamRules: Sendable {
-    /// The first rule that is for a request decides.
+    /// The first rule that matches a request decides.
     package struct Rule: Sendable {
         package fileprivate(set) var heading: RuleHeading
         /// `nil` for servers that are asked directly; without its password where that is in a file.
         package fileprivate(set) var proxy: UpstreamProxy?
-        /// The file whose first line is the password, as an absolute path.
+        /// An absolute path; the password is its first line.
         package fileprivate(set) var passwordFile: String?
         package fileprivate(set) var bypass: [ProxyBypass] = []
         package fileprivate(set) var bypassesLocalhost = true
@@ -24,7 +24,6 @@ package struct UpstreamRules: Sendable {
 
     package private(set) var rules: [Rule] = []
 
-    /// Every server is asked directly.
     package init() {}
 
     /// The rule for a request, by where it is sent; `nil` where none is.
@@ -32,7 +31,7 @@ package struct UpstreamRules: Sendable {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }
 
-    /// The rules, one after the other; empty without one.
+    /// In their order.
     package var texts: [String] {
         rules.map { "\($0.heading.name): \($0.text)\($0.heading.isEnabled ? "" : " (disabled)")" }
     }
@@ -44,10 +43,10 @@ package struct UpstreamRules: Sendable {
         guard let proxy = rule.proxy else { return "asked directly (\(decider))" }
         let isBypassed = rule.bypasses(url)
         return isBypassed
-            ? "asked directly: the proxy of \(decider) is bypassed" : "asked through \(proxy) (\(decider))"
+            ? "connected directly: the proxy of \(decider) is bypassed" : "asked through \(proxy) (\(decider))"
     }
 
-    /// Rules that never decide, and those that do in their place.
+    /// Rules that are never used, and those that match in their place.
     var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
         Shadows.find(rules.map(\.heading)).sorted { $0.key < $1.key }
             .map { (rules[$0.key].heading, rules[$0.value].heading) }
@@ -56,11 +55,11 @@ package struct UpstreamRules: Sendable {
 
 extension UpstreamRules {
     static let keys: [GrammarKey] = [
-        GrammarKey("name", .text, example: "office", fallback: "its number").means("What traces call the rule."),
-        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
+        GrammarKey("name", .text, example: "office", fallback: "its number").means("The rule's name in traces."),
+        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
         GrammarKey("proxy", .text, example: "\"http://me@proxy.example:3128\"")
             .means(
-                "The proxy, as http://, https:// (TLS with the proxy) or socks5://[USER@]HOST:PORT, or 'direct' for none. Its password is in a file, since sessions keep profiles."
+                "The proxy, as http://, https:// (TLS with the proxy) or socks5://[USER@]HOST:PORT, or 'direct' for none. Put its password into a file, because sessions contain the profile."
             ),
         GrammarKey("password-file", .path, example: "~/.proxy-password", fallback: "no password")
             .means("The file whose first line is the password of the proxy's user."),
@@ -70,15 +69,15 @@ extension UpstreamRules {
             example: "[ \"*.example.com\", \"https://api.example.org\" ]",
             fallback: "every server"
         )
-        .means("Which requests, by where they are sent: after map-remote and rewrite, unlike elsewhere."),
+        .means("The requests, by their final URL, after map-remote and rewrite."),
         GrammarKey("except", .locations, example: "[ \"*.internal.example\" ]", fallback: "none")
-            .means("Requests that the rule is not for; a later rule may be."),
+            .means("Exceptions; a later rule may match them."),
         GrammarKey("bypass", .list(.text), example: "[ \"*.corp.example\", 10.0.0.0/8 ]", fallback: "none")
             .means(
-                "Servers that are asked directly: hosts, '*.SUFFIX', '.SUFFIX' (the name itself too), addresses, networks; hosts may have a port."
+                "Servers to connect to directly: hosts, '*.SUFFIX', '.SUFFIX' (includes the name itself), addresses, networks; hosts may have a port."
             ),
         GrammarKey("bypass-localhost", .flag, example: "false", fallback: "true")
-            .means("Whether localhost, names below it and loopback addresses are asked directly."),
+            .means("Whether to connect directly to localhost, names below it and loopback addresses."),
     ]
 
     /// Adds what one file says; rules of several files are in the order of the files.
@@ -112,7 +111,7 @@ extension UpstreamRules {
                 rule.bypass.append(bypass)
             } else {
                 let forms = "a host, *.SUFFIX, an address, or a network such as 10.0.0.0/8"
-                reader.error("'\(text.prefix(60))' is none of these: \(forms)", at: entry)
+                reader.error("'\(text.prefix(60))' is not one of: \(forms)", at: entry)
             }
         }
         if let node = fields["password-file"], let path = reader.path(node, "password-file") {
@@ -139,15 +138,15 @@ extension UpstreamRules {
             return rule
         }
         if text == "env" {
-            let instead = "start with '--upstream-proxy env', which is for what no rule decides, or name the proxy"
-            reader.error("'env' is not for profiles, which mean the same wherever they are read: \(instead)", at: node)
+            let instead = "start with '--upstream-proxy env' for requests without a rule, or name the proxy"
+            reader.error("'env' depends on the environment and is not for profiles: \(instead)", at: node)
             return nil
         }
         do throws(UpstreamProxy.SyntaxError) {
             let proxy = try UpstreamProxy(text)
             if proxy.password != nil {
-                let hint = "sessions keep the profile, so the password belongs into a file: password-file: FILE"
-                reader.error("'proxy' has a password in it; \(hint)", at: node)
+                let hint = "sessions contain the profile; put the password into a file: password-file: FILE"
+                reader.error("'proxy' contains a password; \(hint)", at: node)
                 return nil
             }
             rule.proxy = proxy

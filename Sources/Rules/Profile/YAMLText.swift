@@ -3,7 +3,7 @@ import Text
 
 /// Writes texts as YAML.
 package enum YAMLText {
-    /// Words that YAML, or a reader of it, takes for something else.
+    /// Words that YAML or its readers interpret.
     private static let reserved: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
     /// The text as a YAML scalar for any place: plain where nothing can be misread, else in quotes.

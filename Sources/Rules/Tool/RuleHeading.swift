@@ -7,12 +7,12 @@ package struct RuleHeading: Sendable {
     package var place: ProfilePlace
     package var isEnabled = true
     package var scope = RuleScope()
-    /// Whether it may leave requests alone that are in its scope.
+    /// Whether it may skip requests in its scope.
     package var isConditional = false
-    /// What it does: `answer 403`, `to http://localhost:3000/`.
+    /// Its effect: `answer 403`, `to http://localhost:3000/`.
     package var action = ""
 
-    /// The same for requests whose paths are normalised.
+    /// The heading for normalised paths.
     var withNormalisedPaths: RuleHeading {
         var heading = self
         heading.scope.locations = scope.locations?.map(\.withNormalisedPath)
@@ -23,31 +23,31 @@ package struct RuleHeading: Sendable {
 
 /// A place in a profile's file.
 package struct ProfilePlace: Sendable, Hashable, CustomStringConvertible {
-    /// The file as the user named it.
+    /// As the user named it.
     package var file: String
     /// From 1.
     package var line: Int
     /// In characters, from 1.
     package var column: Int
 
-    /// In the form that editors jump to: `file:line:column`.
+    /// In the form of editors: `file:line:column`.
     package var description: String { "\(file):\(line):\(column)" }
 }
 
 /// The requests that a rule is for: every request, where nothing is set.
 package struct RuleScope: Sendable, Hashable {
-    /// The locations, of which one must match; `nil` for every request.
+    /// One must match; `nil` for every request.
     package var locations: [Location]?
-    /// Locations of which none may match.
+    /// None may match.
     package var exceptions: [Location] = []
-    /// The methods, in upper case; empty for any.
+    /// In upper case; empty for any.
     package var methods: Set<String> = []
 
     package func matches(method: String, url: RequestURL) -> Bool {
         (locations?.contains { $0.matches(url) } ?? true) && admits(method: method, url: url)
     }
 
-    /// Whether a request that one of the locations matches is in scope.
+    /// Whether a request is in scope that a location matches.
     func admits(method: String, url: RequestURL) -> Bool {
         (methods.isEmpty || methods.contains(method))
             && (exceptions.isEmpty || !exceptions.contains { $0.matches(url) })

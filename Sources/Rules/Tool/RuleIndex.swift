@@ -6,9 +6,9 @@ struct RuleIndex: Sendable {
     /// A location of a rule; `nil` for a rule that is for every request.
     struct Match {
         let location: Location?
-        /// The rule's position among the headings.
+        /// The rule's index among the headings.
         let rule: Int
-        /// The location's place in the rule's list.
+        /// The location's index in the rule's list.
         fileprivate let place: Int
 
         fileprivate static func < (left: Match, right: Match) -> Bool {
@@ -19,7 +19,6 @@ struct RuleIndex: Sendable {
     private let scopes: [RuleScope]
     private var byHost = HostTable<[Match]>(none: [])
 
-    /// Indexes the rules that are enabled.
     init(_ headings: [RuleHeading]) {
         scopes = headings.map(\.scope)
         for (rule, heading) in headings.enumerated() where heading.isEnabled {
@@ -60,11 +59,11 @@ struct RuleIndex: Sendable {
     }
 }
 
-/// Values by the hosts that they are for.
+/// Values by host patterns.
 struct HostTable<Value: Sendable>: Sendable {
     private let none: Value
     private var exact: [Substring: Value] = [:]
-    /// By suffixes of whole labels, as in `.example.com`.
+    /// By domain, as in `.example.com`.
     private var suffixes: [Substring: Value] = [:]
     private var others: Value
 
@@ -98,7 +97,7 @@ struct HostPreselection: StagePreselection {
     /// The locations for which a server's exchanges have to be read, each with the place of its stage.
     private var read: [(location: Location, stage: Int)] = []
 
-    /// Takes the stages' tools and rules in the order of the stages.
+    /// Indexes tools and rules in the order of the stages.
     init(_ stages: [(tool: Tool, rules: [RuleHeading])]) {
         for (position, stage) in stages.enumerated() {
             let bit = UInt64(1) << UInt64(position)

@@ -19,7 +19,7 @@ package protocol RuleTool: Stage {
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
     /// The breadths that a rule for a URL can have, from narrow to wide.
     static func breadths(for url: RequestURL) -> [ExchangeScope]
-    /// The fields of a rule made from a recorded exchange.
+    /// The fields of a rule from a recorded exchange.
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member]
     /// The stage for a dry run, which writes nothing.
     var dryRun: any Stage { get }
@@ -29,7 +29,7 @@ package protocol RuleTool: Stage {
     var isOn: Bool { get nonmutating set }
     /// Called before the stage replaces an older one.
     func prepare(toReplace old: Self)
-    /// Called once another stage, or none, is in force in its place.
+    /// Called after another stage, or none, has replaced it.
     func wasReplaced(by new: Self?)
 }
 
@@ -74,7 +74,7 @@ extension RuleHeading: ToolRule {
     package var heading: RuleHeading { self }
 }
 
-/// The rules of a tool in the user's order, found by request.
+/// A tool's rules in the user's order, indexed by request.
 package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private var index: RuleIndex
@@ -86,7 +86,7 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         self.takesTunnels = takesTunnels
     }
 
-    /// The same rules, for requests whose paths are normalised.
+    /// The same rules for normalised paths.
     package var withNormalisedPaths: RuleList {
         var list = self
         list.index = RuleIndex(all.map { $0.heading.withNormalisedPaths })
@@ -108,7 +108,7 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     }
 }
 
-/// A rule that is for a request.
+/// A matching rule.
 package struct RuleMatch<Rule: ToolRule> {
     package let position: Int
     package let rule: Rule
@@ -116,10 +116,10 @@ package struct RuleMatch<Rule: ToolRule> {
     package let location: Location?
 }
 
-/// What a profile says about one tool.
+/// A tool's part of a profile.
 package struct ToolOutline: Sendable {
     package let tool: Tool
-    /// The rules in the user's order, disabled ones too.
+    /// In the user's order, with disabled ones.
     package let rules: [RuleHeading]
     /// By position: rules that never decide, and for each the earlier one that covers its whole scope.
     package let shadows: [Int: Int]

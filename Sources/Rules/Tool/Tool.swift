@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// A tool with its types erased, as a registry lists it.
+/// A type-erased tool of the registry.
 @dynamicMemberLookup
 package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     private let type: any RuleTool.Type
@@ -44,7 +44,7 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         return rules
     }
 
-    /// Whether switching it reaches exchanges under way.
+    /// Whether switching it affects running exchanges.
     var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
 
     func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
@@ -96,9 +96,9 @@ extension RuleTool {
 }
 
 package struct ToolRegistry: Sendable, Hashable {
-    /// In the order in which menus list them.
+    /// In the order of menus.
     package let tools: [Tool]
-    /// In the order in which messages pass them.
+    /// In the order of messages.
     package let inOrder: [Tool]
 
     package init(_ tools: [Tool]) {
@@ -113,9 +113,9 @@ package struct ToolRegistry: Sendable, Hashable {
 
     func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
 
-    /// The tool of which a preset can be chosen for all traffic.
+    /// The tool with presets for all traffic.
     package var withPresets: Tool? { tools.first { $0.presets != nil } }
 
-    /// The tool that one key has act on everything.
+    /// The tool that one key switches for all traffic.
     package var onEverything: Tool? { tools.first { $0.onEverything != nil } }
 }

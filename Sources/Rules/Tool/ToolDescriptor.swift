@@ -1,21 +1,21 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// Everything that the rest of Sluice needs to know of a tool.
+/// The facts about a tool for the rest of Sluice.
 package struct ToolDescriptor: Sendable {
-    /// How a rule of the tool says which requests it is for.
+    /// How a rule of the tool chooses requests.
     package enum ScopeKey: String, Sendable {
         /// `at`, which is required.
         case at
         /// `from`, which is required; the tool reads it itself where it is not a location.
         case from
-        /// `only`; without it the rule is for every request.
+        /// `only`; without it the rule matches every request.
         case only
-        /// The tool has a way of its own.
+        /// The tool has its own way.
         case none
     }
 
-    /// What a key of the console does with a tool.
+    /// The use of a key of the console for a tool.
     package enum KeyUse: Sendable {
         case toggle
         case panel
@@ -24,28 +24,27 @@ package struct ToolDescriptor: Sendable {
     /// The tool's name and its place in the order in which messages pass the tools.
     package let id: StageID
     package let title: String
-    /// Charles' letter for it, where Charles has one.
+    /// Charles' letter, if it has one.
     package let letter: String
     /// Where the letter alone, or its capital, is the tool's; it always is after `x`.
     package let letterAlone: Set<KeyUse>
-    /// The messages that the tool acts on.
+    /// The messages that the tool changes.
     package let directions: Set<FlowDirection>
     /// Whether it acts on CONNECTs that are not decrypted, of which only host and port are known.
     package let takesTunnels: Bool
-    /// Whether it keeps requests from servers.
+    /// Whether it refuses requests.
     package let refuses: Bool
-    /// What messages call one rule: `a block rule`.
+    /// For messages: `a block rule`.
     package let noun: String
-    /// What the tool is for, in one sentence.
+    /// One sentence.
     package let summary: String
     package let scope: ScopeKey
-    /// Which of the rules that match act.
+    /// Which matching rules act.
     package let selection: RuleSelection
-    /// The tool's own keys.
     package let keys: [GrammarKey]
-    /// A whole example, the tool's key first.
+    /// Begins with the tool's key.
     package let example: String
-    /// Whether `true` stands for one rule that is for every request.
+    /// Whether `true` is a rule that matches every request.
     package let takesTrue: Bool
     /// Whether it must be asked about every exchange, since it acts where no rule matches.
     package let actsWithoutMatch: Bool
@@ -101,7 +100,7 @@ package struct ToolDescriptor: Sendable {
         (self.answersFrom, self.onEverything) = (answersFrom, onEverything)
     }
 
-    /// What one rule is called where rules are counted.
+    /// The noun for counts of rules.
     package var counted: String {
         noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst())
     }
@@ -126,17 +125,17 @@ package enum RuleSelection: Sendable {
     case all
 }
 
-/// Rules by name, of which one can be put in force for all traffic.
+/// Named rules of which one can be set for all traffic.
 package struct PresetChoice: Sendable {
     package struct Preset: Sendable {
         package let name: String
-        /// Charles' name for it, where that is another one.
+        /// Charles' name, if it differs.
         package let alias: String?
-        /// What it does, in a few words.
+        /// In a few words.
         package let brief: String
-        /// What it does, in full.
+        /// In full.
         package let text: String
-        /// Where the numbers come from.
+        /// The source of the numbers.
         package let source: String
 
         package init(name: String, alias: String?, brief: String, text: String, source: String) {
@@ -144,9 +143,9 @@ package struct PresetChoice: Sendable {
         }
     }
 
-    /// What is chosen: `Network`.
+    /// The title of the choice: `Network`.
     package let title: String
-    /// What a preset brings: `Throttling`.
+    /// The effect of a preset: `Throttling`.
     package let effect: String
     package let presets: [Preset]
 
@@ -164,9 +163,9 @@ package struct PresetChoice: Sendable {
 /// A key at the top of a profile under which the user gives names to values that the tool's rules may name.
 package struct ToolDefinitions: Sendable {
     package let key: GrammarKey
-    /// What messages call one: `preset`.
+    /// For messages: `preset`.
     package let noun: String
-    /// What messages call the values: `conditions`.
+    /// For messages: `conditions`.
     package let values: String
     package let keys: [GrammarKey]
     package let isTaken: @Sendable (_ name: String) -> Bool
@@ -188,7 +187,7 @@ package struct ToolDefinitions: Sendable {
 extension GrammarKey {
     private static func locations(_ key: String, _ example: String, fallback: String? = nil) -> GrammarKey {
         GrammarKey(key, .locations, example: example, fallback: fallback)
-            .means("The locations the rule is for, matched against the URL as the client sent it.")
+            .means("The locations that match, compared with the URL as the client sent it.")
     }
 
     fileprivate static let at = locations("at", "[\"*.example.com\", \"https://api.example.com/v1/*\"]")
@@ -199,11 +198,11 @@ extension GrammarKey {
         .locations,
         example: "[\"*.example.com/health\"]",
         fallback: "none"
-    ).means("Locations the rule is not for, even where another key names them.")
+    ).means("Exceptions, even if another key matches them.")
     fileprivate static let method = GrammarKey("method", .list(.text), example: "[GET, HEAD]", fallback: "any")
-        .means("The methods the rule is for.")
+        .means("The methods that match.")
     fileprivate static let name = GrammarKey("name", .text, example: "no ads", fallback: "its number, as in 'rule 3'")
-        .means("What traces and messages call the rule.")
+        .means("The rule's name in traces and messages.")
     fileprivate static let enabled = GrammarKey("enabled", .flag, example: "false", fallback: "true")
-        .means("Whether the rule is in force.")
+        .means("Whether the rule is enabled.")
 }

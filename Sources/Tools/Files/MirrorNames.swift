@@ -12,9 +12,9 @@ struct MirrorNames {
     /// No name from a URL ends so, since a `%` in it always begins an encoded byte.
     static let besideDirectory = "%"
 
-    /// The directories, the host's first.
+    /// Begins with the host's.
     let directories: [String]
-    /// The name of the file in the last of them.
+    /// In the last of the directories.
     let file: String
 
     /// Deeper directories become one name, so that no URL makes thousands.
@@ -37,7 +37,7 @@ struct MirrorNames {
         file = MirrorNames.name(last.isEmpty ? Array("index.html".utf8)[...] : last, suffix: query)
     }
 
-    /// A segment of a path as the name of a file.
+    /// The file name of a path segment.
     private static func name(_ segment: ArraySlice<UInt8>, isHost: Bool = false, suffix: String = "") -> String {
         let bytes = isHost ? Array(segment) : PathNames.decoded(segment) ?? Array(segment)
         let isText = String(validating: bytes, as: UTF8.self) != nil

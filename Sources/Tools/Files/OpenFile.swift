@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// An open file or directory; closed when its life ends.
+/// Closed at the end of its life.
 struct OpenFile: ~Copyable {
     let descriptor: CInt
 
@@ -14,7 +14,7 @@ struct OpenFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Gives the descriptor away, to be closed by the receiver.
+    /// Returns the descriptor; the caller must close it.
     consuming func release() -> CInt {
         let descriptor = descriptor
         discard self
@@ -31,7 +31,7 @@ struct OpenFile: ~Copyable {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) })
     }
 
-    /// Opens an entry of a directory, unless it is a link.
+    /// Opens an entry of a directory if it is not a link.
     init(_ name: String, in directory: borrowing OpenFile, isDirectory: Bool) throws(SystemError) {
         let parent = directory.descriptor
         let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC | (isDirectory ? O_DIRECTORY : 0)
@@ -51,14 +51,14 @@ struct OpenFile: ~Copyable {
         return FileStatus(status)
     }
 
-    /// Where a link in this directory leads.
+    /// The target of a link in this directory.
     func link(_ name: String) throws(SystemError) -> String {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = try SystemError.check { CInt(readlinkat(descriptor, name, &target, target.count)) }
         return String(decoding: target.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The bytes of a range, fewer where the file has ended before.
+    /// Fewer bytes at the file's end.
     func read(_ range: Range<Int64>) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         var filled = 0
@@ -135,7 +135,6 @@ struct FileStatus {
     func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
-/// An error of the system.
 struct SystemError: Error, CustomStringConvertible {
     let code: CInt
 
@@ -143,10 +142,10 @@ struct SystemError: Error, CustomStringConvertible {
 
     var description: String { String(cString: strerror(code)) }
 
-    /// Whether there is nothing of that name.
+    /// Whether the file does not exist.
     var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG }
 
-    /// Makes a call, again where a signal interrupts it.
+    /// Repeats a call that a signal interrupted.
     static func check(_ call: () -> CInt) throws(SystemError) -> CInt {
         while true {
             let result = call()

@@ -2,9 +2,9 @@
 ///
 /// Each is decoded once, as a server would (RFC 3986 §2.4); anything but a plain name is refused, never repaired.
 struct PathNames {
-    /// Why a path is not looked up.
+    /// Why a path is refused.
     struct NameError: Error, CustomStringConvertible {
-        /// As it follows a colon.
+        /// Follows a colon.
         let description: String
     }
 
@@ -44,11 +44,11 @@ struct PathNames {
             }
         }
         guard let name = String(validating: bytes, as: UTF8.self) else {
-            throw NameError(description: "the path is no valid UTF-8")
+            throw NameError(description: "the path is not valid UTF-8")
         }
         guard name != ".", name != ".." else { throw NameError(description: "the path has '\(name)' in it") }
         guard !name.hasSuffix(Sidecar.suffix) else {
-            throw NameError(description: "'\(name)' has the headers of a file and is not served itself")
+            throw NameError(description: "'\(name)' contains the headers of a file and is not served itself")
         }
         return name
     }

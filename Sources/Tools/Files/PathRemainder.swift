@@ -36,7 +36,7 @@ extension Location {
         return String(Substring(rest.first == UInt8(ascii: "/") && literal.isEmpty ? rest.dropFirst() : rest))
     }
 
-    /// The number of stars; adjacent ones count as one.
+    /// Adjacent stars count as one.
     var starCount: Int {
         Field.allCases.reduce(0) { count, field in
             var scan = PatternScan(pattern[field])
@@ -64,7 +64,7 @@ extension Location {
     }
 }
 
-/// Reads a wildcard pattern element by element.
+/// Reads the elements of a wildcard pattern.
 private struct PatternScan {
     enum Element: Equatable {
         case literal(UInt8)

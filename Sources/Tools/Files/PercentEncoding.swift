@@ -1,11 +1,11 @@
 /// Percent-encoding (RFC 3986 §2.1).
 enum PercentEncoding {
     private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-    /// What is not encoded in the name of a parameter.
+    /// Unencoded characters in the name of a parameter.
     static let queryName = unreserved.union("!$()*,:@/?[]".utf8)
-    /// What is not encoded in the value of a parameter.
+    /// Unencoded characters in the value of a parameter.
     static let queryValue = queryName.union("=".utf8)
-    /// What is not encoded in a part of a URL, percent signs included.
+    /// Unencoded characters in a part of a URL, with percent signs.
     static let urlText = unreserved.union("!$&'()*+,;=:@/?[]%".utf8)
 
     static func encode(_ text: String, keeping kept: Set<UInt8>) -> [UInt8] {
@@ -16,7 +16,7 @@ enum PercentEncoding {
         bytes.flatMap { kept.contains($0) ? [$0] : encoded($0) }
     }
 
-    /// A byte as `%` and two digits.
+    /// `%` and two digits.
     static func encoded(_ byte: UInt8) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -35,7 +35,7 @@ enum PercentEncoding {
         return before + encode(new[head..<(new.count - tail)], keeping: kept) + after
     }
 
-    /// Each decoded byte, and where it stands in the encoded text.
+    /// The decoded bytes with their positions in the encoded text.
     private static func pieces(of encoded: [UInt8]) -> [(byte: UInt8, range: Range<Int>)] {
         var pieces: [(byte: UInt8, range: Range<Int>)] = []
         var position = 0

@@ -14,7 +14,7 @@ struct Sidecar {
     private(set) var status: Int?
     private(set) var reason: String?
     private(set) var fields: [(name: String, value: String)] = []
-    /// What was left out, and why: `line 3 has no colon`.
+    /// Ignored lines with reasons: `line 3 has no colon`.
     private(set) var problems: [String] = []
 
     init(_ bytes: some Sequence<UInt8>) {
@@ -43,7 +43,7 @@ struct Sidecar {
         return true
     }
 
-    /// Reads a field; returns what is wrong with it.
+    /// Returns the problem, if there is one.
     private mutating func read(field line: Substring) -> String? {
         guard let colon = line.firstIndex(of: ":") else { return "is neither a status nor 'Name: value'" }
         let name = String(line[..<colon])
@@ -57,11 +57,11 @@ struct Sidecar {
     /// Why a field cannot be in an answer (RFC 9110 §5.1, §5.5); `nil` where it can.
     static func problem(name: String, value: String) -> String? {
         if !name.isToken { return "has '\(name.prefix(40))', which cannot be the name of a header" }
-        if framing.contains(FieldName(name)) { return "has \(name), which Sluice itself sets" }
+        if framing.contains(FieldName(name)) { return "has \(name), which only Sluice sets" }
         return value.isFieldValue ? nil : "has a control character in the value of \(name)"
     }
 
-    /// Fields by which messages and connections are managed.
+    /// Fields that frame messages or manage connections.
     private static let framing: Set<FieldName> = [
         .contentLength, .transferEncoding, .connection, .upgrade, .proxyConnection, .te, .trailer, "keep-alive",
         "content-range",
@@ -69,7 +69,7 @@ struct Sidecar {
 }
 
 extension Substring {
-    /// The text without blanks at its ends.
+    /// Without spaces at its ends.
     var trimmed: Substring {
         let front = drop { $0 == " " || $0 == "\t" }
         guard let last = front.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return front.prefix(0) }

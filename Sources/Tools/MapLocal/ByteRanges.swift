@@ -1,4 +1,4 @@
-/// What a `Range` field asks of a file (RFC 9110 §14.2).
+/// The ranges of a `Range` field (RFC 9110 §14.2).
 enum ByteRanges: Equatable {
     /// All of it: the field is not understood, or asks for too many parts.
     case whole
@@ -9,7 +9,7 @@ enum ByteRanges: Equatable {
     /// More parts than this, or more than two that overlap, are an attack or a mistake (RFC 9110 §17.15).
     private static let (mostParts, mostOverlaps) = (100, 2)
 
-    /// Reads the field's value for a file of `length` bytes.
+    /// Reads the field for a file of `length` bytes.
     init(_ text: String, length: Int64) {
         guard let specifications = ByteRanges.specifications(text), specifications.count <= ByteRanges.mostParts else {
             self = .whole
@@ -81,6 +81,6 @@ enum ByteRanges: Equatable {
 }
 
 extension Range<Int64> {
-    /// As `Content-Range` says it (RFC 9110 §14.4).
+    /// For `Content-Range` (RFC 9110 §14.4).
     func contentRange(of length: Int64) -> String { "bytes \(lowerBound)-\(upperBound - 1)/\(length)" }
 }

@@ -9,14 +9,14 @@ import Rules
 /// The answer has no validator (`ETag`, `Last-Modified`), so conditions of the request are ignored, and `If-Range` is never
 /// met (RFC 9110 §13.1.5): an edited file is served with the next request.
 struct FileAnswer {
-    /// The `Range` of the request; `nil` where it has none that counts.
+    /// The request's `Range`; `nil` if there is none that counts.
     let range: String?
-    /// The rule's status, which overrides the sidecar's.
+    /// Overrides the sidecar's status.
     let status: Int?
     /// The rule's fields; one without a value is left out of the answer.
     let fields: [(name: String, value: String)]
 
-    /// In bytes; larger files are not sent from memory.
+    /// In bytes; larger files are streamed.
     private static let mostInMemory: Int64 = 256 << 10
     /// In bytes; a request for more in several parts gets the whole file.
     private static let mostInParts: Int64 = 4 << 20

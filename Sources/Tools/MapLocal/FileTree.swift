@@ -20,7 +20,7 @@ struct FileTree {
     private let root: String
     private let isCaseSensitive: Bool
 
-    /// More links than this on one path go round in circles.
+    /// More links on one path count as a loop.
     private static let mostLinks = 32
 
     init(_ root: String, isCaseSensitive: Bool) { (self.root, self.isCaseSensitive) = (root, isCaseSensitive) }
@@ -72,7 +72,7 @@ struct FileTree {
 
     // MARK: - Names and their case
 
-    /// The name as the directory has it, and its status.
+    /// The name in the directory, with its status.
     private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpError) -> (String, FileStatus) {
         do throws(SystemError) {
             let status = try walk.here.status(of: name)
@@ -126,7 +126,7 @@ struct FileTree {
 private struct Walk: ~Copyable {
     private let root: OpenFile
     private(set) var here: OpenFile
-    /// The directories on the way here; none of them a link.
+    /// The directories so far; none of them is a link.
     private var names: [String] = []
 
     private init(root: consuming OpenFile, here: consuming OpenFile) {
@@ -189,7 +189,7 @@ private struct Walk: ~Copyable {
     }
 }
 
-/// Why nothing was found in a tree.
+/// Why nothing was found.
 enum LookUpError: Error, CustomStringConvertible {
     case noRoot(SystemError)
     case missing(String)
@@ -200,15 +200,15 @@ enum LookUpError: Error, CustomStringConvertible {
     case tooManyLinks(String)
     case unreadable(String, SystemError)
 
-    /// As it follows a colon.
+    /// Follows a colon.
     var description: String {
         switch self {
         case .noRoot(let error): "the directory cannot be opened (\(error))"
         case .missing(let name): "there is no '\(name)'"
-        case .otherCase(let name, let other): "there is no '\(name)', just '\(other)'; 'case-sensitive: false' takes it"
+        case .otherCase(let name, let other): "there is no '\(name)', only '\(other)' (see 'case-sensitive: false')"
         case .notDirectory(let name): "'\(name)' is a file, not a directory"
         case .special(let name): "'\(name)' is neither a file nor a directory"
-        case .leadsOut(let name): "'\(name)' leads out of the directory"
+        case .leadsOut(let name): "'\(name)' is outside the directory"
         case .tooManyLinks(let name): "the link '\(name)' leads in circles"
         case .unreadable(let name, let error): "'\(name)' cannot be read (\(error))"
         }

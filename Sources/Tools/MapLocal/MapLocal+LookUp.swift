@@ -3,12 +3,12 @@ import HTTPModel
 import Rules
 import Text
 
-/// Looks for the file of one rule, and makes the answer.
+/// Finds the file of one rule and makes the answer.
 struct FileLookUp: Sendable {
     private let rule: MapLocal.Rule
     /// What is looked up in a directory: the part of the path that the location leaves over.
     private let remainder: String
-    /// Whether no other rule is asked after it.
+    /// Whether it is the last rule.
     private let isLast: Bool
     private let head: RequestHead
     private let url: RequestURL
@@ -27,7 +27,7 @@ struct FileLookUp: Sendable {
     }
 
     private struct NotFoundError: Error {
-        /// Where the file was looked for, as the profile names it.
+        /// The path as in the profile.
         let place: String
         /// Why nothing was found.
         let reason: String
@@ -79,7 +79,7 @@ struct FileLookUp: Sendable {
     /// The answer of a rule for one file.
     private func answerFromRoot() throws(NotFoundError) -> WorkOutcome {
         let found = try openRoot()
-        guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is no file") }
+        guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is not a file") }
         // The sidecar is beside the name that the user gave, link or not.
         let beside = try? OpenFile(path: rule.path + Sidecar.suffix)
         return try answer(found, named: rule.name, sidecar: beside?.sidecar)
@@ -126,7 +126,7 @@ struct FileLookUp: Sendable {
             let (answer, size) = try builder.answer(found, name: fileName, sidecar: sidecar)
             let part = answer.head.fields.value(of: "content-range").map { ", \($0)" } ?? ""
             let text = "answered from \(name) (\(answer.head.status), \(size.grouped) bytes\(part))"
-            let problems = (sidecar?.problems ?? []).map { "\(name)\(Sidecar.suffix): \($0); it was left out" }
+            let problems = (sidecar?.problems ?? []).map { "\(name)\(Sidecar.suffix): \($0); it was ignored" }
             return WorkOutcome(.respond(answer), trace: [fired(text)] + problems.map(note))
         } catch {
             throw NotFoundError(place: name, reason: "it cannot be read (\(error))")
@@ -144,7 +144,7 @@ struct FileLookUp: Sendable {
             return WorkOutcome(.respond(answer), trace: [fired("\(looked); answered 404")])
         case .error:
             let text = "The rule '\(rule.heading.name)' answers \(url) from files, but found none. It \(looked)."
-            let answer = explanation(502, "There is no file to answer with", text)
+            let answer = explanation(502, "The file for the answer is missing", text)
             return WorkOutcome(.respond(answer), trace: [fired("\(looked); answered 502")])
         }
     }

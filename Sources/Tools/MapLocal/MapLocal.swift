@@ -11,9 +11,8 @@ package import Rules
 struct MapLocal: FirstRuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        /// The file or directory.
         let path: String
-        /// The same as the profile names it.
+        /// The path as in the profile.
         let name: String
         let onMiss: MissPolicy
         let isCaseSensitive: Bool
@@ -52,9 +51,9 @@ struct MapLocal: FirstRuleTool {
     }
 }
 
-/// What happens to a request for which there is no file.
+/// What to do without a file.
 enum MissPolicy: Sendable {
-    /// It goes to the server, as without the rule.
+    /// Send the request to the server.
     case pass
     /// The next rule that matches looks for a file; without one the request goes to the server.
     case next
@@ -77,31 +76,31 @@ extension MapLocal {
         alone: [.panel],
         directions: [.request],
         noun: "a map-local rule",
-        summary: "Answers matching requests from files; they are read anew for each request.",
+        summary: "Answers matching requests from files, which are read for each request.",
         scope: .from,
         keys: [
             GrammarKey("to", .path, example: "fixtures/").means(
-                "A file, which answers every matching request; or a directory, in which the path behind the literal part "
+                "A file, which answers every matching request; or a directory, in which the path after the literal part "
                     + "of 'from' is looked up. A file NAME.headers beside NAME has a status and headers, a line each."
             ),
             GrammarKey("on-miss", .choice(MissPolicy.choices.map(\.0)), example: "404", fallback: "pass").means(
-                "What is done where there is no file: ask the server, whatever rules come after (pass); have the next rule "
-                    + "that matches look for one (next); answer 404, or 502 with an explanation (error)."
+                "What to do without a file: ask the server and skip later rules (pass); let the next rule "
+                    + "that matches search (next); answer 404, or 502 with an explanation (error)."
             ),
             GrammarKey("case-sensitive", .flag, example: "false", fallback: "true")
-                .means("Whether the case of letters counts in the names of files, whatever the disk says."),
+                .means("Whether file names are case-sensitive, on any disk."),
             GrammarKey("index", .text, example: "index.json", fallback: "index.html")
                 .means("The file that answers for a directory."),
             GrammarKey("status", .number(200...599, unit: ""), example: "503", fallback: "200")
-                .means("The status of the answer; goes before what NAME.headers says."),
+                .means("The status of the answer; overrides NAME.headers."),
             GrammarKey(
                 "headers",
                 .names(.list(.text)),
                 example: "{ Cache-Control: no-store, Access-Control-Allow-Origin: \"*\" }",
-                fallback: "Content-Type by the file's extension, and what NAME.headers says"
+                fallback: "Content-Type by the file's extension, and NAME.headers"
             ).means(
-                "Headers of the answer, also of one to a miss; they replace those of the same name, and a blank value "
-                    + "leaves one out."
+                "Headers of the answer, also without a file; they replace headers of the same name, and an empty value "
+                    + "removes one."
             ),
         ],
         example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]",
@@ -158,7 +157,7 @@ extension MapLocal {
         if status.kind == .special { reader.lint("'\(path)' is neither a file nor a directory", at: node) }
         guard status.kind == .directory else { return }
         for location in heading.scope.locations ?? [] where location.namesWholePath {
-            let way = "to have files looked up in the directory, end it with *"
+            let way = "to search files in the directory, end it with *"
             reader.lint("'\(location)' names one path, for which the directory's index answers; \(way)", at: node)
         }
     }

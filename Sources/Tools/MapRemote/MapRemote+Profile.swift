@@ -14,20 +14,20 @@ extension MapRemote {
         directions: [.request],
         takesTunnels: true,
         noun: "a map-remote rule",
-        summary: "Sends matching requests to another place; redirects in the answer are left as they are.",
+        summary: "Sends matching requests to another URL; redirects in the answer are unchanged.",
         scope: .from,
         keys: [
             GrammarKey("from", .either(.locations, .pattern), example: "'/^https:\\/\\/(\\w+)\\.example\\.com(\\/.*)/'")
-                .means("Which requests: locations, or /a regular expression/ that is looked for in the whole URL."),
+                .means("The requests: locations, or a /regular expression/ searched in the whole URL."),
             GrammarKey("to", .either(.text, .mapping(partKeys)), example: "\"http://localhost:3000/api/\"").means(
-                "Where to, as [protocol://][host[:port]][/path][?query] or part by part; what is left out stays as it is. "
-                    + "To a path is added what 'from' leaves over: the path behind its literal part. $1 is what the "
-                    + "first star of 'from' stands for, or the first group; with one in the path nothing is added."
+                "The target, as [protocol://][host[:port]][/path][?query] or part by part; missing parts stay unchanged. "
+                    + "The rest of the path after the literal part of 'from' is appended to a path. $1 is the match of the "
+                    + "first star of 'from' or the first group; if the path has one, nothing is appended."
             ),
-            GrammarKey("preserve-host", .flag, example: "true", fallback: "false: Host is that of the new place")
-                .means("Whether the Host header stays the client's; TLS goes by the new host all the same."),
+            GrammarKey("preserve-host", .flag, example: "true", fallback: "false: Host is the new host")
+                .means("Whether to keep the client's Host header; TLS uses the new host in any case."),
             GrammarKey("keep-prefix", .flag, example: "true", fallback: "false").means(
-                "Whether the whole path of the request is added to that of 'to', not just what 'from' leaves over."
+                "Whether to append the whole path of the request to that of 'to', instead of the rest after 'from'."
             ),
         ],
         example: "map-remote: [ { from: \"https://qiita.com/*\", to: \"http://localhost:3000/\" } ]",
@@ -53,15 +53,15 @@ extension MapRemote {
 
     private static let partKeys: [GrammarKey] = [
         GrammarKey("protocol", .choice(["http", "https", "ws", "wss"]), example: "http", fallback: "the request's")
-            .means("The protocol to speak."),
-        GrammarKey("host", .text, example: "localhost", fallback: "the request's").means("The host to ask."),
+            .means("The protocol."),
+        GrammarKey("host", .text, example: "localhost", fallback: "the request's").means("The host."),
         GrammarKey(
             "port",
             .number(1...65_535, unit: ""),
             example: "3000",
-            fallback: "the request's, or the usual one of the new protocol where it was the usual one before"
-        ).means("The port to ask at."),
-        GrammarKey("path", .text, example: "/v2/", fallback: "the request's").means("The path to ask for."),
+            fallback: "the request's; a default port becomes the new protocol's default"
+        ).means("The port."),
+        GrammarKey("path", .text, example: "/v2/", fallback: "the request's").means("The path."),
         GrammarKey("query", .text, example: "\"lang=en\"", fallback: "the request's")
             .means("The query, which replaces the request's."),
     ]
@@ -79,7 +79,7 @@ extension MapRemote {
         else { return nil }
         heading.action = "send to \(text(to))"
         let keepsHost = reader.flag(fields, "preserve-host") ?? false
-        if keepsHost { heading.action += ", Host as it is" }
+        if keepsHost { heading.action += ", Host unchanged" }
         if expression != nil { heading.action = "URLs that match \(text(from)): \(heading.action)" }
         let rule = Rule(
             heading: heading,
@@ -132,7 +132,7 @@ extension MapRemote {
         _ make: () throws(RemoteParts.TargetError) -> RemoteTarget
     ) -> RemoteTarget? {
         if isEmpty {
-            reader.error("'to' says nothing, so nothing would be mapped", at: node)
+            reader.error("'to' is empty, so nothing would be mapped", at: node)
             return nil
         }
         do throws(RemoteParts.TargetError) {
@@ -165,9 +165,9 @@ extension MapRemote {
         }
         guard rule.keepsPrefix, let node = fields["keep-prefix"] else { return }
         if rule.expression != nil || !rule.target.appendsRemainder {
-            reader.lint("'keep-prefix' means nothing where 'to' or a regular expression says the whole path", at: node)
+            reader.lint("'keep-prefix' has no effect if 'to' or a regular expression sets the whole path", at: node)
         } else if !rule.target.hasPath {
-            reader.lint("'keep-prefix' means nothing where 'to' has no path: the path stays as it is", at: node)
+            reader.lint("'keep-prefix' has no effect if 'to' has no path: the path stays unchanged", at: node)
         }
     }
 }

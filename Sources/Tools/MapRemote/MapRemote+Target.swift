@@ -101,13 +101,13 @@ struct RemoteParts: Sendable, Hashable {
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         if !authority.isEmpty {
             guard let (host, port) = RequestURL.splitAuthority(authority) else {
-                throw TargetError(message: "'\(authority.prefix(80))' is no host, nor a host and a port")
+                throw TargetError(message: "'\(authority.prefix(80))' is not a host, nor a host and a port")
             }
             self.host = HostForms(host)?.ascii ?? host
             self.port = port ?? self.port
         } else if scheme != nil {
             throw TargetError(
-                message: "there is no host after '://'; to change only the protocol, write { protocol: … }"
+                message: "the host after '://' is missing; to change only the protocol, write { protocol: … }"
             )
         }
         try setTarget(rest.dropFirst(authority.count))
@@ -166,7 +166,7 @@ struct RemoteParts: Sendable, Hashable {
     static func check(_ target: some StringProtocol) throws(TargetError) {
         for scalar in target.unicodeScalars {
             if scalar.value <= 0x20 || scalar.value == 0x7F {
-                let message = "a path or query cannot have blanks or control characters; write %20 for a blank"
+                let message = "a path or query cannot have spaces or control characters; write %20 for a space"
                 throw TargetError(message: message)
             }
             if scalar == "#" { throw TargetError(message: "'#' begins a fragment, which is never sent; write %23") }

@@ -37,7 +37,7 @@ struct MapRemote: RuleTool {
                 return RemoteHandler(rule: found.rule, captures: captures, remainder: nil)
             } catch {
                 return RequestHeadHandler { _, exchange in
-                    let reason = "the regular expression took too long and was stopped; nothing was mapped"
+                    let reason = "the regular expression took too long and was stopped; the request was not mapped"
                     exchange.note("\(found.rule.heading.name): \(reason)")
                     return .forward
                 }
@@ -76,7 +76,7 @@ private final class RemoteHandler: StageHandler {
                 try map(parts, &head, &exchange)
             }
         } catch {
-            exchange.note("\(rule.heading.name): not mapped, since it makes a bad URL: \(error.message)")
+            exchange.note("\(rule.heading.name): not mapped, because the new URL is invalid: \(error.message)")
         }
         return .forward
     }
@@ -91,7 +91,7 @@ private final class RemoteHandler: StageHandler {
             return
         }
         let change = "connects to \(exchange.destination.authority) in place of \(before)"
-        exchange.fired(rule: rule.heading.name, "\(change); the bytes pass as they are")
+        exchange.fired(rule: rule.heading.name, "\(change); the bytes pass unchanged")
     }
 
     private func map(

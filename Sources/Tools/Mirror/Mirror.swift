@@ -55,7 +55,7 @@ struct Mirror: RuleTool {
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
             guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
             if exchange.isAnswered {
-                exchange.note("\(ruleName): not saved, since the answer is no server's")
+                exchange.note("\(ruleName): not saved, because the answer is not from a server")
                 return .forward
             }
             if isDryRun {
@@ -121,7 +121,7 @@ struct Mirror: RuleTool {
 
         func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? {
             guard let file, !hasEnded, !file.isOver else { return nil }
-            exchange.note("\(ruleName): not saved, as the response was not whole")
+            exchange.note("\(ruleName): not saved, because the response was incomplete")
             return Work {
                 file.discard()
                 return WorkOutcome(.forward)
@@ -160,13 +160,13 @@ extension Mirror {
         directions: [.response],
         noun: "a mirror rule",
         summary:
-            "Saves the bodies of servers' successful responses to GET as files, by host and path; not what map-local "
+            "Saves the bodies of servers' successful responses to GET as files, by host and path; not the answers of map-local "
             + "answers.",
         scope: .only,
         keys: [
             GrammarKey("to", .path, example: "mirrored/").means(
-                "The directory in which the files go, as HOST/PATH, or HOST_PORT/PATH for a port that is not the usual one; "
-                    + "it is made where it is missing."
+                "The directory for the files, as HOST/PATH, or HOST_PORT/PATH for a port that is not the default; "
+                    + "it is created if it is missing."
             )
         ],
         example: "mirror: { to: mirrored/, only: [ \"https://*.example.com/*\" ] }"

@@ -85,7 +85,7 @@ struct PairEdit: Sendable {
             case .add(_, _, let condition): condition
             case .modify(let pattern, _, _, _), .remove(let pattern): pattern
             }
-        return pattern?.absence(in: pairs, noun) ?? "\(noun): it is that already"
+        return pattern?.absence(in: pairs, noun) ?? "\(noun): already has this value"
     }
 
     /// The value to add; `nil` where the condition is not met.
@@ -214,7 +214,7 @@ extension FieldSection: NamedValues {
     static func fault(ofName name: String) -> String? {
         if !name.isToken { return "'\(name.clipped(to: 40))' cannot be the name of a header" }
         return framing.contains(FieldName(name))
-            ? "\(name) frames the message, which Sluice itself does; it cannot be rewritten" : nil
+            ? "\(name) frames the message; only Sluice sets it" : nil
     }
 
     static func text(_ name: String, _ value: String) -> String { "\(name): \(value)" }

@@ -42,7 +42,7 @@ struct PlaceEdit: Sendable {
             let before = url.description
             guard let text = try edited(before), text != before else { return nil }
             guard let edited = RequestURL(text) else {
-                throw UnusableEditError(reason: "'\(text.clipped())' is no http or https URL")
+                throw UnusableEditError(reason: "'\(text.clipped())' is not an http or https URL")
             }
             try PlaceEdit.check(edited.pathAndQuery)
             url = edited
@@ -59,7 +59,7 @@ struct PlaceEdit: Sendable {
             case .path: url.path
             case .url: url.description
             }
-        guard let match, (try? match.matches(text)) == false else { return "\(part.rawValue): it is that already" }
+        guard let match, (try? match.matches(text)) == false else { return "\(part.rawValue): already has this value" }
         return "\(part.rawValue): \(match.absence(in: text))"
     }
 
@@ -80,7 +80,7 @@ struct PlaceEdit: Sendable {
     /// No control character or space can stand in a request target (RFC 9112 §3.2).
     private static func check(_ target: String) throws(UnusableEditError) {
         if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
-            throw UnusableEditError(reason: "'\(target.clipped())' cannot be asked for")
+            throw UnusableEditError(reason: "'\(target.clipped())' is not a request target")
         }
     }
 }

@@ -10,7 +10,7 @@ extension Rewrite {
         letter: "r",
         alone: [.toggle, .panel],
         noun: "a rewrite set",
-        summary: "Edits requests and responses by sets of rules: headers, cookies, query, host, path, URL, status, "
+        summary: "Edits requests and responses by rule sets: headers, cookies, query, host, path, URL, status, "
             + "body.",
         scope: .at,
         selection: .all,
@@ -21,7 +21,7 @@ extension Rewrite {
                 example: "[ { remove: header, on: request, name: X-Debug } ]"
             ).means("The edits, in order; each has one of 'add', 'modify' and 'remove'."),
             GrammarKey("strict", .flag, example: "true", fallback: "false")
-                .means("Refuse a message whose body is too large to be edited, or for which there is no room."),
+                .means("Whether to refuse a message whose body is too large to edit, or for which there is no memory."),
         ],
         example: """
             rewrite:
@@ -55,7 +55,7 @@ extension Rewrite {
         let isWebSocket = locations.allSatisfy { ["ws", "wss"].contains($0.pattern.protocol.lowercased()) }
         if !locations.isEmpty, isWebSocket, rules.contains(where: { if case .body = $0.edit { true } else { false } }) {
             reader.lint(
-                "a body rule does not change the messages of WebSockets, and this set is for them only",
+                "this set matches only WebSockets, and body rules do not change their messages",
                 at: node
             )
         }

@@ -50,7 +50,7 @@ private final class RewritingHandler: StageHandler {
         for rule in sets.lazy.flatMap(\.requestHead) {
             if let claim = exchange.claim, !claim.isVerified, rule.addsCredentials {
                 let word = "that \(claim.address) is \(exchange.url.host) is only the client's word"
-                exchange.note("\(rule.name): credentials were not added, since \(word)")
+                exchange.note("\(rule.name): credentials were not added, because \(word)")
                 continue
             }
             apply(rule, .request, &exchange) { exchange in
@@ -107,11 +107,11 @@ private final class RewritingHandler: StageHandler {
         let rules = sets.lazy.flatMap(\.responseBody)
         switch head.status {
         case 101:
-            exchange.note("what follows a change of protocol is a stream; rules for bodies are not applied to it")
+            exchange.note("a stream follows the protocol change; body rules do not apply to it")
             miss(rules, .response) { "the protocol changes, and a stream follows" }
         case 206:
-            exchange.note("a part of a body (206) passes unmodified, since it must fit the other parts")
-            miss(rules, .response) { "a part of a body (206) passes unmodified" }
+            exchange.note("a partial body (206) passes unmodified, because it must fit the other parts")
+            miss(rules, .response) { "a partial body (206) passes unmodified" }
         case _ where method == "HEAD", 204, 304: miss(rules, .response) { "there is none" }
         default: responseDemand = demand(head.fields, .response, rules, &exchange)
         }
@@ -175,14 +175,14 @@ private final class RewritingHandler: StageHandler {
     ) -> BodyDemand {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         if let kind = LiveStream.kind(fields, direction) {
-            exchange.note("a stream (\(kind)) passes unmodified; rules for bodies are not applied to it")
+            exchange.note("a stream (\(kind)) passes unmodified; body rules do not apply to it")
             miss(rules, direction) { "a stream (\(kind)) is not edited" }
         } else if fields.contains("content-range") {
-            exchange.note("a part of a body (Content-Range) passes unmodified, since it must fit the other parts")
-            miss(rules, direction) { "a part of a body (Content-Range) passes unmodified" }
+            exchange.note("a partial body (Content-Range) passes unmodified, because it must fit the other parts")
+            miss(rules, direction) { "a partial body (Content-Range) passes unmodified" }
         } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
-            exchange.note("the \(direction) body passes unmodified: \(type.essence) is no text")
-            miss(rules, direction) { "\(type.essence) is no text" }
+            exchange.note("the \(direction) body passes unmodified: \(type.essence) is not text")
+            miss(rules, direction) { "\(type.essence) is not text" }
         } else {
             return .whole(limit: BodyLimits.edited, decoded: true)
         }
@@ -227,7 +227,7 @@ private final class RewritingHandler: StageHandler {
         _ exchange: inout StageExchange
     ) -> Verdict {
         guard isStrict else { return .forward }
-        let reason = exchange.lacksRoom ? "there is no room for it now" : "it is larger than 16 MiB"
+        let reason = exchange.lacksRoom ? "the memory for bodies is full" : "it is larger than 16 MiB"
         let text = "A strict rewrite set has to edit the \(direction) body, but \(reason)."
         exchange.note(text)
         let status = exchange.lacksRoom ? 503 : tooLarge
@@ -280,7 +280,7 @@ private final class RewritingHandler: StageHandler {
 
     private static func removeDigests(_ fields: inout FieldSection, _ exchange: inout StageExchange) {
         for name in digests where fields.removeAll(name) > 0 {
-            exchange.note("removed \(name), which is not true of the edited body")
+            exchange.note("removed \(name), which the edit made invalid")
         }
     }
 }

@@ -86,8 +86,8 @@ struct RewriteRuleReader {
             guard let node = fields[key] else { continue }
             let hint =
                 verb == .add && ["match", "name-regex"].contains(key)
-                ? "; to add only where there is another \(target.rawValue), say if: { name: …, match: … }" : ""
-            reader.error("'\(key)' means nothing with '\(verb.rawValue): \(target.rawValue)'\(hint)", at: node)
+                ? "; to add only if there is another \(target.rawValue), say if: { name: …, match: … }" : ""
+            reader.error("'\(key)' has no effect with '\(verb.rawValue): \(target.rawValue)'\(hint)", at: node)
         }
     }
 
@@ -177,7 +177,7 @@ struct RewriteRuleReader {
         }
         if let match, match.groupCount == nil, namesGroup(text, match) {
             let hint = "a regular expression is written /\(match.text.clipped(to: 40))/"
-            reader.lint("'match' is plain text, so $1 is no group; \(hint)", at: node)
+            reader.lint("'match' is plain text, so $1 is not a group; \(hint)", at: node)
         }
         return replacement
     }
@@ -226,9 +226,9 @@ struct RewriteRuleReader {
             return expression(text, isCaseSensitive: true, at: node, &reader).map { .expression($0) } ?? .any
         }
         if let character = text.first(where: { "=; ,".contains($0) }) {
-            reader.error("a cookie's name has no '\(character)'; its value is looked for with 'match'", at: node)
+            reader.error("a cookie's name cannot have '\(character)'; use 'match' for its value", at: node)
         } else if text.hasPrefix("/") {
-            let message = "a cookie's name does not begin with '/'; for a regular expression say name-regex: true"
+            let message = "a cookie's name cannot begin with '/'; for a regular expression use name-regex: true"
             reader.error(message, at: node)
         }
         do throws(GlobError) {
@@ -259,7 +259,7 @@ struct RewriteRuleReader {
         check(name, "name", at: node, &reader)
         checkValue(&reader)
         if let node = fields["to"], node.isNothing {
-            reader.lint("'to' says nothing, so the value is empty; where that is meant, write \"\"", at: node)
+            reader.lint("'to' is missing, so the value is empty; to set an empty value write \"\"", at: node)
         }
         return PairEdit(action: .add(name: name, value: replacement, condition: condition))
     }
@@ -296,8 +296,8 @@ struct RewriteRuleReader {
         guard !text.isEmpty else {
             let hint =
                 match == nil
-                ? "'remove' takes it out" : "to cut a part out, match what stands around it too and keep that with $1"
-            reader.lint("a blank 'to' keeps the value; \(hint)", at: node)
+                ? "'remove' takes it out" : "to remove a part, also match the text around it and keep that with $1"
+            reader.lint("an empty 'to' keeps the value; \(hint)", at: node)
             return nil
         }
         checkValue(&reader)
@@ -308,7 +308,7 @@ struct RewriteRuleReader {
         let fault = target == .header ? FieldSection.fault(ofName: name) : QueryParameters.fault(ofName: name)
         guard let fault else { return }
         let isExpression = key == "name" && verb != .add && name.utf8.first == UInt8(ascii: "/")
-        reader.error(fault + (isExpression ? "; for a regular expression say name-regex: true" : ""), at: node)
+        reader.error(fault + (isExpression ? "; for a regular expression use name-regex: true" : ""), at: node)
     }
 
     private func checkValue(_ reader: inout ProfileReader) {
@@ -324,14 +324,14 @@ struct RewriteRuleReader {
         let match = match(&reader)
         guard let replacement = replacement(of: match, encoding: part != .host, &reader) else { return nil }
         let text = reader.text(node, "to") ?? ""
-        if part != .host, text.contains("#") { reader.error("what follows a '#' is never sent", at: node) }
+        if part != .host, text.contains("#") { reader.error("the part after '#' is never sent", at: node) }
         switch part {
         case .path where text.contains("?"):
             reader.error("a path ends before the '?'; for a query there are 'add: query' and 'modify: url'", at: node)
         case .host where match == nil && text.splitHost == nil:
             reader.error("'\(text.clipped(to: 40))' cannot be a host", at: node)
         case .url where match == nil && RequestURL(text) == nil:
-            reader.error("'\(text.clipped(to: 60))' is no http or https URL", at: node)
+            reader.error("'\(text.clipped(to: 60))' is not an http or https URL", at: node)
         case .host, .path, .url: break
         }
         return PlaceEdit(part: part, match: match, replacement: replacement, onlyFirst: onlyFirst(&reader))
@@ -356,17 +356,17 @@ extension RewriteRuleReader {
         [
             key(
                 .add,
-                "Adds one after the others, whether or not there is one of that name.",
+                "Adds one after the others, even if the name exists.",
                 example: "{ add: header, on: response, name: X-Sluice, to: seen }"
             ),
             key(
                 .modify,
-                "Changes what matches, each one.",
+                "Changes each match.",
                 example: "{ modify: body, on: response, match: \"free\", to: \"pro\" }"
             ),
             key(
                 .remove,
-                "Removes what matches, each one; a cookie out of Cookie, whose other cookies stay, and with its Set-Cookie.",
+                "Removes each match; a cookie is removed from Cookie and with its Set-Cookie.",
                 example: "{ remove: cookie, name: \"_ga*\" }"
             ),
             GrammarKey(
@@ -375,11 +375,11 @@ extension RewriteRuleReader {
                 example: "[request, response]",
                 fallback: "request and response for cookies"
             ).means(
-                "The messages that are edited; only for headers, cookies and bodies, as the others have one place."
+                "The messages to edit; only for headers, cookies and bodies."
             ),
             GrammarKey("name", .text, example: "Server", fallback: "any").means(
-                "The name of the header or parameter, whole and in any case; for 'add' the name of the new one. That of a "
-                    + "cookie is a wildcard pattern (* and ?) in which the case of letters counts."
+                "The whole name of the header or parameter, in any case; for 'add' the name of the new one. For a "
+                    + "cookie, a case-sensitive wildcard pattern (* and ?)."
             ),
             GrammarKey(
                 "name-regex",
@@ -389,12 +389,12 @@ extension RewriteRuleReader {
             ).means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys + [
             GrammarKey("to", .text, example: "\"plan-$1\"").means(
-                "What takes the place of the match, with $1 for its first group, or of all where there is no 'match'; "
-                    + "blank keeps the value of a header or parameter, and deletes in a host, path, URL or body."
+                "The replacement of the match, with $1 for its first group, or of the whole value without 'match'; "
+                    + "empty keeps the value of a header or parameter, and deletes in a host, path, URL or body."
             ),
             GrammarKey("rename", .text, whole: "{ modify: query, name: q, rename: query }", fallback: "the same name")
                 .means(
-                    "The new name of the header or parameter; with 'name-regex' what takes the place of the match in it."
+                    "The new name of the header or parameter; with 'name-regex' the replacement of the match in it."
                 ),
             GrammarKey("replace", .choice(["first", "all"]), example: "first", fallback: "all")
                 .means("Whether only the first match in a value, URL or body is replaced."),
@@ -402,8 +402,8 @@ extension RewriteRuleReader {
                 "if",
                 .mapping(conditionKeys),
                 whole: "{ add: header, on: response, name: X-Was, to: $1, if: { name: Server, match: '/(\\w+)/' } }"
-            ).means("Adds only where another header or parameter matches; 'to' may have the groups of its 'match'."),
-            GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
+            ).means("Adds only if another header or parameter matches; 'to' may use the groups of its 'match'."),
+            GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
         ]
 
     private static func key(_ verb: Verb, _ summary: String, example: String) -> GrammarKey {
@@ -412,18 +412,18 @@ extension RewriteRuleReader {
 
     private static let matchKeys: [GrammarKey] = [
         GrammarKey("match", .pattern, example: "'/\"plan\":\"(\\w+)\"/'", fallback: "anything").means(
-            "What is looked for in the value, host, path, URL, status or body: a text, or /a regular expression/."
+            "The text or /regular expression/ to find in the value, host, path, URL, status or body."
         ),
         GrammarKey("whole", .flag, example: "true", fallback: "false")
             .means("Whether 'match' must match all of it, not just a part."),
         GrammarKey("case", .flag, example: "true", fallback: "false")
-            .means("Whether the case of letters counts in 'match'."),
+            .means("Whether 'match' is case-sensitive."),
     ]
 
     private static let conditionKeys: [GrammarKey] =
         [
             GrammarKey("name", .text, example: "Server", fallback: "any")
-                .means("The other one's name, whole and in any case."),
+                .means("The other one's whole name, in any case."),
             GrammarKey("name-regex", .flag, example: "true", fallback: "false")
                 .means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys

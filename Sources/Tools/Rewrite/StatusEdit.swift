@@ -27,7 +27,7 @@ struct StatusEdit: Sendable {
         }
         guard let text else { return nil }
         guard let (status, reason) = StatusEdit.parse(text) else {
-            throw UnusableEditError(reason: "'\(text.clipped(to: 40))' is no status; they are 200 to 999")
+            throw UnusableEditError(reason: "'\(text.clipped(to: 40))' is not a status; use 200 to 999")
         }
         guard status != head.status || reason.map({ $0 != head.reason }) == true else { return nil }
         head.status = status

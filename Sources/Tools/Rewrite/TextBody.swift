@@ -25,7 +25,7 @@ struct BodyEdit: Sendable {
     }
 
     /// Why a text has nothing to edit.
-    func absence(in text: TextBody) -> String { match?.absence(in: text.content) ?? "it is that already" }
+    func absence(in text: TextBody) -> String { match?.absence(in: text.content) ?? "it already has this value" }
 }
 
 /// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again.
@@ -59,7 +59,7 @@ struct TextBody {
     /// - Throws: ``UnusableEditError`` where it is not text, or not valid in its character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
-            throw UnusableEditError(reason: "it is no text (\(mediaType?.essence ?? "of no known type"))")
+            throw UnusableEditError(reason: "it is not text (\(mediaType?.essence ?? "of no known type"))")
         }
         received = body
         let found = Charset.detect(in: body, mediaType: mediaType)
@@ -140,7 +140,7 @@ struct TextBody {
             // Some encodings have several forms for a text; ours must be the sender's.
             let own = try write(Array(TextDecoder.decode(received, as: charset).text.utf8))
             guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
-                throw UnusableEditError(reason: "what it has besides could not be written in \(charset) as it came")
+                throw UnusableEditError(reason: "invalid bytes in it could not be kept in \(charset)")
             }
         }
         body.writeBytes(try write(bytes))
@@ -153,7 +153,7 @@ struct TextBody {
             return try TextEncoder.encode(utf8, as: charset)
         } catch {
             switch error {
-            case .charset: throw UnusableEditError(reason: "nothing can be written in its charset '\(charset)'")
+            case .charset: throw UnusableEditError(reason: "its charset cannot be written: '\(charset)'")
             case .character(let scalar): throw UnusableEditError(reason: "'\(scalar)' cannot be written in \(charset)")
             }
         }

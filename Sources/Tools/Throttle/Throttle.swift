@@ -62,21 +62,21 @@ extension Throttle {
         alone: [.toggle, .panel],
         takesTunnels: true,
         noun: "a throttle rule",
-        summary: "Simulates a slow, unreliable or missing network; all that a rule is for shares one link.",
+        summary: "Simulates a slow, unreliable or missing network; all matches of a rule share one link.",
         scope: .only,
         keys: [
             GrammarKey("preset", .text, example: "3g", fallback: "a perfect network").means(
-                "Conditions by name: one of 'sluice throttle list', or your own under 'presets'; other keys override it. "
-                    + "'offline' fails every request, also one that map-local would answer."
+                "A preset: one of 'sluice throttle list', or your own under 'presets'; other keys override it. "
+                    + "'offline' fails every request, also those that map-local would answer."
             )
         ] + ThrottleConditions.keys + [
             GrammarKey(
                 "seed",
                 .number(0...9_007_199_254_740_992, unit: ""),
                 example: "42",
-                fallback: "another one in every run"
+                fallback: "different in every run"
             ).means(
-                "The random seed: under a rule of the same name the same requests fail, whatever the port on this "
+                "The random seed: under a rule of the same name the same requests fail, with any port on this "
                     + "machine, and the same seconds are unstable, in every run."
             )
         ],
@@ -131,9 +131,9 @@ extension Throttle {
         conditions.read(fields, &reader)
         let seed = reader.integer(fields, "seed").map { UInt64($0) }
         if !fields.values.keys.contains(where: { key in conditionKeys.contains(key) }) {
-            reader.lint("the rule slows nothing down; it has neither a preset nor a limit", at: fields.node)
+            reader.lint("the rule has no effect: it has neither a preset nor a limit", at: fields.node)
         } else if let node = fields["seed"], !conditions.isRandom {
-            reader.lint("nothing is left to chance, so 'seed' does nothing", at: node)
+            reader.lint("nothing is random, so 'seed' has no effect", at: node)
         } else if seed != nil {
             reader.lintUnnamedSeed(fields)
         }

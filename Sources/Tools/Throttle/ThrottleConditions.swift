@@ -103,28 +103,28 @@ extension ThrottleConditions {
     /// The keys of a rule and of a preset.
     static let keys: [GrammarKey] = [
         GrammarKey("down", bandwidth, example: "1600", fallback: "no limit").means(
-            "Bandwidth to the client, heads and bodies, shared by all that the rule is for; 0 means no network."
+            "Bandwidth to the client, heads and bodies, shared by all matches of the rule; 0 means no network."
         ),
         GrammarKey("up", bandwidth, example: "768", fallback: "no limit").means(
-            "Bandwidth to the server, heads and bodies, shared by all that the rule is for; 0 means no network."
+            "Bandwidth to the server, heads and bodies, shared by all matches of the rule; 0 means no network."
         ),
         GrammarKey(
             "utilisation",
             .either(percent, .mapping(utilisationKeys)),
             example: "{ down: 70, up: 90 }",
             fallback: "100"
-        ).means("How much of the bandwidth there is to be had: one number for both directions, or one for each."),
+        ).means("The usable share of the bandwidth: one number for both directions, or one for each."),
         GrammarKey("latency", .number(0...600_000, unit: "ms"), example: "300", fallback: "0")
-            .means("The round trip: every request waits so long before it goes on, on reused connections too."),
+            .means("The round trip time: every request waits this long, on reused connections too."),
         GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
-            .means("Bytes are handed out in multiples of this; it does not change the bandwidth."),
+            .means("Bytes are sent in multiples of this; it does not change the bandwidth."),
         GrammarKey("reliability", .number(0...100, unit: "%"), example: "98", fallback: "100").means(
             "The probability that 10 KiB get through without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %."
         ),
         GrammarKey("stability", .number(0...100, unit: "%"), example: "90", fallback: "100")
             .means("The probability that the connection is stable in a given second; 100 is always."),
         GrammarKey("quality", .list(.number(0...100, unit: "%")), example: "[20, 60]", fallback: "[100, 100]")
-            .means("The range from which the share of the bandwidth is drawn for each second that is not stable."),
+            .means("The range of the bandwidth's share in each unstable second, chosen at random."),
         GrammarKey("event-gap", .duration, example: "200ms", fallback: "none")
             .means("The least time between two server-sent events (text/event-stream without content coding)."),
     ]
@@ -144,7 +144,7 @@ extension ThrottleConditions {
             reader.lint("without 'quality' an unstable connection is as good as a stable one", at: node)
         }
         if let node = fields["quality"], stability == 100 {
-            reader.lint("'quality' counts in seconds that are not stable, and 'stability' is 100", at: node)
+            reader.lint("'quality' applies only to unstable seconds, and 'stability' is 100", at: node)
         }
     }
 
@@ -164,7 +164,7 @@ extension ThrottleConditions {
         let numbers = node.members.compactMap { reader.number($0, "quality", 0...100, "%") }
         guard numbers.count == node.members.count else { return }
         guard (1...2).contains(numbers.count), let low = numbers.first, let high = numbers.last, low <= high else {
-            reader.error("quality takes the lowest and the highest value, as in [20, 60]", at: node)
+            reader.error("quality needs the lowest and the highest value, as in [20, 60]", at: node)
             return
         }
         quality = low...high

@@ -108,7 +108,7 @@ final class ThrottleHandler: StageHandler {
         if let present {
             exchange.fired(rule: present.rule, "\(isFirst ? "" : "from here on: ")\(present.conditions.text)")
         } else {
-            exchange.note("not throttled from here on: the rule is gone, or the throttle is switched off")
+            exchange.note("no longer throttled: the rule was removed, or the throttle was switched off")
         }
         traced = present
         return present
@@ -117,7 +117,7 @@ final class ThrottleHandler: StageHandler {
     /// The failure where there is no network at all.
     private func absence(of link: ThrottleLink?, _ exchange: inout StageExchange) -> ExchangeFailure? {
         guard let link, link.conditions.isOffline else { return nil }
-        let message = "\(exchange.url.authority) cannot be reached: the throttle says that there is no network."
+        let message = "\(exchange.url.authority) cannot be reached: the throttle simulates no network."
         return ExchangeFailure(.connect, message, hint: "Rule '\(link.rule)' of the profile did this on purpose.")
     }
 }

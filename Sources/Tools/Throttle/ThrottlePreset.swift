@@ -50,7 +50,7 @@ package struct ThrottlePreset: Sendable {
         ThrottlePreset(
             "satellite",
             ThrottleConditions(down: 25_000, up: 3_000, latency: 600),
-            "Sluice's own: a geostationary one, whose signal alone takes 477 ms there and back"
+            "Sluice's own: a geostationary satellite, whose signal alone takes 477 ms for a round trip"
         ),
         ThrottlePreset("wifi-lossy", lossyWiFi, "Sluice's own: the far end of a café"),
         ThrottlePreset(

@@ -23,6 +23,5 @@ package struct BasicCredentials: Sendable, Hashable {
         self.init(user: text[..<colon], password: text[(colon + 1)...])
     }
 
-    /// The value of `Authorization` or `Proxy-Authorization`.
     package var fieldValue: String { "Basic " + base64(user + [UInt8(ascii: ":")] + password) }
 }

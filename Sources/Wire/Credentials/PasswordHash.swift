@@ -4,7 +4,6 @@ import Text
 /// A password as it may lie in a file: the outcome of scrypt (RFC 7914) with its costs and salt, written as
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`, both in base64 without padding (the PHC string format, which passlib writes too).
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is no hash.
     package struct ReadingError: Error, CustomStringConvertible {
         package let description: String
     }
@@ -14,18 +13,16 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         package let description = "there is not enough memory for scrypt"
     }
 
-    /// The binary logarithm of scrypt's N.
+    /// Parameters of scrypt; N is a power of 2.
     private let logCost: Int
-    /// scrypt's r.
     private let blockSize: Int
-    /// scrypt's p.
     private let parallelism: Int
     private let salt: [UInt8]
     private let key: [UInt8]
 
     /// About 16 MiB and 30 ms: what one attempt costs, the right one too, which is then remembered.
     private static let (logCost, blockSize, parallelism) = (14, 8, 1)
-    /// The most memory that a hash from a file may ask for, in bytes.
+    /// The most memory for a hash from a file, in bytes.
     private static let memoryLimit = 256 << 20
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 

@@ -21,7 +21,7 @@ struct ChunkDecoder {
     private(set) var tolerances: HTTP1Tolerances = []
     private var state = State.size
     private var hasDigit = false
-    /// The bytes of the current chunk still to come.
+    /// Bytes of the current chunk that are still missing.
     private(set) var remaining: Int64 = 0
     private var lineLength = 0
 
@@ -41,13 +41,12 @@ struct ChunkDecoder {
         }
     }
 
-    /// Counts data that was passed on.
     mutating func dataPassed(_ count: Int) {
         remaining -= Int64(count)
         if remaining == 0 { state = .dataReturn }
     }
 
-    /// What is wrong with the byte at which reading stopped.
+    /// The fault of the byte at which reading stopped.
     struct ChunkError: Error {
         let code: HTTP1ParseError.Code
 
@@ -126,7 +125,6 @@ private struct ExtensionSyntax {
 
     private var place = Place.beforeName
 
-    /// Whether the extensions are complete as they are.
     var mayEnd: Bool {
         switch place {
         case .name, .token, .after: true

@@ -6,7 +6,7 @@ package import NIOCore
 /// A large part goes out as three buffers without a copy (`partPrefix`, the part, `partSuffix`), a small one better as a
 /// copy into a buffer that is written anyway (`writePart`).
 package enum HTTP1Encoder {
-    /// Writes a head: the received bytes where nothing was changed.
+    /// Writes a head; the received bytes if it was not changed.
     package static func writeHead(_ head: some MessageHead, into output: inout ByteBuffer) {
         if let unchanged = head.unchanged { output.writeImmutableBuffer(unchanged) } else { head.write(into: &output) }
     }

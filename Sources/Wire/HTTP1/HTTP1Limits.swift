@@ -70,7 +70,6 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// Which of the two kinds of message is read.
 enum MessageSide: Sendable {
     case request, response
 

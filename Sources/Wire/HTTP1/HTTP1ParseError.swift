@@ -1,6 +1,4 @@
-/// Why bytes are not an acceptable HTTP/1 message.
 package struct HTTP1ParseError: Error, Sendable, Hashable {
-    /// What is wrong, with the sentence that says so.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case notHTTP = "The first bytes are not HTTP/1."
         case malformedStartLine = "The start line does not have the form that HTTP/1.1 prescribes."
@@ -54,7 +52,6 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
 }
 
 extension HTTP1ParseError.Code {
-    /// The status that answers a request with this fault.
     fileprivate var requestStatus: Int {
         switch self {
         case .startLineTooLong: 414
@@ -67,12 +64,10 @@ extension HTTP1ParseError.Code {
 }
 
 extension HTTP1ParseError: CustomStringConvertible {
-    /// One plain sentence that says what is wrong.
     package var explanation: String {
         guard let missing else { return code.rawValue }
         return "The connection was closed with at least \(missing) more bytes to come."
     }
 
-    /// The code, the place and the explanation, for logs.
     package var description: String { "\(code) at byte \(offset): \(explanation)" }
 }

@@ -8,7 +8,6 @@ package import NIOCore
 /// `receive`, then call `next` until that returns `nil`. Heads and parts are slices of the received buffers; only a head
 /// or trailer section that is cut over several reads is copied.
 package struct HTTP1RequestParser: ~Copyable, Sendable {
-    /// A step of a request.
     package enum Event: Sendable {
         /// The head, and how the body is framed: not at all, by a length, or chunked.
         case head(RequestHead, BodyFraming)
@@ -80,7 +79,6 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// What was tolerated in the current request, or the last one.
     package var tolerances: HTTP1Tolerances { reader.tolerances }
 
-    /// Whether no request is begun and no byte is waiting.
     package var isIdle: Bool { reader.isBetweenMessages }
 
     /// The received bytes with which the next request begins; `nil` where there are none, or a request is begun.

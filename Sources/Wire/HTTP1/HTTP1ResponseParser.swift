@@ -117,9 +117,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// How many bytes of a head have come that is not whole; 0 where none has begun.
     package var partialHeadSize: Int { reader.partialHeadSize }
 
-    /// Whether no response is begun and no byte is waiting.
     package var isIdle: Bool { reader.isBetweenMessages }
 
-    /// How many received bytes wait to be parsed.
     package var unparsedBytes: Int { reader.unparsedBytes }
 }

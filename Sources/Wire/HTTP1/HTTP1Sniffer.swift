@@ -6,7 +6,7 @@ package enum HTTP1Sniffer {
         /// The bytes begin an HTTP/1 request, well formed or not.
         case yes
         case no
-        /// The bytes could be either; ask again with more.
+        /// The bytes could be either; more are needed.
         case needMore
         /// The preface of an HTTP/2 client (RFC 9113 §3.4).
         case http2Preface
@@ -68,7 +68,6 @@ package enum HTTP1Sniffer {
         return isPrefix ? .needMore : .no
     }
 
-    /// Judges the beginning of a request line.
     static func requestVerdict(_ bytes: Span<UInt8>) -> Verdict {
         var index = 0
         while index < bytes.count, bytes[index].isTokenCharacter {
@@ -87,6 +86,5 @@ package enum HTTP1Sniffer {
         return end == farEnough ? .yes : .needMore
     }
 
-    /// Judges the beginning of a status line.
     static func statusVerdict(_ bytes: Span<UInt8>) -> Verdict { verdict(on: bytes, "HTTP/") }
 }

@@ -28,7 +28,6 @@ struct MessageReader: ~Copyable {
     private(set) var wireSize = HTTP1WireSize()
     var tolerances: HTTP1Tolerances = []
 
-    /// Received bytes that were not read yet.
     private var buffer = ByteBuffer()
     /// The beginning of a head or trailer section that is cut over several reads.
     private var partial = ByteBuffer()
@@ -53,12 +52,11 @@ struct MessageReader: ~Copyable {
         return buffer
     }
 
-    /// How many bytes of a head have come that is not whole.
+    /// The bytes of an incomplete head.
     var partialHeadSize: Int {
         if case .head = stage { return scanner.seen } else { return 0 }
     }
 
-    /// Whether no message is begun.
     var isBetweenMessages: Bool {
         if case .head = stage { return !hasUnparsedBytes } else { return false }
     }
@@ -135,7 +133,6 @@ extension MessageReader {
         try readFields(of: head, from: start, offset: 0, isTolerant: side.isTolerant)
     }
 
-    /// Goes on from a head to its message's body.
     mutating func beginBody(_ framing: BodyFraming) {
         switch framing {
         case .none: stage = .fixed(remaining: 0)
@@ -246,7 +243,7 @@ extension MessageReader {
 // MARK: - Bodies
 
 extension MessageReader {
-    /// The next step of the body; `nil` when more bytes are needed.
+    /// `nil` if more bytes are needed.
     mutating func nextBodyEvent() throws(HTTP1ParseError) -> BodyEvent? {
         switch stage {
         case .head, .handedOver:
@@ -324,6 +321,5 @@ extension MessageReader {
         throw fail(HTTP1ParseError(.truncated, at: offset, in: side, missing: missing))
     }
 
-    /// How far into the message the next byte is.
     private var offset: Int64 { Int64(wireSize.head - skippedBytes) + wireSize.body }
 }

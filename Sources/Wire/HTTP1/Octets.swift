@@ -26,7 +26,6 @@ extension UInt8 {
     @inline(__always)
     var isControl: Bool { self < 0x20 || self == 0x7F }
 
-    /// The value of a hexadecimal digit.
     @inline(__always)
     var hexadecimalValue: UInt8? {
         switch self {

@@ -91,7 +91,6 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Reads decimal digits and nothing else.
     var decimalLength: Int64? {
         guard !isEmpty else { return nil }
         var value: Int64 = 0

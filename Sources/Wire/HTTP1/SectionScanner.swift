@@ -2,7 +2,6 @@
 ///
 /// It remembers how far it got, so every byte is read once however the section is cut.
 struct SectionScanner {
-    /// The bytes read so far.
     private(set) var seen = 0
     /// Where the line after the first one begins; zero until the first line has ended.
     private(set) var firstLineEnd = 0

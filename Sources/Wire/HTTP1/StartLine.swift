@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// A request line (RFC 9112 §3): where its parts stand in the head.
+/// The positions of a request line's parts in the head (RFC 9112 §3).
 struct RequestLine {
     let method: Range<Int>
     let target: Range<Int>
@@ -44,7 +44,7 @@ struct RequestLine {
     }
 }
 
-/// A status line (RFC 9112 §4): where its parts stand in the head.
+/// The positions of a status line's parts in the head (RFC 9112 §4).
 struct StatusLine {
     let status: Int
     let reason: Range<Int>
@@ -90,7 +90,6 @@ struct StatusLine {
     }
 }
 
-/// What is wrong with a start line and where in it.
 struct StartLineError: Error {
     let code: HTTP1ParseError.Code
     let offset: Int

@@ -13,9 +13,8 @@ package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
 
 /// Why an HTTP/2 connection, or an attempt to use it, came to nothing.
 package struct HTTP2Error: Error, Sendable, Hashable {
-    /// The code that the peer gets, or sent.
+    /// Sent to the peer or received from it.
     package let code: HTTP2ErrorCode
-    /// What happened, in one plain sentence.
     package let explanation: String
 
     package init(_ code: HTTP2ErrorCode, _ explanation: String) {
@@ -53,7 +52,7 @@ package enum HTTP2Event: Sendable {
     case closed(HTTP2StreamID)
     /// What is queued on a stream fell to the low mark, after it had reached the high mark.
     case drained(HTTP2StreamID)
-    /// The peer's SETTINGS arrived, or further ones.
+    /// The peer's first SETTINGS, or further ones.
     case settings
     /// The peer opens, or takes, no more streams after `lastStream`; those up to it go on.
     case goAway(HTTP2ErrorCode, text: String, lastStream: HTTP2StreamID)

@@ -1,9 +1,8 @@
 internal import CNGHTTP2
 import HTTPModel
 
-/// The plain sentences for what nghttp2 says in numbers.
+/// Sentences for the error numbers of nghttp2.
 extension HTTP2Error {
-    /// Explains an error after which a session cannot be used.
     init(fatalResult: Int) {
         switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
         case NGHTTP2_ERR_BAD_CLIENT_MAGIC:
@@ -34,12 +33,12 @@ extension HTTP2Error {
         self.init(code, "The \(peer) \(rule)" + (reason.isEmpty ? "." : " (\(reason))."))
     }
 
-    /// The text that nghttp2 has for a result.
+    /// nghttp2's text for a result.
     static func text(of result: Int) -> String {
         nghttp2_strerror(Int32(truncatingIfNeeded: result)).map { String(cString: $0) } ?? "error \(result)"
     }
 
-    /// Explains what nghttp2 found wrong with a frame of a stream.
+    /// Explains an error in a frame of a stream.
     init(result: Int32, field: String?) {
         switch nghttp2_error(rawValue: result) {
         case NGHTTP2_ERR_HTTP_HEADER:
@@ -57,7 +56,7 @@ extension HTTP2Error {
         }
     }
 
-    /// Explains a reset that nghttp2 made without a reason.
+    /// Explains a reset by nghttp2 without a reason.
     init(code: HTTP2ErrorCode, on stream: HTTP2Stream) {
         let explanation =
             switch code {

@@ -8,7 +8,7 @@ import NIOCore
 struct HTTP2FloodGuard: ~Copyable {
     struct Breach {
         var failure: HTTP2Error
-        /// How many of the bytes come before the offending frame.
+        /// How many bytes precede the offending frame.
         var cleanBytes: Int
     }
 
@@ -28,7 +28,7 @@ struct HTTP2FloodGuard: ~Copyable {
     private var partial: UInt64 = 0
     private var partialStream: UInt32 = 0
     private var partialCount = 0
-    /// Whether the head that was begun goes on in a CONTINUATION frame.
+    /// Whether a CONTINUATION frame must follow.
     private var isHeadOpen = false
     /// When the preface, the frame or the head that is being received began, DATA excepted; `nil` between them.
     private(set) var incompleteSince: NIODeadline?
@@ -195,7 +195,7 @@ struct HTTP2TokenBucket {
         tokens = rate.burst
     }
 
-    /// Takes a token; `false` where there is none.
+    /// Takes a token; `false` if there is none.
     mutating func take(at now: NIODeadline) -> Bool {
         if tokens == 0 { refill(at: now) } else if refilled == nil { refilled = now }
         guard tokens > 0 else { return false }
@@ -203,7 +203,7 @@ struct HTTP2TokenBucket {
         return true
     }
 
-    /// Puts tokens in beyond the rate, up to the burst.
+    /// Adds tokens beyond the rate, up to the burst.
     mutating func refund(_ count: Int) { tokens = min(rate.burst, tokens + count) }
 
     /// Only an empty bucket needs the time.

@@ -17,7 +17,7 @@ struct HTTP2HeadBuilder: ~Copyable {
         var end: Int?
     }
 
-    /// What is known of the block under way.
+    /// The facts of the current block.
     struct Block {
         fileprivate var kind = Kind.trailers
         fileprivate var listSize = 0
@@ -46,7 +46,7 @@ struct HTTP2HeadBuilder: ~Copyable {
     private(set) var block = Block()
     private var text = ByteBuffer()
     private var lines: [Line] = []
-    /// The values of the pseudo-headers, one after the other.
+    /// The concatenated values of the pseudo-headers.
     private var pseudo: [UInt8] = []
 
     init(settings: HTTP2Settings) {
@@ -54,7 +54,6 @@ struct HTTP2HeadBuilder: ~Copyable {
         maxFieldCount = settings.maxFieldCount
     }
 
-    /// Starts a new block and forgets the last one.
     mutating func begin(_ kind: Kind) {
         // A trailer section has no start line.
         block = Block(kind: kind, hasStartLine: kind == .trailers)
@@ -153,16 +152,15 @@ struct HTTP2HeadBuilder: ~Copyable {
 // MARK: - Results
 
 extension HTTP2HeadBuilder {
-    /// What the head takes so far, in bytes.
+    /// In bytes.
     var size: Int { text.readableBytes + pseudo.count }
 
-    /// The value of `:scheme`; empty for a plain CONNECT.
     var scheme: String { String(decoding: pseudo[block.pseudoScheme], as: UTF8.self) }
 
     /// The value of `:protocol` (RFC 8441).
     var connectProtocol: String? { block.pseudoProtocol.map { String(decoding: pseudo[$0], as: UTF8.self) } }
 
-    /// The head's text form, as far as it came.
+    /// The text form of an incomplete head.
     mutating func partialText() -> ByteBuffer {
         // Without a method there is nothing that could be taken for a start line.
         if !block.hasStartLine, block.kind != .request || !block.pseudoMethod.isEmpty { writeStartLine() }

@@ -7,7 +7,7 @@ import NIOCore
 /// Names become lower case, values lose the white space around them, and what HTTP/2 forbids stays out (RFC 9113
 /// §8.2.2): `Connection` and its kin, `TE` but for `trailers`, and what its recipients refuse (``isCarried(_:)``).
 struct HTTP2HeadWriter: ~Copyable {
-    /// A field: the places of its name and its value in `bytes`.
+    /// A field: the ranges of name and value in `bytes`.
     private struct Pair {
         var name: Range<Int>
         var value: Range<Int>
@@ -70,10 +70,8 @@ struct HTTP2HeadWriter: ~Copyable {
         writeFields(trailers)
     }
 
-    /// The text form.
     var text: ByteBuffer { bytes }
 
-    /// Whether there is nothing to send.
     var isEmpty: Bool { pairs.isEmpty }
 
     /// Calls `body` with the list for nghttp2, which copies what it keeps.
@@ -198,7 +196,6 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Whether this is the name of `Host`.
     fileprivate var isHost: Bool { count == 4 && isOption("host") }
 
     /// Whether a field must stay out of the compression state, where its value could be guessed (RFC 7541 §7.1.3).

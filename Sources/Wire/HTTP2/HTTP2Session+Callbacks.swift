@@ -2,7 +2,6 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// The kinds of frames, as the byte on the wire has them.
 private enum FrameType {
     static let data = UInt8(NGHTTP2_DATA.rawValue)
     static let headers = UInt8(NGHTTP2_HEADERS.rawValue)
@@ -14,7 +13,7 @@ private enum FrameType {
     static let acknowledgement = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 }
 
-/// The session that nghttp2 means in a callback.
+/// The session of a callback.
 private func http2Session(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? {
     pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
 }
@@ -137,7 +136,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Names the callback through which nghttp2 asks for the bodies.
+    /// The callback by which nghttp2 reads bodies.
     static var dataProvider: nghttp2_data_provider {
         var provider = nghttp2_data_provider()
         provider.read_callback = { _, id, _, length, flags, _, session in

@@ -240,7 +240,7 @@ extension HTTP2Session {
     /// Whether a GOAWAY was sent or received, or the connection is at its end: there are no new streams.
     package var isGoingAway: Bool { hasSentGoAway || hasReceivedGoAway || phase != .open }
 
-    /// Whether an event concerns an owner that gave streams up.
+    /// Whether an event matters to an owner that gave up streams.
     func concernsOwner(_ event: HTTP2Event) -> Bool {
         switch event {
         case .requestHead(let id, _, _, _, _), .interim(let id, _), .responseHead(let id, _, _), .data(let id, _),

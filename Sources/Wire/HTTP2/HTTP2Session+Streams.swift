@@ -2,9 +2,8 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// What frames mean for the streams they belong to.
+/// The handling of frames for their streams.
 extension HTTP2Session {
-    /// The open stream of a number.
     func stream(_ id: Int32) -> HTTP2Stream? {
         if let recentStream, recentStream.id.number == id { return recentStream }
         guard let stream = streams[id] else { return nil }
@@ -114,7 +113,7 @@ extension HTTP2Session {
         events.append(.data(stream.id, slice(bytes)))
     }
 
-    /// The part of the input that nghttp2 points at, without a copy.
+    /// A slice of the input by nghttp2's pointer, without a copy.
     private func slice(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer {
         if let inputStart, let start = bytes.baseAddress {
             let offset = start - inputStart

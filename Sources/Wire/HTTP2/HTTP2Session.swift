@@ -20,7 +20,7 @@ package final class HTTP2Session {
         case server, client
     }
 
-    /// Where the connection is.
+    /// The state of the connection.
     enum Phase {
         /// Successors: `failing`, `over`.
         case open
@@ -48,13 +48,13 @@ package final class HTTP2Session {
     var abandoned: Set<Int32> = []
 
     var builder: HTTP2HeadBuilder
-    /// The stream whose head is under way.
+    /// The stream whose head is being received.
     var blockStream: HTTP2Stream?
-    /// The frames of that head so far, in bytes.
+    /// The bytes of that head's frames so far.
     var blockWireBytes = 0
     /// What the heads come to whose events were not all taken yet, in bytes.
     var pendingHeads = 0
-    /// The name of a field that nghttp2 has just found to be wrong.
+    /// The field that nghttp2 has just rejected.
     var wrongField: String?
 
     var floodGuard: HTTP2FloodGuard
@@ -122,7 +122,6 @@ package final class HTTP2Session {
     /// When the preface, the frame or the head that is being received began; `nil` between them, and within DATA.
     package var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
 
-    /// Whether there are events to take.
     package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
 
     /// The next event; `nil` where there is none until more is received, or more output is made.
@@ -190,7 +189,7 @@ package final class HTTP2Session {
         actOnFoundFailure()
     }
 
-    /// Keeps the first failure that is found while nghttp2 is at work.
+    /// Keeps the first failure found inside nghttp2.
     func found(_ failure: HTTP2Error?) { foundFailure = foundFailure ?? failure }
 
     private func actOnFoundFailure() {
@@ -201,7 +200,7 @@ package final class HTTP2Session {
 
     // MARK: Ends
 
-    /// Ends the connection: a GOAWAY, then nothing.
+    /// Ends the connection with a GOAWAY.
     func end(_ cause: HTTP2Error, isReported: Bool) {
         guard phase == .open else { return }
         phase = .failing

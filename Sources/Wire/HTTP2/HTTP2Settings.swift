@@ -16,7 +16,7 @@ package struct HTTP2Settings: Sendable, Hashable {
     package var maxFieldCount: Int = 1000
     /// Whether clients may ask for extended CONNECT, such as WebSocket in a stream (RFC 8441); server role only.
     package var offersExtendedConnect: Bool = true
-    /// How much is accepted of what costs us more than the peer.
+    /// Limits of frames that cost us more than the peer.
     package var limits = HTTP2FloodLimits()
     package init() {}
 }

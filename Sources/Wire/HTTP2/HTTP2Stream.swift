@@ -1,36 +1,34 @@
 import HTTPModel
 import NIOCore
 
-/// What a session knows of one open stream.
 final class HTTP2Stream {
-    /// Where the incoming half of a stream is.
+    /// The state of a stream's incoming half.
     enum Incoming {
-        /// No final head was passed on yet.
+        /// No final head was delivered yet.
         case head
-        /// The head was passed on; the body comes.
+        /// The head was delivered; the body follows.
         case body
         case ended
-        /// Nothing more is passed on: the head was refused.
+        /// Nothing more is delivered: the head was refused.
         case refused
     }
 
     let id: HTTP2StreamID
     var incoming = Incoming.head
-    /// The bytes of all frames received so far.
     var wireBytes: Int64 = 0
-    /// The bytes passed on whose window was not given back.
+    /// Delivered bytes whose window was not returned.
     var unconsumed = 0
-    /// The length of the body as its head announced it.
+    /// By the message's head.
     var announcedLength: Int64?
 
     var queue = HTTP2SendQueue()
-    /// The bytes of the body that were put into the output.
+    /// Body bytes that are in the output.
     var sentBytes: Int64 = 0
     /// Whether the head of our message was handed to nghttp2, interim ones aside.
     var isHeadQueued = false
     /// Whether the head of our message is in the output.
     var isHeadSent = false
-    /// Whether the message to be sent has nothing after what is queued.
+    /// Whether our message ends after the queued bytes.
     var isEndQueued = false
     /// Whether END_STREAM was put into the output.
     var isEndSent = false
@@ -42,13 +40,13 @@ final class HTTP2Stream {
 
     /// Whether our owner gave the stream up; nothing but its close is of interest then.
     var isAbandoned = false
-    /// The reset that is to follow our END_STREAM.
+    /// The reset after our END_STREAM.
     var resetAfterEnd: HTTP2ErrorCode?
-    /// What it is reset with once what is queued is sent.
+    /// The reset after the queued bytes.
     var resetAfterQueue: HTTP2ErrorCode?
-    /// Whether the owner knows already how the stream came to its end.
+    /// Whether the owner already knows how the stream ended.
     var isEndKnown = false
-    /// What the peer did wrong on it, or why nothing can be sent.
+    /// The peer's fault, or the reason why nothing can be sent.
     var fault: HTTP2Error?
 
     init(_ id: HTTP2StreamID) { self.id = id }

@@ -7,7 +7,7 @@ package struct SOCKS5Reader {
     package enum Event: Hashable {
         /// The client speaks version 5, and knows these ways to say who it is.
         case greeting(methods: [UInt8])
-        /// Who the client says it is.
+        /// The client's credentials.
         case credentials(user: [UInt8], password: [UInt8])
         case request(Command, Place)
     }
@@ -18,13 +18,13 @@ package struct SOCKS5Reader {
         case associate = 3
     }
 
-    /// What a client asks to be connected to.
+    /// The destination that a client requests.
     package struct Place: Hashable {
         /// A name in lower case, or an address without brackets.
         package var host: String
         package var port: Int
         package var isAddress: Bool
-        /// The name with the root's dot, where the client sent it so.
+        /// The name with the root's dot, if the client sent it so.
         package var rootedName: String?
 
         package init(host: String, port: Int, isAddress: Bool, rootedName: String? = nil) {
@@ -34,35 +34,34 @@ package struct SOCKS5Reader {
             self.rootedName = rootedName
         }
 
-        /// Host and port as an authority, for messages.
         package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// What is wrong with a client's bytes.
+    /// A fault in a client's bytes.
     package enum Failure: Error, Hashable {
         /// The first byte is of no version 5: it is 4, or what begins another protocol.
         case version(UInt8)
-        /// The greeting names no method at all.
+        /// The greeting offers no method.
         case noMethods
         /// What follows who the client is, in a subnegotiation of another version (RFC 1929 §2).
         case credentialsVersion(UInt8)
-        /// The request is of another version than the greeting.
+        /// The request has a different version than the greeting.
         case requestVersion(UInt8)
         case command(UInt8)
         case addressType(UInt8)
-        /// A name that no host has.
+        /// An invalid name.
         case name([UInt8])
         case noPort
     }
 
     private enum Expected {
-        /// Successors: `credentials`, `request`, as the one who reads says.
+        /// Successors: `credentials`, `request`, as the caller decides.
         case greeting
         /// Successor: `request`.
         case credentials
         /// Successor: `rest`.
         case request
-        /// All that is left is the server's.
+        /// The remaining bytes are for the server.
         case rest
     }
 
@@ -92,10 +91,10 @@ package struct SOCKS5Reader {
         return event
     }
 
-    /// The client was asked who it is.
+    /// The client was asked for credentials.
     package mutating func expectCredentials() { expected = .credentials }
 
-    /// What came behind the request.
+    /// The bytes after the request.
     package mutating func takeRest() -> ByteBuffer? {
         defer { bytes = ByteBuffer() }
         return bytes.readableBytes > 0 ? bytes : nil

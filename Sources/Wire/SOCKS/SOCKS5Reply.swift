@@ -7,7 +7,7 @@ package enum SOCKS5Reply: UInt8 {
     case notAllowed = 2
     case hostUnreachable = 4
     case refused = 5
-    /// What comes nearest to "took too long".
+    /// The nearest code for a time-out.
     case expired = 6
     case commandNotSupported = 7
     case addressTypeNotSupported = 8

@@ -8,7 +8,7 @@ extension CertificateAuthority {
         case pem, der, p12, mobileconfig
     }
 
-    /// The certificate in PEM form, without the key.
+    /// Without the key.
     package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
     /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.

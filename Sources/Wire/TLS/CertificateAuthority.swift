@@ -5,7 +5,6 @@ internal import HTTPModel
 ///
 /// A plain value, so every event loop can make its own ``CertificateMint`` from it.
 package struct CertificateAuthority: Sendable {
-    /// The certificate's subject in one line.
     package let subject: String
     /// The validity, in seconds since 1970.
     package let notBefore: Int64
@@ -168,7 +167,7 @@ package struct CertificateAuthority: Sendable {
         ERR_clear_error()
     }
 
-    /// What keeps the certificate from signing others with this key.
+    /// Why the certificate cannot sign others with this key.
     private static func problem(
         _ certificate: OpaquePointer,
         _ key: OpaquePointer,

@@ -56,7 +56,7 @@ struct CertificateBuilder {
         check(X509_add_ext(certificate.pointer, prepared.pointer, -1))
     }
 
-    /// Adds the one name or address that the certificate is for.
+    /// Adds the certificate's only name or address.
     mutating func addAlternativeName(_ host: HostName, isCritical: Bool) {
         guard let names = GENERAL_NAMES_new(), let name = GENERAL_NAME_new(), let string = ASN1_STRING_new() else {
             succeeded = false
@@ -95,7 +95,6 @@ struct CertificateBuilder {
     }
 }
 
-/// Owns one certificate extension.
 final class CertificateExtension {
     let pointer: OpaquePointer
 

@@ -8,11 +8,10 @@ package struct CertificateFacts: Sendable, Hashable {
     package var name: String
     /// The issuer's common name, or else the whole name.
     package var issuerName: String
-    /// The kind of key, `RSA`, `EC`, `Ed25519`, or as OpenSSL names it.
+    /// `RSA`, `EC`, `Ed25519`, or OpenSSL's name.
     package var keyType: String
-    /// The key's curve, where it has one, for example `prime256v1`.
+    /// For example `prime256v1`; `nil` for keys without a curve.
     package var curve: String?
-    /// The key's length in bits.
     package var keyBits: Int
     /// The algorithm by which it is signed, for example `sha256WithRSAEncryption`.
     package var signatureAlgorithm: String
@@ -20,15 +19,14 @@ package struct CertificateFacts: Sendable, Hashable {
     package var signatureDigest: String?
     /// Where the issuer's certificate can be downloaded (AIA, RFC 5280 section 4.2.2.1).
     package var issuerURLs: [String]
-    /// Where its authority says whether it is revoked.
+    /// URLs of its revocation status.
     package var statusURLs: [String]
-    /// Whether it may sign certificates.
     package var isAuthority: Bool
-    /// Whether it names itself as its issuer.
+    /// Whether subject and issuer are the same.
     package var isSelfIssued: Bool
     /// Whether it may be a server's (RFC 5280 section 4.2.1.12): it has the usage, or names none.
     package var isForServers: Bool
-    /// Whether its extension of usages names that of servers.
+    /// Whether its extended key usage includes servers.
     package var namesServerUsage: Bool
     /// Whether it demands that the server staples an answer about its revocation (RFC 7633).
     package var demandsStaple: Bool
@@ -69,7 +67,6 @@ package struct CertificateFacts: Sendable, Hashable {
 }
 
 extension CertificateFacts {
-    /// Reads a certificate.
     init(_ certificate: OpaquePointer) {
         let key = X509_get0_pubkey(certificate)
         let signature = X509_get_signature_nid(certificate)
@@ -124,12 +121,12 @@ extension CertificateFacts {
     }
 }
 
-/// Where a certificate says that more about it can be had.
+/// The URLs in a certificate's authority information.
 struct AccessURLs {
     private(set) var issuer: [String] = []
     private(set) var status: [String] = []
 
-    /// A certificate may name as many as it likes; more are of no use.
+    /// More are ignored.
     private static let limit = 4
 
     init(_ certificate: OpaquePointer) {
@@ -151,9 +148,9 @@ struct AccessURLs {
     }
 }
 
-/// What verification found wrong with one certificate of a chain.
+/// A verification error of one certificate in a chain.
 package struct ChainProblem: Sendable, Hashable {
-    /// The place in the chain; 0 is the server's own certificate.
+    /// The position in the chain; 0 is the server's own certificate.
     package var depth: Int
     package var problem: TLSError.CertificateProblem
 

@@ -26,7 +26,7 @@ enum CertificateFiles {
         throw CertificateError(path: path, reason: "is too large to be a certificate file")
     }
 
-    /// The whole content of a file that has to be there.
+    /// The content of a file that must exist.
     static func content(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8] {
         guard let content = try contentIfPresent(of: path, takesPipes: takesPipes) else {
             throw CertificateError(path: path, reason: "no such file", advice: "Check the path.")
@@ -47,7 +47,7 @@ enum CertificateFiles {
         try restrict(path, to: 0o700)
     }
 
-    /// Takes away what others may do with a file or directory.
+    /// Removes others' access to a file or directory.
     static func restrict(_ path: String, to mode: mode_t) throws(CertificateError) {
         var information = stat()
         guard stat(path, &information) == 0 else { throw failure(path, "cannot be examined", nil) }
@@ -66,7 +66,7 @@ enum CertificateFiles {
         try write(path, content, isSecret: true) { output throws(FileError) in try output.finishUnlessThere() }
     }
 
-    /// Replaces a file's content in one step.
+    /// Atomically.
     static func replace(_ path: String, _ content: [UInt8]) throws(CertificateError) {
         try write(path, content, isSecret: false) { output throws(FileError) in try output.finish() }
     }
@@ -101,7 +101,7 @@ enum CertificateFiles {
         return false
     }
 
-    /// This machine's name, without its domain.
+    /// Without the domain.
     static var machineName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -1,11 +1,10 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// Owns one reference to an X.509 certificate.
 final class X509Handle {
     let pointer: OpaquePointer
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { X509_free(pointer) }
@@ -18,11 +17,10 @@ final class X509Handle {
     var der: [UInt8] { encoded { i2d_X509(pointer, $0) } }
 }
 
-/// Owns one reference to a private key.
 final class PrivateKeyHandle {
     let pointer: OpaquePointer
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { EVP_PKEY_free(pointer) }
@@ -42,18 +40,18 @@ final class PrivateKeyHandle {
         return made.map { PrivateKeyHandle(owning: $0) }
     }
 
-    /// The same key as OpenSSL puts it into certificates fastest.
+    /// In the form that is fastest for certificates.
     var forCertificates: PrivateKeyHandle {
         sluice_copy_as_EC_KEY(pointer).map { PrivateKeyHandle(owning: $0) } ?? self
     }
 
     var der: [UInt8] { encoded { i2d_PrivateKey(pointer, $0) } }
 
-    /// The public half, as certificates have it.
+    /// In DER, as in certificates.
     var publicDER: [UInt8] { encoded { i2d_PUBKEY(pointer, $0) } }
 }
 
-/// Runs one of OpenSSL's `d2i` functions over the bytes.
+/// Runs one of OpenSSL's `d2i` functions.
 private func decoded(
     _ der: [UInt8],
     _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
@@ -98,7 +96,7 @@ func readingMemory<Result>(_ bytes: [UInt8], _ read: (OpaquePointer) -> Result?)
 }
 
 extension CertificateSummary {
-    /// Reads out of a certificate what a developer looks for.
+    /// Reads the parts that interest developers.
     init(_ certificate: OpaquePointer) {
         self.init(
             subject: oneLine(X509_get_subject_name(certificate)),
@@ -135,7 +133,7 @@ func content(of string: UnsafePointer<ASN1_STRING>?) -> UnsafeBufferPointer<UInt
     UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
 }
 
-/// An address in the usual text form; IPv6 in the one of RFC 5952.
+/// IPv6 as in RFC 5952.
 private func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }
     guard bytes.count == 16 else { return hexadecimal(Array(bytes)) }
@@ -160,7 +158,6 @@ func sha256(of certificate: OpaquePointer) -> [UInt8] {
     return Array(digest.prefix(Int(length)))
 }
 
-/// The SHA-256 digest of the bytes; empty if OpenSSL has none.
 func sha256(of bytes: [UInt8]) -> [UInt8] {
     var (digest, length) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
     guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1 else { return [] }
@@ -172,14 +169,14 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// The bytes in base64.
+/// In base64.
 func base64(_ bytes: [UInt8]) -> String {
     // OpenSSL ends what it writes with a NUL.
     var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
     let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
     return String(decoding: text.prefix(Int(count)), as: UTF8.self)
 }
-/// The names that a sentence about a certificate uses.
+/// Names for sentences about a certificate.
 enum CertificateName {
     /// The issuer's common name, or else its whole name.
     static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
@@ -187,10 +184,10 @@ enum CertificateName {
     /// The subject's common name, or else its whole name.
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
 
-    /// A whole name in one line.
+    /// On one line.
     static func whole(_ name: OpaquePointer) -> String { oneLine(name) }
 
-    /// The subject's common name alone.
+    /// The subject's common name.
     static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
 
     private static func short(_ name: OpaquePointer?) -> String { common(name) ?? oneLine(name) }

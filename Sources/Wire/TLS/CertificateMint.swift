@@ -33,7 +33,7 @@ package struct LeafKey: Sendable {
 ///
 /// It belongs to its mint's event loop.
 package final class LeafCertificate {
-    /// The first and the last second in which it is valid, since 1970.
+    /// The first and the last second of validity since 1970.
     let validity: ClosedRange<Int64>
     private let certificate: X509Handle
     private let key: PrivateKeyHandle
@@ -48,7 +48,7 @@ package final class LeafCertificate {
 
     package var der: [UInt8] { certificate.der }
 
-    /// Makes one connection show this certificate and its chain.
+    /// Sets this certificate and its chain on a connection.
     func install(in ssl: OpaquePointer) -> Bool {
         SSL_use_certificate(ssl, certificate.pointer) == 1
             && SSL_use_PrivateKey(ssl, key.pointer) == 1
@@ -67,10 +67,9 @@ package final class CertificateMint {
     private let cacheCapacity: Int
     private var leaves: [LeafKey.Kind: Leaves] = [:]
 
-    /// The certificates with one key.
     private struct Leaves {
         let key: PrivateKeyHandle
-        /// The extensions that are the same in every leaf.
+        /// The extensions that all leaves have.
         let commonExtensions: [CertificateExtension]
         var cache: RecencyCache<HostName, LeafCertificate>
     }
@@ -98,7 +97,6 @@ package final class CertificateMint {
         try use(leafKey)
     }
 
-    /// Whether certificates with this kind of key can be minted.
     package func has(_ kind: LeafKey.Kind) -> Bool { leaves[kind] != nil }
 
     /// Has certificates minted with this key, too; only the first key of each kind counts.

@@ -7,24 +7,12 @@ package struct ClientHello: Sendable, Hashable {
     /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
     package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
-    package var supportedVersions: [UInt16]
+    package var supportedVersions: [UInt16] = []
     /// Whether a certificate with an ECDSA key on the curve P-256 serves the client; else it takes one with an RSA key.
-    package var acceptsECDSA: Bool
-
-    package init(
-        serverName: String? = nil,
-        alpnProtocols: [String]? = nil,
-        supportedVersions: [UInt16] = [],
-        acceptsECDSA: Bool = true
-    ) {
-        self.serverName = serverName
-        self.alpnProtocols = alpnProtocols
-        self.supportedVersions = supportedVersions
-        self.acceptsECDSA = acceptsECDSA
-    }
+    package var acceptsECDSA = true
 
     package enum ParseResult: Sendable, Hashable {
-        /// The bytes so far could begin a ClientHello; ask again with more.
+        /// The bytes could begin a ClientHello; more are needed.
         case needMoreData
         /// The bytes are not a (well-formed) ClientHello.
         case notTLS
@@ -66,7 +54,7 @@ package struct ClientHello: Sendable, Hashable {
     }
 }
 
-/// A part of the connection's first bytes.
+/// A slice of the connection's first bytes.
 private typealias Bytes = Slice<UnsafeRawBufferPointer>
 
 /// A bounds-checked reader of big-endian fields.
@@ -88,12 +76,12 @@ private struct Cursor {
 
     mutating func integer(bytes count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// What is left, as numbers of two bytes.
+    /// The remaining bytes as 16-bit numbers.
     var numbers: [UInt16] {
         stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2).map { UInt16(rest[$0]) << 8 | UInt16(rest[$0 + 1]) }
     }
 
-    /// Takes a field that a length of `lengthBytes` bytes precedes.
+    /// Reads a field with a length prefix of `lengthBytes` bytes.
     mutating func vector(lengthBytes: Int) -> Cursor? {
         integer(bytes: lengthBytes).flatMap { take($0) }.map { Cursor($0) }
     }
@@ -105,7 +93,7 @@ private enum Fragment {
     case fragment(Bytes)
 }
 
-/// Takes one handshake record (RFC 8446 section 5.1).
+/// Reads one handshake record (RFC 8446 section 5.1).
 private func nextFragment(of records: inout Cursor) -> Fragment {
     let start = records.remaining
     let header = Array(start.prefix(5))
@@ -136,7 +124,7 @@ private func messageLength(_ message: Bytes) -> Int? {
     return cursor.integer(bytes: 3)
 }
 
-/// Reads a whole handshake message.
+/// Reads a complete handshake message.
 private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     var cursor = Cursor(message.dropFirst(4))
     guard let version = cursor.integer(bytes: 2),

@@ -31,7 +31,7 @@ package enum HostName: Hashable, Sendable {
         self = .dns(ascii)
     }
 
-    /// The bytes of an address written as text, in network order.
+    /// The bytes of an address's text, in network order.
     private static func address(of text: String) -> [UInt8]? {
         // Anything else would leave an error in OpenSSL's queue.
         guard text.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || ($0 >= 0x30 && $0 <= 0x39) || isHexLetter($0) }),

@@ -40,7 +40,6 @@ struct RecencyCache<Key: Hashable, Value> {
         linkAsNewest(entries.count - 1)
     }
 
-    /// Removes and returns the value under the key.
     @discardableResult
     mutating func removeValue(for key: Key) -> Value? {
         guard let position = positions[key] else { return nil }

@@ -5,7 +5,7 @@ internal import HTTPModel
 ///
 /// Nobody is asked: what a server does not staple is not known.
 enum StapleReader {
-    /// How far clocks may be apart, in seconds.
+    /// The tolerated clock difference, in seconds.
     private static let skew = 300
 
     /// What a connection's staple says of the server's certificate; `nil` where none was sent.

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// What follows from a server certificate that does not pass.
+/// What happens if a server's certificate fails verification.
 package enum TLSVerification: Sendable, Hashable {
     case full
     /// The handshake goes on, and the details say why verification failed (`--insecure-host`).

@@ -5,19 +5,18 @@ package import HTTPModel
 ///
 /// A plain value, so every event loop can use it; the key never leaves the module.
 package struct TLSClientIdentity: Sendable, Hashable {
-    /// What the user calls it.
+    /// As in the profile.
     package let name: String
     package let summary: CertificateSummary
     private let certificateDER: [UInt8]
     private let keyDER: [UInt8]
     private let chainDER: [[UInt8]]
 
-    /// Why an identity cannot be used.
     package enum Problem: Error, Sendable, Hashable {
-        /// It is encrypted, and no password was given.
+        /// The key is encrypted, and no password was given.
         case needsPassword(path: String)
         case unusable(CertificateError)
-        /// The password that was given does not open it.
+        /// The given password is wrong.
         case wrongPassword(CertificateError)
     }
 
@@ -186,10 +185,10 @@ package struct TLSClientIdentity: Sendable, Hashable {
 
     // MARK: - Use
 
-    /// By the certificate alone: the rest belongs to it.
+    /// Only the certificate: the rest belongs to it.
     package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
 
-    /// Makes a connection show it; returns whether OpenSSL takes it.
+    /// Sets it on a connection; returns whether OpenSSL accepts it.
     func install(in ssl: OpaquePointer) -> Bool {
         guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
             SSL_use_certificate(ssl, certificate.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1

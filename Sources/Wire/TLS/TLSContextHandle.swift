@@ -3,12 +3,11 @@ internal import COpenSSL
 /// Receives one line of NSS key log format (the content of `SSLKEYLOGFILE`), without a line end.
 package typealias TLSKeyLog = @Sendable (String) -> Void
 
-/// Owns one `SSL_CTX` and what its callbacks need.
+/// Owns one `SSL_CTX` with the state of its callbacks.
 final class TLSContextHandle {
     let pointer: OpaquePointer
     let pipeMethod: CiphertextPipeMethod
     let keyLog: TLSKeyLog?
-    /// What is refused in the chains of peers.
     let distrusted: DistrustedKeys
 
     init(

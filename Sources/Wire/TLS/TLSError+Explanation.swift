@@ -4,7 +4,7 @@ import HTTPModel
 extension TLSError: CustomStringConvertible {
     package var description: String { explanation }
 
-    /// One or two plain sentences: what happened, and what to try.
+    /// One or two sentences: what happened, and what to try.
     package var explanation: String {
         switch leg {
         case .client: clientExplanation

@@ -10,9 +10,7 @@ package struct TLSError: Error, Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// The peer sent a fatal alert; its name as in RFC 8446 section 6, for example `unknown_ca`.
         case peerAlert(String)
-        /// The peer's certificate did not pass verification.
         case certificate(CertificateProblem)
-        /// The connection ended before the handshake did.
         case closedDuringHandshake
         /// The peer speaks HTTP without TLS.
         case plainHTTP
@@ -24,25 +22,24 @@ package struct TLSError: Error, Sendable, Hashable {
         case unsupportedVersion
         /// The two sides have no cipher suite, group or signature algorithm in common.
         case nothingShared
-        /// The peer's bytes break the protocol; OpenSSL's reason.
+        /// With OpenSSL's reason.
         case protocolViolation(String)
-        /// The host cannot be named in TLS.
+        /// The host name is invalid in TLS.
         case invalidHost
-        /// We ended the connection ourselves and then tried to write.
+        /// Written after our own close.
         case alreadyShutDown
-        /// OpenSSL could not do its work; its reason.
+        /// An internal error of OpenSSL, with its reason.
         case resource(String)
     }
 
-    /// What verification found wrong with the peer's certificate.
+    /// A verification error of the peer's certificate.
     package enum CertificateProblem: Sendable, Hashable {
-        /// The end of validity has passed; seconds since 1970.
+        /// With the end of validity, seconds since 1970.
         case expired(Int64)
-        /// The start of validity is to come; seconds since 1970.
+        /// With the start of validity, seconds since 1970.
         case notYetValid(Int64)
-        /// The server's certificate is signed by itself.
         case selfSigned
-        /// The chain ends at an authority that is not trusted; its name.
+        /// The chain ends at this untrusted authority.
         case unknownIssuer(String)
         /// The certificate of the authority that issued the last one was not sent, and is not trusted here; its name,
         /// and where it can be downloaded.
@@ -59,19 +56,18 @@ package struct TLSError: Error, Sendable, Hashable {
         case compromisedAuthority(String)
         /// A key or signature in the chain is too weak; OpenSSL's reason, for example `ee key too small`.
         case tooWeak(String)
-        /// Anything else; OpenSSL's reason.
         case other(String)
     }
 
     package var leg: Leg
     package var cause: Cause
-    /// The host the handshake was for, where it is known.
+    /// The host of the handshake, if known.
     package var host: String?
     /// OpenSSL's text of the error.
     package var openSSLText: String
-    /// Whether our certificate had been sent when it happened.
+    /// Whether our certificate had been sent before the error.
     package var certificateSent: Bool
-    /// Whether the server had asked for a certificate (upstream leg).
+    /// Whether the server had asked for a certificate.
     package var certificateAsked = false
     /// What the user calls the certificate that there was for the server, whether or not it was sent.
     package var certificateName: String?
@@ -120,7 +116,7 @@ package struct TLSError: Error, Sendable, Hashable {
 }
 
 extension TLSError {
-    /// Names a failed call by the errors it left.
+    /// Describes a failed call by its errors.
     init(leg: Leg, host: String?, errors: OpenSSLErrors, certificateSent: Bool) {
         let reasons = errors.tlsReasons
         let alert = reasons.lazy.compactMap(Self.alertName).first.map { Cause.peerAlert($0) }

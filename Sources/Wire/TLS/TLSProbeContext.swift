@@ -1,9 +1,8 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// What a client that looks at a server offers in one handshake.
+/// The offer of a probing client in one handshake.
 package struct TLSProbeOffer: Sendable, Hashable {
-    /// The oldest and the newest version.
     package var versions: ClosedRange<TLSVersion>
     /// The cipher suites, the best first; `nil` for those that OpenSSL offers by itself.
     package var ciphers: [TLSCipher]?
@@ -144,7 +143,7 @@ package final class TLSProbeContext {
     }
 }
 
-/// What a session that looks at a server notes.
+/// The findings of a probing session.
 struct TLSProbeNotes {
     var problems: [ChainProblem] = []
     var isCertificateRequested = false
@@ -159,13 +158,13 @@ package struct TLSProbeFindings: Sendable, Hashable {
     package var applicationProtocol: String?
     /// The certificates as sent, the server's own first; empty for a resumed session.
     package var certificates: [CertificateFacts]
-    /// All that verification found wrong.
+    /// All verification errors.
     package var problems: [ChainProblem]
-    /// What the server stapled about revocation.
+    /// The server's OCSP staple.
     package var staple: StapledStatus?
-    /// Whether the server asked for a certificate of the client.
+    /// Whether the server asked for a client certificate.
     package var isCertificateRequested: Bool
-    /// Whether the server gave something by which to resume.
+    /// Whether the server sent a session ticket.
     package var hasTicket: Bool
     /// Whether this session resumed another.
     package var isResumed: Bool
@@ -194,7 +193,7 @@ package struct TLSProbeFindings: Sendable, Hashable {
 }
 
 extension TLSSession {
-    /// What a session of a ``TLSProbeContext`` found so far.
+    /// The findings of a session so far.
     package var findings: TLSProbeFindings {
         let cipher = SSL_get_pending_cipher(ssl) ?? SSL_get_current_cipher(ssl)
         var findings = TLSProbeFindings(

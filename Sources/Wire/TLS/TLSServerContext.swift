@@ -6,7 +6,6 @@ internal import COpenSSL
 package struct TLSTicketKeys: Sendable {
     let bytes: [UInt8]
 
-    /// Creates random keys.
     package init() {
         var generator = SystemRandomNumberGenerator()
         // OpenSSL 3 takes 80 bytes: a name of 16, and 32 each for the HMAC and the cipher.

@@ -2,17 +2,16 @@ internal import COpenSSL
 package import HTTPModel
 package import NIOCore
 
-/// What ``TLSSession/advance(into:limit:)`` stopped at.
+/// Why ``TLSSession/advance(into:limit:)`` stopped.
 package enum TLSProgress: Sendable, Hashable {
-    /// All ciphertext received so far is used up.
+    /// All received ciphertext was read.
     case needsInput
-    /// The limit is reached; there may be more to read at once.
+    /// There may be more to read.
     case limitReached
-    /// No plaintext will come any more; ``TLSSession/state`` says why.
+    /// There is no more plaintext; ``TLSSession/state`` tells why.
     case ended
 }
 
-/// How far a TLS connection is.
 package enum TLSState: Sendable, Hashable {
     /// Successors: `open`, `failed`.
     case handshaking
@@ -39,15 +38,15 @@ package final class TLSSession {
     var resumption: TLSResumption?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
-    /// What the server stapled to its certificate (upstream leg).
+    /// The server's OCSP staple.
     var staple: StapledStatus?
-    /// Where the session just looks at a server.
+    /// Set for a probing session.
     var probe: TLSProbeNotes?
     /// Whether the server asked for a certificate (upstream leg).
     var certificateAsked = false
-    /// The authorities whose certificates the server takes.
+    /// The authorities that the server accepts.
     var certificateAuthorities: [String] = []
-    /// What we show to a server that asks.
+    /// The certificate for a server that asks.
     var identity: TLSClientIdentity?
 
     private let pipe = CiphertextPipe()
@@ -58,7 +57,7 @@ package final class TLSSession {
     private var inputEnded = false
     private var shutdownAsked = false
     private var shutdownSent = false
-    /// The first four bytes received, by which plain HTTP is known.
+    /// The first four received bytes, to recognise plain HTTP.
     private var beginning: UInt32 = 0
     private var beginningCount = 0
 
@@ -94,7 +93,7 @@ package final class TLSSession {
         SSL_free(ssl)
     }
 
-    /// The session that OpenSSL means in a callback.
+    /// The session of a callback.
     static func of(_ ssl: OpaquePointer?) -> TLSSession? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -233,7 +232,7 @@ package final class TLSSession {
         )
     }
 
-    /// The protocol chosen by ALPN, if one was.
+    /// The protocol chosen by ALPN.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -369,14 +368,14 @@ package final class TLSSession {
     }
 }
 
-/// Describes the certificates of a chain, the peer's own first.
+/// The certificates of a chain, the peer's own first.
 func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
     (0..<max(0, sluice_sk_X509_num(chain))).compactMap { index in
         sluice_sk_X509_value(chain, index).map { CertificateSummary($0) }
     }
 }
 
-/// What is known of a server whose certificate did not pass.
+/// A server whose certificate failed verification.
 struct RejectedPeer {
     var problem: TLSError.CertificateProblem
     var chain: [CertificateSummary]

@@ -8,11 +8,10 @@ final class TLSSessionCache {
         var caller: String
         var verification: TLSVerification
         var isLegacy: Bool
-        /// The fingerprint of the certificate that we show.
+        /// The fingerprint of our client certificate.
         var identity: String?
     }
 
-    /// Owns one reference to a session.
     private final class Handle {
         let pointer: OpaquePointer
         /// What the server asked for as our certificate when the session was made; it knows us by that.
@@ -29,7 +28,7 @@ final class TLSSessionCache {
 
     init(capacity: Int) { sessions = RecencyCache(capacity: capacity) }
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     func store(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?, for key: Key) {
         sessions.store(Handle(owning: session, certificate), for: key)
     }
@@ -48,7 +47,7 @@ final class TLSSessionCache {
     }
 }
 
-/// One connection's place in the cache.
+/// The cache entry of one connection.
 struct TLSResumption {
     var cache: TLSSessionCache
     var key: TLSSessionCache.Key
@@ -56,7 +55,7 @@ struct TLSResumption {
     /// What the server asked for as our certificate when the session that is offered was made.
     var certificate: ClientCertificateDetails?
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     func remember(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?) {
         cache.store(session, certificate, for: key)
     }

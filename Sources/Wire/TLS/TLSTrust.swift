@@ -13,7 +13,6 @@ package final class TLSTrust: Sendable {
     private let extraFiles: [String]
     private let certificates: [[UInt8]]
     let distrusted: DistrustedKeys
-    /// The store and what is in it so far.
     private struct State {
         /// The `X509_STORE`.
         ///

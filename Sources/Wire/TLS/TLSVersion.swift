@@ -7,13 +7,13 @@ package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
     case tls1_2 = 0x0303
     case tls1_3 = 0x0304
 
-    /// The version that OpenSSL names so, for example `TLSv1.2`.
+    /// For example `TLSv1.2`.
     package init?(openSSLName: String) {
         guard let version = TLSVersion.allCases.first(where: { $0.openSSLName == openSSLName }) else { return nil }
         self = version
     }
 
-    /// The name in sentences, for example `TLS 1.2`.
+    /// For example `TLS 1.2`.
     package var title: String { "TLS 1.\(rawValue - 0x0301)" }
 
     package var openSSLName: String { self == .tls1_0 ? "TLSv1" : "TLSv1.\(rawValue - 0x0301)" }
@@ -21,19 +21,18 @@ package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
     package static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A cipher suite that OpenSSL can speak.
+/// A cipher suite of OpenSSL.
 package struct TLSCipher: Sendable, Hashable {
     /// The standard (IANA) name, for example `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`.
     package let name: String
-    /// OpenSSL's own name, for example `ECDHE-RSA-AES128-GCM-SHA256`.
+    /// For example `ECDHE-RSA-AES128-GCM-SHA256`.
     package let openSSLName: String
-    /// Whether it belongs to TLS 1.3.
     package let isTLS13: Bool
     /// Whether what was recorded stays secret when the server's key becomes known.
     package let hasForwardSecrecy: Bool
-    /// The strength of its encryption in bits; 0 for none at all.
+    /// 0 without encryption.
     package let bits: Int
-    /// Whether the server shows a certificate.
+    /// Whether it uses a server certificate.
     package let isAuthenticated: Bool
 
     init?(_ cipher: OpaquePointer) {

@@ -26,7 +26,7 @@ extension TrustStore {
         return content
     }
 
-    /// The caller frees what is returned.
+    /// The caller must free the result.
     private func archive(_ password: String) -> OpaquePointer? {
         var bags: OpaquePointer?
         var safes: OpaquePointer?

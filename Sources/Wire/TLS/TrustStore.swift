@@ -47,7 +47,7 @@ package struct TrustStore {
         if known.insert(entry.certificate.der).inserted { entries.append(entry) }
     }
 
-    /// All certificates in PEM form, one after the other.
+    /// All certificates in PEM form.
     package var pem: [UInt8] {
         writtenToMemory { bio in
             for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }

@@ -11,15 +11,15 @@ package final class ConnectHandshake: ProxyHandshake {
     private var refusal: ProxyRefusal.HTTPAnswer?
     private var text: [UInt8] = []
 
-    /// The most bytes that a proxy may say before the way is open.
+    /// The most bytes of a proxy before the connection is open.
     package static let limit = 64 << 10
-    /// How large a head the proxy may answer with.
+    /// The largest head of the proxy's answer.
     package static let answerLimits = {
         var limits = HTTP1Limits(fieldCount: 200)
         (limits.startLine, limits.head) = (8 << 10, 32 << 10)
         return limits
     }()
-    /// How much of a refusal's body is read for its first line.
+    /// How much of a refusal's body is read.
     private static let textLimit = 4 << 10
 
     /// - Parameters:
@@ -78,7 +78,7 @@ package final class ConnectHandshake: ProxyHandshake {
 extension ProxyRefusal.HTTPAnswer {
     private static let lineLimit = 200
 
-    /// The answer with what people should read of its body.
+    /// The answer with the readable part of its body.
     fileprivate func saying(_ body: [UInt8]) -> Self {
         var answer = self
         let text = String(decoding: body, as: UTF8.self)
@@ -96,7 +96,7 @@ extension ProxyRefusal.HTTPAnswer {
         return line(String(lower.count == text.count ? shown(text, lower, start..<end) : lower[start..<end]))
     }
 
-    /// The same characters in the text's own case.
+    /// The same characters in their original case.
     private static func shown(_ text: String, _ lower: String, _ range: Range<String.Index>) -> Substring {
         let start = lower.distance(from: lower.startIndex, to: range.lowerBound)
         let end = lower.distance(from: lower.startIndex, to: range.upperBound)

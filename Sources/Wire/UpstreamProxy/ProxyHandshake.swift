@@ -4,16 +4,16 @@ package import NIOCore
 ///
 /// It belongs to one connection.
 package protocol ProxyHandshake: AnyObject {
-    /// What is said first.
+    /// The first bytes to send.
     func begin() -> ByteBuffer
     /// Takes bytes that the proxy sent, however they are cut; not after ``ProxyAnswer/open(rest:)`` or
     /// a refusal that is whole.
     func receive(_ bytes: ByteBuffer) -> ProxyAnswer
 }
 
-/// What follows from bytes of a proxy.
+/// The result of reading a proxy's bytes.
 package enum ProxyAnswer: Sendable, Equatable {
-    /// More has to come.
+    /// More bytes are needed.
     case more
     /// These bytes are to be sent; what was received beyond what they answer is taken by the next call, without bytes if need be.
     case send(ByteBuffer)
@@ -23,9 +23,9 @@ package enum ProxyAnswer: Sendable, Equatable {
     case refused(ProxyRefusal, isWhole: Bool)
 }
 
-/// Why a proxy does not let a client through.
+/// Why a proxy refuses a client.
 package enum ProxyRefusal: Sendable, Hashable, Error {
-    /// An HTTP proxy answered CONNECT with this status.
+    /// The status with which an HTTP proxy answered CONNECT.
     case status(HTTPAnswer)
     /// A SOCKS proxy answered the request with this code (RFC 1928 §6).
     case reply(UInt8)
@@ -36,7 +36,7 @@ package enum ProxyRefusal: Sendable, Hashable, Error {
     /// Its bytes are not of the protocol; what they look like or what is wrong with them, as the end of a sentence.
     case invalid(String)
 
-    /// What an HTTP proxy says when it refuses.
+    /// An HTTP proxy's refusal.
     package struct HTTPAnswer: Sendable, Hashable {
         package var status: Int
         package var reason: String

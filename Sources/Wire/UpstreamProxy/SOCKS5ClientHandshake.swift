@@ -85,7 +85,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         return .send(request)
     }
 
-    /// Names are for the proxy to resolve.
+    /// The proxy resolves names.
     private var request: ByteBuffer {
         var bytes = ByteBuffer(bytes: [5, 1, 0])
         var short = [UInt8](repeating: 0, count: 4)

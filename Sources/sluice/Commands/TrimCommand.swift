@@ -14,7 +14,7 @@ struct Trim: ParsableCommand {
               sluice trim last --max-size 500mb --dry-run
 
             FILTER says which exchanges are kept; several options together remove what any of them says. Numbers stay the same. A \
-            trim that is interrupted leaves the session as it was, or trimmed. TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or \
+            trim that is interrupted leaves the session unchanged. TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or \
             10m (ago); SIZE is 500mb or 2gb.
 
             \(FilterHelp.text)
@@ -67,7 +67,7 @@ struct Trim: ParsableCommand {
         }
         let outcome: SessionTrim.Outcome
         do {
-            outcome = try output.map { try copy(path, to: $0, trim) } ?? inPlace(path, trim)
+            outcome = try write(path, trim)
         } catch let error as SessionError where error.code == .locked {
             throw StartError(
                 "\(path) is in use by another Sluice, which alone may change it.",
@@ -86,36 +86,22 @@ struct Trim: ParsableCommand {
         )
     }
 
-    private func copy(_ path: String, to target: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
-        // Nothing but the copy is written, so whoever stops it need not wait.
-        let consequence = "\(target) was not written."
+    private func write(_ path: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
+        // Only a copy is written, so that stopping need not wait.
+        let consequence = output.map { "\($0) was not written." } ?? "\(path) is unchanged."
         return try LongWork.run("choosing", .things("exchange"), consequence: consequence, patience: .zero) { work in
-            let files = SessionCopy.temporaryFiles(of: target)
+            let files = SessionCopy.temporaryFiles(of: output ?? path)
             files.forEach(TemporaryFiles.add)
             defer { TemporaryFiles.forget(files) }
-            return try trim.copy(path, to: target, report: Self.report(to: work))
-        }
-    }
-
-    private func inPlace(_ path: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
-        let consequence = "\(path) is as it was, or trimmed whole."
-        return try LongWork.run("trimming", .things("exchange"), consequence: consequence) { work in
-            try trim.inPlace(path, report: Self.report(to: work))
-        }
-    }
-
-    private static let titles: [SessionTrim.Step: String] = [
-        .choosing: "choosing", .copying: "copying", .removing: "removing", .givingBack: "giving pages back",
-    ]
-
-    private static func report(to work: LongWork) -> SessionTrim.Report {
-        var last = SessionTrim.Step.choosing
-        return { step, part in
-            if step != last {
-                work.begin(titles[step] ?? "")
-                last = step
+            var isCopying = false
+            let report: SessionTrim.Report = { step, part in
+                if step == .copying, !isCopying {
+                    work.begin("copying")
+                    isCopying = true
+                }
+                try work.report(nil, part: part)
             }
-            try work.report(nil, part: part)
+            return try output.map { try trim.copy(path, to: $0, report: report) } ?? trim.inPlace(path, report: report)
         }
     }
 

@@ -1,7 +1,8 @@
-import Content
 import NIOCore
 import Support
 import Testing
+
+@testable import Content
 
 @Suite("gRPC frames")
 struct GRPCFrameReaderTests {

@@ -12,7 +12,7 @@ extension EndToEnd {
                 (["--mode", "upstream:http://proxy:3128"], "--upstream-proxy"),
                 (["--mode", "reverse:api.example.com"], "http://"),
                 (["--mode", "reverse:https://api.example.com/v1"], "/v1"),
-                (["--mode", "socks5@x"], "no place to listen on"),
+                (["--mode", "socks5@x"], "not an address to listen on"),
                 (["--mode", "regular@8080", "--mode", "socks5@8080"], "127.0.0.1:8080"),
                 (["--mode", "socks5@0", "--listen", "127.0.0.1:0"], "--mode regular"),
                 (["--reverse-keep-host"], "--mode reverse:URL"),

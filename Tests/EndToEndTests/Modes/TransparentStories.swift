@@ -83,7 +83,7 @@ extension EndToEnd {
             for name in ["loop", "loop https"] {
                 let loop = try answer(name)
                 #expect(
-                    loop.status == "508" && loop.body.contains("redirection takes Sluice's own connections"),
+                    loop.status == "508" && loop.body.contains("also redirect Sluice's own connections"),
                     "\(loop)"
                 )
             }

@@ -68,7 +68,7 @@ extension EndToEnd {
             // What broke before the client had any of it becomes an error page.
             #expect(answer.exit != 0 || answer.status == 502)
             let exchange = try await sluice.exchange { $0.state == .failed }
-            #expect(exchange.trace.contains("not saved, as the response was not whole"), "\(exchange.trace)")
+            #expect(exchange.trace.contains("not saved, because the response was incomplete"), "\(exchange.trace)")
             #expect(!exchange.trace.contains("saved as"), "\(exchange.trace)")
             #expect(try await sluice.stop().status == 0)
             let files = FileManager.default.enumerator(atPath: sluice.scratch.path("mirrored"))?.compactMap {

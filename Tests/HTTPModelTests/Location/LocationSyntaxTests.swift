@@ -45,8 +45,8 @@ struct LocationSyntaxTests {
         "points at what is wrong",
         arguments: [
             ("", 1, "the location is empty"), ("  ", 1, "the location is empty"),
-            ("h:", 3, "there is no port after the colon"),
-            ("::1", 2, "there is a second colon"), ("a:1:2", 4, "there is a second colon"),
+            ("h:", 3, "the port after the colon is missing"),
+            ("::1", 2, "this is a second colon"), ("a:1:2", 4, "this is a second colon"),
             ("[::1]x", 6, "only a port or a path can follow an address in brackets"),
             ("https://exa mple.com", 12, "a host cannot have ' '"), ("user@h", 5, "a host cannot have '@'"),
             ("h:99999/x", 3, "99999 is no port"), ("h:8a", 4, "a port cannot have 'a'"),

@@ -117,7 +117,7 @@ struct LocationTests {
         #expect(try fields(LocationPattern(query: "a=\\?")) == [])
         #expect(try fields(LocationPattern(protocol: "htp")) == [.protocol])
         #expect(try fields(LocationPattern(path: "/a#b c")) == [.path, .path])
-        #expect(try Location("example.com ").lints.map(\.message) == ["blanks at the ends were dropped"])
+        #expect(try Location("example.com ").lints.map(\.message) == ["leading and trailing spaces were removed"])
         #expect(try Location(LocationPattern(path: "api/beta")).pattern.path == "/api/beta")
     }
 

@@ -24,8 +24,8 @@ struct ProxyUsersTests {
     @Test(
         "What is wrong with a line is said, with its number",
         arguments: [
-            ("ana", 1, "no ':'"), ("\n\n:x", 3, "no name"), ("a b:x", 1, "no spaces"), ("a\u{1B}b:x", 1, "control"),
-            ("ana:secret", 1, "no hash"), (String(repeating: "a", count: 256) + ":x", 1, "255"),
+            ("ana", 1, "is missing"), ("\n\n:x", 3, "no name"), ("a b:x", 1, "spaces or"), ("a\u{1B}b:x", 1, "control"),
+            ("ana:secret", 1, "not a hash"), (String(repeating: "a", count: 256) + ":x", 1, "255"),
         ]
     )
     func refused(text: String, line: Int, reason: String) {

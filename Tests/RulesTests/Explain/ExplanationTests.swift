@@ -42,7 +42,7 @@ struct ExplanationTests {
         #expect(
             try explain("block: { at: [ c.example, b.example/x, \"a.example\" ] }", "GET https://b.example/")
                 == [
-                    "rule 1 not matched: none of 3 locations; the nearest is b.example/x: path: pattern /x does not match /"
+                    "rule 1 not matched: no match in 3 locations; the nearest is b.example/x: path: pattern /x does not match /"
                 ]
         )
     }
@@ -76,7 +76,7 @@ struct ExplanationTests {
         #expect(
             try explain("off: block\nblock: { at: b.example }", request) == ["rule 1 off: its tool is switched off"]
         )
-        #expect(try explain("block: { at: [] }", request) == ["rule 1 not matched: it has no location"])
+        #expect(try explain("block: { at: [] }", request) == ["rule 1 not matched: the rule has no location"])
     }
 
     @Test("What fired says what it changed, what it shadows says by whom")
@@ -99,7 +99,7 @@ struct ExplanationTests {
             try explain(
                 "rewrite: { at: \"*\", rules: [{ remove: header, on: request, name: X-None }] }",
                 "GET http://b.example/x"
-            ) == ["rule 1 matched: it changed nothing"]
+            ) == ["rule 1 matched: changed nothing"]
         )
     }
 
@@ -112,7 +112,7 @@ struct ExplanationTests {
         )
         #expect(
             try explain("block: { name: few, at: b.example, share: 0.5, seed: 1 }", "GET http://b.example/x").last
-                == "few matched: it left this request to later rules: answer 403 to 0.5 % of them"
+                == "few matched: left to later rules: answer 403 to 0.5 % of them"
         )
     }
 
@@ -122,7 +122,7 @@ struct ExplanationTests {
             (
                 "{ modify: body, on: response, match: '\"plan\": \"free\"', to: x }",
                 "response body: text '\"plan\": \"free\"' not found in 22 bytes; "
-                    + "it is there with other white space: '\"plan\":\"free\"'"
+                    + "it is there with different white space: '\"plan\":\"free\"'"
             ),
             (
                 "{ modify: body, on: response, match: 'pla(\\w+)', to: x }",
@@ -131,23 +131,23 @@ struct ExplanationTests {
             (
                 "{ modify: body, on: response, match: PLAN, case: true, to: x }",
                 "response body: text 'PLAN' not found in 22 bytes; "
-                    + "'case: true' tells capital letters apart, and it is there in others"
+                    + "'case: true' distinguishes case, and the text differs in case"
             ),
             (
                 "{ modify: body, on: response, match: plan, whole: true, to: x }",
-                "response body: text 'plan' not found in 22 bytes; 'whole: true' asks for all of it, and it is a part"
+                "response body: text 'plan' not found in 22 bytes; 'whole: true' requires the whole text"
             ),
             ("{ modify: body, on: response, match: /x+y/, to: x }", "response body: /x+y/ not found in 22 bytes"),
             ("{ modify: body, on: request, match: a, to: x }", "request body: there is none"),
             ("{ modify: status, match: '404', to: '200' }", "the status is 200"),
             ("{ modify: query, name: page, to: '2' }", "there is no parameter 'page'"),
             ("{ modify: query, name: q, match: zebra, to: '2' }", "parameter q: text 'zebra' not found in 1 byte"),
-            ("{ modify: query, name: q, to: '1' }", "parameter: it is that already"),
+            ("{ modify: query, name: q, to: '1' }", "parameter: already has this value"),
             ("{ remove: header, on: request, name: ^Y-, name-regex: true }", "no request header has a name like /^Y-/"),
             ("{ remove: cookie, on: request, name: sid }", "cookie: no cookie of that name or value; there are a, b"),
             ("{ remove: cookie, on: response, name: sid }", "there is no set-cookie"),
             ("{ modify: host, match: c.example, to: d.example }", "host: text 'c.example' not found in 9 bytes"),
-            ("{ modify: path, to: /x }", "path: it is that already"),
+            ("{ modify: path, to: /x }", "path: already has this value"),
             (
                 "{ add: header, on: response, name: X, to: y, if: { name: Server, match: nginx } }",
                 "there is no response header 'server'"
@@ -227,9 +227,9 @@ struct ExplanationTests {
             file: "p.yaml"
         )
         let text = try #require(DryRunRequest("GET https://bank.example/login")).explained(by: profile).text()
-        #expect(text.hasPrefix("bank.example is not decrypted ('intercept'), so just host and port are known.\n"))
+        #expect(text.hasPrefix("bank.example is not decrypted ('intercept'), so only host and port are known.\n"))
         #expect(text.contains("not decrypted, so the path is not known"))
-        #expect(text.hasSuffix("goes out: CONNECT bank.example:443\nanswered: the bytes pass unread\n"))
+        #expect(text.hasSuffix("goes out: CONNECT bank.example:443\nanswered: bytes pass unread\n"))
     }
 
     @Test("Of many rules those for other hosts are counted")

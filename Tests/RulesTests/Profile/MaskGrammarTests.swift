@@ -21,8 +21,8 @@ struct MaskGrammarTests {
     @Test(
         "is wrong with a name that is none, an unknown pattern, an unknown key",
         arguments: [
-            ("also: [ '--' ]", "'--' is no name"), ("also: [ 'x-*' ]", "'*' at most at its beginning"),
-            ("except: [ '' ]", "is no name"), ("patterns: [ phone ]", "phone"), ("only: [ x ]", "only"),
+            ("also: [ '--' ]", "'--' is not a name"), ("also: [ 'x-*' ]", "'*' only at its beginning"),
+            ("except: [ '' ]", "is not a name"), ("patterns: [ phone ]", "phone"), ("only: [ x ]", "only"),
         ]
     )
     func wrong(text: String, word: String) throws {

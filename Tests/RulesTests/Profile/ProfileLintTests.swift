@@ -68,11 +68,11 @@ struct ProfileLintTests {
             ),
             (
                 "add: header, on: request, name: X, to: null",
-                "6:50 lint 'to' says nothing, so the value is empty; where that is meant, write \"\""
+                "6:50 lint 'to' is missing, so the value is empty; to set an empty value write \"\""
             ),
             (
                 "add: query, name: x, to: ~",
-                "6:36 lint 'to' says nothing, so the value is empty; where that is meant, write \"\""
+                "6:36 lint 'to' is missing, so the value is empty; to set an empty value write \"\""
             ),
             (
                 "modify: header, on: request, name: X, match: /v1/, to: a",
@@ -84,7 +84,7 @@ struct ProfileLintTests {
             ),
             (
                 "modify: body, on: response, match: 'a=(x+)', to: '$1'",
-                "6:60 lint 'match' is plain text, so $1 is no group; a regular expression is written /a=(x+)/"
+                "6:60 lint 'match' is plain text, so $1 is not a group; a regular expression is written /a=(x+)/"
             ),
             (
                 "modify: status, match: 200, to: '205 Done'",
@@ -111,7 +111,7 @@ struct ProfileLintTests {
 
     @Test("A seed without a name, whose draws go by the number of the rule")
     func unnamedSeed() {
-        let issue = "lint the seed's draws depend on the rule's name; without one a rule put before it changes them"
+        let issue = "lint 'seed' needs the rule's name, else a rule put before it changes the random choices"
         #expect(lints("block: { at: a.example, share: 5, seed: 1 }") == ["2:41 \(issue)"])
         #expect(lints("throttle: { reliability: 5, seed: 1 }") == ["2:35 \(issue)"])
         #expect(lints("throttle: { name: a, reliability: 5, seed: 1 }").isEmpty)
@@ -140,7 +140,7 @@ struct ProfileLintTests {
         let rule = "at: \"*\", rules: [{ remove: header, on: request, name: X }]"
         #expect(
             lints("rewrite:\n  - { name: a, \(rule) }\n  - { name: b, \(rule) }")
-                == ["4:5 lint the same rule stands at p.yaml:3:5; both act"]
+                == ["4:5 lint the same rule is at p.yaml:3:5; both act"]
         )
         #expect(
             lints("rewrite:\n  - { name: a, \(rule) }\n  - { name: b, method: GET, \(rule) }").isEmpty
@@ -151,7 +151,7 @@ struct ProfileLintTests {
     func names() {
         #expect(
             lints("block:\n  - { name: x, at: a.example }\n  - { name: x, at: b.example }")
-                == ["4:5 lint the rule at p.yaml:3:5 is called 'x' too; traces cannot tell them apart"]
+                == ["4:5 lint the rule at p.yaml:3:5 is also called 'x'; traces cannot distinguish them"]
         )
         #expect(lints("block: { name: x, at: a.example }\nallow: { name: x, at: a.example }").isEmpty)
     }
@@ -162,7 +162,7 @@ struct ProfileLintTests {
             lints("intercept: \(intercept)\nblock: { at: \"\(location)\" }").first
         }
         let never =
-            "3:8 lint https://a.bank.example/x asks for a path or query, but 'intercept' does not have a.bank.example decrypted: it matches nothing"
+            "3:8 lint https://a.bank.example/x has a path or query, but 'intercept' excludes a.bank.example from decryption: it matches nothing"
         #expect(lint("{ except: \"*.bank.example\" }", "https://a.bank.example/x") == never)
         #expect(
             lint("{ except: \"*.bank.example\" }", "*.a.bank.example/x")?.hasSuffix("it matches plain http only")
@@ -186,9 +186,9 @@ struct ProfileLintTests {
                 "2:14 lint host: no host begins with a dot, so this matches nothing; write *.example.com for subdomains"
             ),
             ("a..example", "2:14 lint host: no host has two dots in a row, so this matches nothing"),
-            ("a.example//x", "2:14 lint path: '//' matches only where the request has both slashes"),
-            ("a.example/ü", "2:14 lint path: 'ü' is hardly ever sent as such; write %C3%BC"),
-            ("a.example/a b", "2:14 lint path: a blank is never sent as such; write %20"),
+            ("a.example//x", "2:14 lint path: '//' matches only requests with both slashes"),
+            ("a.example/ü", "2:14 lint path: 'ü' is rarely sent unencoded; write %C3%BC"),
+            ("a.example/a b", "2:14 lint path: a space is never sent unencoded; write %20"),
             ("bücher.example", "2:14 lint host: clients send such a name in its ASCII form (xn--…)"),
         ]
     )

@@ -34,11 +34,11 @@ struct RecordRulesTests {
         #expect(some.listing.contains("\nrecord\n      recorded: everything except a.example/x\n"))
         #expect(
             some.lints.map(\.message) == [
-                "a.example/x asks for a path or query, but 'intercept' does not have a.example decrypted: it matches plain http only"
+                "a.example/x has a path or query, but 'intercept' excludes a.example from decryption: it matches plain http only"
             ]
         )
         let request = try #require(DryRunRequest("http://a.example/x"))
-        #expect(request.explained(by: some).text().hasSuffix("not recorded: 'record' in the profile leaves it out\n"))
+        #expect(request.explained(by: some).text().hasSuffix("not recorded: 'record' in the profile excludes it\n"))
         let other = try #require(DryRunRequest("http://a.example/y"))
         #expect(!other.explained(by: some).text().contains("not recorded"))
         let error = #expect(throws: ProfileError.self) { try profile("record: { onyl: a.example }") }

@@ -129,7 +129,7 @@ struct UpstreamRulesTests {
             ),
             (
                 "intercept: { except: [ a ] }\nupstream: { proxy: direct, only: \"https://a/x\" }",
-                "3:11 lint https://a/x asks for a path or query, but 'intercept' does not have a decrypted"
+                "3:11 lint https://a/x has a path or query, but 'intercept' excludes a from decryption"
             ),
             ("client-certificate: { file: a.p12 }", "2:21 a client-certificate rule needs 'host'"),
             (
@@ -148,7 +148,7 @@ struct UpstreamRulesTests {
             ),
             (
                 "intercept: { except: [ a ] }\nclient-certificate: { host: a, file: c }",
-                "3:21 lint 'intercept' does not have a decrypted"
+                "3:21 lint 'intercept' excludes a from decryption"
             ),
         ]
     )

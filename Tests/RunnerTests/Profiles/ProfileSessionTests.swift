@@ -194,7 +194,7 @@ struct RuleUsageTests {
               2 GET https://a.example/2
               3 GET http://x.ads.example/
 
-        for none of the requests: block/all of b, block/never
+        matched no request: block/all of b, block/never
 
         """
 

@@ -91,7 +91,7 @@ struct OverviewTests {
         let lines = Example.lines(.overview, exchange)
         #expect(lines.contains("  Nothing is known of it yet: there is no answer."))
         #expect(!lines.contains { $0.contains("No server was asked") || $0.contains("media type") })
-        #expect(lines.contains { $0.contains("in flight: something is still to come") })
+        #expect(lines.contains { $0.contains("in flight: it has not ended") })
         let held = Example.lines(.overview, exchange) { $0.held = HeldSide(isRequest: false, ways: "execute or abort") }
         #expect(held.contains("  state           held: its response waits at a breakpoint for execute or abort"))
         let response = Example.lines(.response, exchange) { $0.held = HeldSide(isRequest: false, ways: "") }

@@ -43,7 +43,7 @@ struct SidecarTests {
         )
         #expect(
             sidecar.problems == [
-                "line 5 has Content-Length, which Sluice itself sets", "line 6 is neither a status nor 'Name: value'",
+                "line 5 has Content-Length, which only Sluice sets", "line 6 is neither a status nor 'Name: value'",
                 "line 7 has 'X Y', which cannot be the name of a header", "line 8 has no status from 200 to 599",
                 "line 9 has a control character in the value of X-Bell",
             ]

@@ -83,7 +83,7 @@ struct ThrottleProfileTests {
         #expect(problems("{ utilisation: { down: 0 } }").first?.contains("from 1 to 100") == true)
         #expect(
             problems("{ down: 5, stability: 1, quality: [60, 20] }")
-                == ["2:45 quality takes the lowest and the highest value, as in [20, 60]"]
+                == ["2:45 quality needs the lowest and the highest value, as in [20, 60]"]
         )
         #expect(problems(presets: "{ 3G: { down: 5 } }").first?.contains("already") == true)
         #expect(problems(presets: "{ x: { seed: 5 } }").first?.contains("no key 'seed'") == true)
@@ -93,8 +93,8 @@ struct ThrottleProfileTests {
 
     @Test("What is allowed but hardly meant is pointed out")
     func lints() {
-        #expect(problems("{ only: a.example }").first?.contains("slows nothing down") == true)
-        #expect(problems("{ preset: 3g, seed: 1 }").first?.contains("nothing is left") == true)
+        #expect(problems("{ only: a.example }").first?.contains("has no effect") == true)
+        #expect(problems("{ preset: 3g, seed: 1 }").first?.contains("nothing is random") == true)
         #expect(problems("{ down: 9, stability: 50 }").first?.contains("without 'quality'") == true)
         #expect(
             problems("{ down: 9, quality: [1, 2] }").first?.contains("'stability' is 100") == true

@@ -215,7 +215,7 @@ struct DescriptorParser {
 
     private func text(_ range: Range<Int>, _ what: String) throws(ProtobufError) -> String {
         guard WireReading.isText(bytes[range]), let text = String(validating: bytes[range], as: UTF8.self) else {
-            throw ProtobufError(offset: range.lowerBound, message: "\(what) is no text")
+            throw ProtobufError(offset: range.lowerBound, message: "\(what) is not text")
         }
         return text
     }

@@ -2,12 +2,7 @@
 package struct WebSocketClose: Sendable, Hashable {
     package var code: UInt16
     /// The reason; empty where there is none.
-    package var reason: String
-
-    package init(code: UInt16, reason: String = "") {
-        self.code = code
-        self.reason = reason
-    }
+    package var reason = ""
 
     /// What the code means, for example `going away`; `nil` for a code nobody has registered.
     package var meaning: String? {

@@ -44,7 +44,7 @@ extension ExchangeRecord.Flags {
         (.requestChanged, "the request was changed before it was sent"),
         (.responseChanged, "the response was changed before it was sent"),
         (.answeredLocally, "answered by Sluice or a rule"),
-        (.held, "it was held at a breakpoint"),
+        (.held, "a breakpoint held it"),
         (.retried, "the request was sent a second time, on a fresh connection"),
         (
             .endedWithoutCloseNotify,

@@ -103,7 +103,7 @@ struct OverviewPage {
     private func state(_ options: DetailOptions) -> (text: String, role: Role) {
         switch record.state {
         case .inFlight where !options.isLive: ("cut: the recording ended before the exchange did", .failure)
-        case .inFlight: (options.held.map(waits) ?? "in flight: something is still to come", .warning)
+        case .inFlight: (options.held.map(waits) ?? "in flight: it has not ended", .warning)
         case .complete: ("complete", .success)
         case .failed: ("failed", .failure)
         case .blocked: ("blocked by a rule", .failure)
