@@ -72,7 +72,7 @@ extension CharlesDrafting {
 
     mutating func addMirror(_ tool: CharlesLocationTool) {
         guard tool.isEnabled || !tool.locations.isEmpty else { return }
-        let why = "where Charles saved is not taken over; here it is the directory 'mirrored' beside this file"
+        let why = "Charles' directory is not imported; files are saved in 'mirrored' beside this file"
         var entries =
             tool.usesLocations
             ? entries("Mirror", "only", runs(tool.locations)) : [ProfileDraft.Entry("Mirror", [])]

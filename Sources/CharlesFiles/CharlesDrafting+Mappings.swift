@@ -87,7 +87,7 @@ extension CharlesDrafting {
         return hasDrive || path.hasPrefix("\\\\")
     }
 
-    /// The path with its beginning changed, by whole names; `nil` where it begins otherwise.
+    /// The path with its beginning changed, by whole names; `nil` if it begins otherwise.
     ///
     /// Windows' paths compare without regard to case and to the kind of slash.
     static func path(_ path: String, with change: CharlesImport.PathChange) -> String? {

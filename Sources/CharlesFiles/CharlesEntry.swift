@@ -9,7 +9,7 @@ protocol CharlesEntry: Sendable, Hashable {
     static var children: [CharlesElement<Self>] { get }
     /// An entry with the values of elements that are not there.
     init()
-    /// Checks the element before its children are read; `false` where it cannot be used.
+    /// Checks the element before its children are read; `false` if it cannot be used.
     mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool
 }
 

@@ -13,7 +13,7 @@ package struct CharlesImport: Sendable {
 
         package init(old: String, new: String) { (self.old, self.new) = (old, new) }
 
-        /// Reads `OLD=NEW`; `nil` where there is no equals sign, or nothing before it or after it.
+        /// Reads `OLD=NEW`; `nil` if there is no equals sign, or nothing before it or after it.
         package init?(_ argument: String) {
             guard let mark = argument.firstIndex(of: "="), mark > argument.startIndex else { return nil }
             old = String(argument[..<mark])
@@ -46,7 +46,7 @@ package struct CharlesImport: Sendable {
         draft.preamble = [
             "Made by Sluice from Charles' settings \(source).",
             "",
-            "What means here something else than in Charles is marked 'approximated', what could not be taken over",
+            "Settings that work differently than in Charles are marked 'approximated', those that could not be imported",
             "'skipped'. Locations are matched against the URL as the client sent it, whatever other tools change.",
         ]
         draft.head = [Node.Member("version", .word("1")), Node.Member("name", .text("from Charles"))]
@@ -90,7 +90,7 @@ struct CharlesDrafting {
 
     func noteDisabled(_ places: [CharlesPlace], _ notes: inout [String]) {
         let list = places.filter { !$0.isEnabled }.map { words($0.location) }.joined(separator: ", ")
-        if !list.isEmpty { notes.append("left out, as they were not enabled: \(list)") }
+        if !list.isEmpty { notes.append("skipped, because they were not enabled: \(list)") }
     }
 
     /// A rule for each entry of a tool's list; `draft` fills it in and returns whether it is enabled.
@@ -139,7 +139,7 @@ struct CharlesDrafting {
         var fields: [Node.Member] = []
         if !proxying.isEnabled || only.isEmpty {
             fields = [Node.Member("except", .text("*"))]
-            notes.append("Charles decrypted no host; without these lines Sluice decrypts every one")
+            notes.append("Charles decrypted no host; without these lines Sluice decrypts all hosts")
         } else {
             let hasAll = proxying.included.contains { $0.isEnabled && $0.location.isEveryHost }
             if !hasAll { fields["only"] = .list(only) }

@@ -24,7 +24,7 @@ struct CharlesReading {
         case "false", "0": return false
         case "": return fallback
         default:
-            skip(child, "it is neither true nor false; taken for \(fallback)")
+            skip(child, "it is neither true nor false; read as \(fallback)")
             return fallback
         }
     }
@@ -32,7 +32,7 @@ struct CharlesReading {
     mutating func number(_ element: XMLElement, _ name: String, default fallback: Double) -> Double {
         guard let child = element[name], !child.text.trimmed.isEmpty else { return fallback }
         if let number = Double(child.text.trimmed), number.isFinite, number >= 0, number < 1e12 { return number }
-        skip(child, "it is no number that can be meant; taken for \(GrammarValue.text(fallback))")
+        skip(child, "it is not a valid number; read as \(GrammarValue.text(fallback))")
         return fallback
     }
 
@@ -56,12 +56,12 @@ struct CharlesReading {
         for child in element.children where !names.contains(child.name) { unknown(child) }
     }
 
-    mutating func unknown(_ element: XMLElement) { skip(element, "this element is not known") }
+    mutating func unknown(_ element: XMLElement) { skip(element, "this element is unknown") }
 
     mutating func skip(_ element: XMLElement, _ why: String) {
         guard report.lines.count < CharlesReading.mostLines else { return }
         if report.lines.count == CharlesReading.mostLines - 1 {
-            let why = "there is too much here that is not known"
+            let why = "there are too many unknown elements here"
             report.add("\(tool), line \(element.line) and after", .skipped(why: why))
         } else {
             report.add("\(tool), line \(element.line): <\(element.name)>", .skipped(why: why))
@@ -70,7 +70,7 @@ struct CharlesReading {
 
     // MARK: - Tools
 
-    /// Reads a tool by its element and the name in its entry, `nil` where it stands alone.
+    /// Reads a tool by its element and the name in its entry, `nil` if it stands alone.
     mutating func readTool(_ element: XMLElement, named name: String?) {
         tool = name ?? element.name
         let isSelectedHosts = element.name == CharlesToolElement.selectedHosts
@@ -95,7 +95,7 @@ struct CharlesReading {
             if flag(element, "toolEnabled", default: false) {
                 report.add("Client Process", .skipped(why: "Sluice has no such tool"))
             }
-        case CharlesToolElement.selectedHosts: skip(element, "which tool this is does not follow from its name")
+        case CharlesToolElement.selectedHosts: skip(element, "its name does not tell which tool it is")
         case "reverseProxies": skipUnlessEmpty(element["reverseProxies"]?.children.count ?? 0, "mappings")
         case "portForwarding": skipUnlessEmpty(element["portForwardings"]?.children.count ?? 0, "ports")
         case "viewerMappings": skipUnlessEmpty(element["mappings"]?.children.count ?? 0, "mappings")

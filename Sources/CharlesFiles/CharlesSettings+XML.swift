@@ -39,7 +39,7 @@ extension CharlesSettings {
             }
             reading.readSections(root)
         case CharlesToolElement.selectedHosts where loneTool == nil:
-            let problem = "this is one of No Caching, Block Cookies and Client Process, and does not say which"
+            let problem = "this is No Caching, Block Cookies or Client Process; the file does not tell which"
             let message = "\(problem); say it with --as no-caching or --as block-cookies"
             throw CharlesError(line: root.line, message: message, needsArgument: true)
         case let name where loneElements.contains(name): reading.readTool(root, named: nil)
@@ -54,7 +54,7 @@ extension CharlesSettings {
             case "java", "object", "void":
                 "this was written by Charles 3.2 or older; open it in a newer Charles and export the settings again"
             case "charles-session": "this is a recorded session, not settings"
-            default: "<\(root.name.singleLine(upTo: 40))> is nothing that Charles writes settings in"
+            default: "<\(root.name.singleLine(upTo: 40))> is not an element of Charles' settings"
             }
         return CharlesError(line: root.line, message: message)
     }
@@ -86,7 +86,7 @@ package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible 
     package var line = 1
     /// In characters, from 1.
     package var column = 1
-    /// What is wrong, and what to do where that is known; without a full stop.
+    /// What is wrong, and what to do if that is known; without a full stop.
     package var message: String
     /// Whether the file is valid, but needs another argument to be read.
     package var needsArgument = false

@@ -109,7 +109,7 @@ package struct CharlesSSLProxying: Sendable, Hashable {
 
 /// Throttling, of which Charles has one for all, with one list of hosts.
 package struct CharlesThrottle: Sendable, Hashable {
-    /// Whether it is on; `nil` where the settings do not say, which is usual: it is a switch of the running program.
+    /// Whether it is on; `nil` if the settings do not say, which is usual: it is a switch of the running program.
     package var isEnabled: Bool?
     package var values: CharlesThrottleValues
     /// By name.

@@ -4,7 +4,7 @@ import Tools
 /// A profile that is being written: its sections, and in each the fate of the rules.
 struct ProfileDraft {
     struct Entry {
-        /// Its name in the report; `nil` where it only completes the profile.
+        /// Its name in the report; `nil` if it only completes the profile.
         var rule: String?
         var fields: [Node.Member]
         /// The text of a rule without keys.

@@ -26,7 +26,7 @@ struct XMLElement: Hashable, Sendable {
     /// - Throws: ``CharlesError`` if it is not well-formed.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
         guard bytes.count <= largestFile else {
-            throw CharlesError(message: "the file is larger than \(largestFile >> 20) MiB, which no settings are")
+            throw CharlesError(message: "the file is larger than \(largestFile >> 20) MiB, the limit for settings")
         }
         var pieces = [bytes]
         var reader = XMLTokenReader(refill: UTF8Pieces.utf8 { pieces.popLast() ?? [] })

@@ -11,7 +11,7 @@ package struct BodyPreview: Sendable, Hashable {
     }
 
     package var content: Content
-    /// The media type it was sent with; `nil` where there was none that can be read.
+    /// The media type it was sent with; `nil` if there was none that can be read.
     package var mediaType: MediaType?
     /// In bytes.
     package var encodedSize: Int
@@ -31,7 +31,7 @@ package struct BodyPreview: Sendable, Hashable {
             notes.append("decoded from \(codings.map(\.description).joined(separator: ", "))")
         }
         if let problem = decoded.problem { notes.append(problem.description) }
-        if contentType != nil, mediaType == nil { notes.append("the Content-Type cannot be read as a media type") }
+        if contentType != nil, mediaType == nil { notes.append("the Content-Type is not a media type") }
         content = .empty
         guard decodedSize > 0 else { return }
         let isDecoded = decoded.problem?.kind != .unknownCoding
@@ -58,7 +58,7 @@ package struct BodyPreview: Sendable, Hashable {
         let asked = Charset.detect(in: bytes, mediaType: mediaType)
         let decoded = TextDecoder.decode(bytes, as: asked)
         if decoded.isFallback {
-            notes.append("the charset '\(asked)' is not known; read as \(decoded.charset)")
+            notes.append("the charset '\(asked)' is unknown; read as \(decoded.charset)")
         }
         if decoded.invalidCount > 0 {
             let places = decoded.invalidCount == 1 ? "1 place is" : "\(decoded.invalidCount) places are"

@@ -85,7 +85,7 @@ package final class RegularExpression: Sendable {
     private static func message(_ number: Int32) -> String {
         var text = [UInt8](repeating: 0, count: 256)
         let count = pcre2_get_error_message_8(number, &text, text.count)
-        return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "no valid regular expression"
+        return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "not a valid regular expression"
     }
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
@@ -160,7 +160,7 @@ package final class RegularExpression: Sendable {
         }
     }
 
-    /// The groups of the first match, empty where they took no part; `nil` where there is no match.
+    /// The groups of the first match, empty if they took no part; `nil` if there is no match.
     ///
     /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func captures(in text: String) throws(MatchLimitError) -> [String]? {

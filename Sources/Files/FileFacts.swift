@@ -27,7 +27,7 @@ package struct FileFacts {
         return errno != ENOENT && errno != ENOTDIR
     }
 
-    /// Asks about a path; `nil` where there is nothing, or nothing may be known.
+    /// Asks about a path; `nil` if there is nothing, or nothing may be known.
     package init?(path: String) { self.init { stat(path, &$0) } }
 
     /// The status of a link itself.

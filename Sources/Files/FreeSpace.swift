@@ -2,7 +2,7 @@ import Foundation
 
 /// Free space on a file system.
 package enum FreeSpace {
-    /// How many bytes a user without privileges can still write beside a file; `nil` where the system does not say.
+    /// How many bytes a user without privileges can still write beside a file; `nil` if the system does not say.
     package static func bytes(beside file: String) -> UInt64? {
         var facts = statvfs()
         let directory = (file as NSString).deletingLastPathComponent

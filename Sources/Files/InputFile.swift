@@ -6,7 +6,7 @@ package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000
 
-    /// Reads a file, `count` bytes at most; links are followed. `takesPipes`: the output of a command may stand in its
+    /// Reads a file, `count` bytes at most; links are followed. `takesPipes`: the output of a command may be in its
     /// place, as the shell's `<(…)` has it. It is waited for, but not when it is silent for five seconds; so this is
     /// for what is read once, when a command begins.
     package static func contents(
@@ -32,7 +32,7 @@ package enum InputFile {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if takesPipes, poll(&entry, 1, patience) == 0 {
                 let seconds = max(1, patience / 1_000)
-                throw FileError(path, "cannot be read: it is a pipe, and was silent for \(seconds) seconds")
+                throw FileError(path, "cannot be read: the pipe sent nothing for \(seconds) seconds")
             }
             let got = read(descriptor, &piece, min(piece.count, count - bytes.count))
             if got == 0 { break }
@@ -73,6 +73,6 @@ package enum InputFile {
     private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileError) {
         let kind = FileKind(facts)
         if kind == .file || kind == .pipe && takesPipes { return }
-        throw FileError(path, "cannot be read: it is \(kind.rawValue), no file", .noFile)
+        throw FileError(path, "cannot be read: it is \(kind.rawValue), not a file", .noFile)
     }
 }

@@ -26,7 +26,7 @@ package final class OutputDirectory {
         let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))
         temporary = "\(parent)\(stem).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
         switch OutputDirectory.state(of: target) {
-        case .other: throw FileError(path, "cannot be written: it is no directory", .noFile)
+        case .other: throw FileError(path, "cannot be written: it is not a directory", .noFile)
         case .filled where !isForced: throw FileError(path, "cannot be written: there are files in it already", .noFile)
         case .filled, .free: break
         }

@@ -16,7 +16,7 @@ package final class OutputFile {
     private let ownsDescriptor: Bool
     /// How long the one who reads may take nothing, in milliseconds; -1 is for good.
     private let patience: CInt
-    /// The file's names before and after it is whole; `nil` where it is written into.
+    /// The file's names before and after it is whole; `nil` if it is written into.
     private var names: (temporary: String, target: String)?
 
     /// Opens the output; `nil` and `-` are standard output. Only the user may read a file that `isSecret`; another
@@ -75,7 +75,7 @@ package final class OutputFile {
             } else if errno == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 if poll(&entry, 1, patience) == 0 {
-                    throw FileError(name, "cannot be written: nobody takes what is written")
+                    throw FileError(name, "cannot be written: nobody reads it")
                 }
             } else if errno != EINTR {
                 throw failure()
@@ -130,7 +130,7 @@ package final class OutputFile {
         }
         guard fstat(descriptor, &facts) == 0, FileKind(facts) != .file else {
             close(descriptor)
-            throw FileError(name, "cannot be written: another file took its place meanwhile")
+            throw FileError(name, "cannot be written: the file was replaced meanwhile")
         }
         return descriptor
     }

@@ -49,7 +49,7 @@ package final class ZipReader {
     private let byName: [String: Entry]
     private var unpacked = 0
 
-    /// Opens a zip and looks at all its names. Throws ``FileError`` where it cannot be read or is refused.
+    /// Opens a zip and looks at all its names. Throws ``FileError`` if it cannot be read or is refused.
     package init(_ path: String) throws(FileError) {
         self.path = path
         let size: UInt64
@@ -185,14 +185,14 @@ package final class ZipReader {
             func refuse(_ why: String) -> FileError {
                 FileError(path, "is refused: the zip's entry '\(shown(name))' \(why)")
             }
-            if leadsOut(name) { throw refuse("has a name that leads out of it") }
+            if leadsOut(name) { throw refuse("has a name outside of it") }
             if !names.insert(name).inserted { throw refuse("is there twice") }
             if isLink(archive, index) { throw refuse("is a link") }
             if name.hasSuffix("/") { continue }
             if facts.encryption_method != 0 {
                 throw FileError(
                     path,
-                    "is refused: the zip's entry '\(shown(name))' is encrypted; unpack it and open what is in it"
+                    "is refused: the zip's entry '\(shown(name))' is encrypted; unpack it and open its files"
                 )
             }
             guard facts.comp_method == 0 || facts.comp_method == 8 else {
@@ -232,7 +232,7 @@ package final class ZipReader {
 
     // MARK: - Reading
 
-    /// Opens an entry, to be read piece by piece. Throws ``FileError`` where it says that it unpacks to more than it may.
+    /// Opens an entry, to be read piece by piece. Throws ``FileError`` if it says that it unpacks to more than it may.
     package func open(_ entry: Entry) throws -> Pieces { try Pieces(of: entry, in: self) }
 
     /// Reads an entry piece by piece.
@@ -246,7 +246,7 @@ package final class ZipReader {
             (self.zip, self.entry) = (zip, entry)
             let (sum, isOver) = entry.size.addingReportingOverflow(UInt64(zip.unpacked))
             guard !entry.isLikeTrap, !isOver, sum <= UInt64(ZipReader.mostBytes) else {
-                throw zip.failure(entry, "unpacks to more than a session could be; it may be a trap")
+                throw zip.failure(entry, "is too large when unpacked; it may be a zip bomb")
             }
             guard let file = zip_fopen_index(zip.archive, entry.index, 0) else {
                 let why = String(cString: zip_error_strerror(zip_get_error(zip.archive)))
@@ -257,7 +257,7 @@ package final class ZipReader {
 
         deinit { zip_fclose(file) }
 
-        /// The next bytes; none at the end. Throws ``FileError`` where they are damaged, or more than the entry says.
+        /// The next bytes; none at the end. Throws ``FileError`` if they are damaged, or more than the entry says.
         package func next() throws -> [UInt8] {
             var got: zip_int64_t = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: ZipReader.pieceSize) { buffer, count in
@@ -270,7 +270,7 @@ package final class ZipReader {
             count += UInt64(got)
             zip.unpacked += Int(got)
             guard count <= entry.size else {
-                throw zip.failure(entry, "unpacks to more than it says: it is damaged, or a trap")
+                throw zip.failure(entry, "is larger than it claims: it is damaged, or a zip bomb")
             }
             return bytes
         }
@@ -280,8 +280,8 @@ package final class ZipReader {
         FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
     }
 
-    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` where they are damaged, what `body` throws,
-    /// and before the first byte where the entry says that it unpacks to more than it may.
+    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` if they are damaged, what `body`
+    /// throws, and before the first byte where the entry says that it unpacks to more than it may.
     package func read(_ entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let pieces = try open(entry)
         while true {
@@ -303,7 +303,7 @@ package final class ZipReader {
     /// Writes an entry into a new file, which only the user may read. Throws ``FileError``, also before it writes anything
     /// where there is not the room for it.
     ///
-    /// - Parameter room: how many bytes are free where a file is to be; `nil` where that cannot be known.
+    /// - Parameter room: how many bytes are free where a file is to be; `nil` if that cannot be known.
     package func extract(
         _ entry: Entry,
         to file: String,

@@ -32,7 +32,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count > 1 {
-            // What is short here means something else: 10/8 is no 0.0.0.10.
+            // Short forms have another meaning: 10/8 is not 0.0.0.10.
             let isWhole = parts[0].contains(":") || HostAddress.canonical(parts[0]).map { $0 == parts[0] } == true
             guard parts.count == 2, isWhole, let bytes = HostAddress.bytes(parts[0]),
                 parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let bits = Int(parts[1]), bits <= bytes.count * 8

@@ -14,9 +14,9 @@ package struct StapledStatus: Sendable, Hashable, Codable {
     package var reason: String?
     /// When the certificate was revoked, seconds since 1970.
     package var revokedAt: Int64?
-    /// From when the answer is valid, seconds since 1970; `nil` where it could not be read.
+    /// From when the answer is valid, seconds since 1970; `nil` if it could not be read.
     package var validFrom: Int64?
-    /// Until when the answer is valid, seconds since 1970; `nil` where it does not say.
+    /// Until when the answer is valid, seconds since 1970; `nil` if it does not say.
     package var validUntil: Int64?
 
     package init(

@@ -4,17 +4,17 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     package var protocolVersion: String
     /// The cipher suite's standard (IANA) name, for example `TLS_AES_128_GCM_SHA256`.
     package var cipherSuite: String
-    /// The name sent in (client leg) or by us (upstream leg) as Server Name Indication; `nil` where none was.
+    /// The name sent in (client leg) or by us (upstream leg) as Server Name Indication; `nil` if none was.
     package var serverName: String?
-    /// The protocol chosen by ALPN (RFC 7301), for example `http/1.1`; `nil` where none was.
+    /// The protocol chosen by ALPN (RFC 7301), for example `http/1.1`; `nil` if none was.
     package var applicationProtocol: String?
     package var resumed: Bool
-    /// The peer's certificates, leaf first; empty on the client leg, where no certificate is asked for.
+    /// The peer's certificates, leaf first; empty on the client leg, if no certificate is asked for.
     package var peerCertificates: [CertificateSummary]
     /// Why verification of the peer failed although the connection was allowed to go on; `nil` when it passed.
     package var verificationFailure: String?
-    /// That the server asked for a certificate of ours, and what it got, in this handshake or in the one that it resumed;
-    /// `nil` where it did not ask.
+    /// That the server asked for a certificate of ours, and what it got, in this handshake or in the one that it
+    /// resumed; `nil` if it did not ask.
     package var clientCertificate: ClientCertificateDetails?
 
     package init(
@@ -38,13 +38,13 @@ package struct TLSDetails: Sendable, Hashable, Codable {
 
 /// The client certificate that a server asked for and received.
 package struct ClientCertificateDetails: Sendable, Hashable, Codable {
-    /// The names of the authorities whose certificates it takes, each in one line; empty where it did not say.
+    /// The names of the authorities whose certificates it takes, each in one line; empty if it did not say.
     package var authorities: [String]
-    /// What the profile calls the certificate that was sent; `nil` where none was.
+    /// What the profile calls the certificate that was sent; `nil` if none was.
     package var name: String?
     /// The certificate that was sent.
     package var sent: CertificateSummary?
-    /// Whether all that was in the handshake whose session this one resumed: nothing was asked or sent anew.
+    /// Whether all that was in the handshake whose session this one resumed: nothing was asked or sent again.
     package var isResumed = false
 
     package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil, isResumed: Bool = false) {
@@ -79,7 +79,7 @@ package struct CertificateSummary: Sendable, Hashable, Codable {
     package var notAfter: Int64
     /// SHA-256 over the DER form, in lower-case hexadecimal.
     package var fingerprint: String
-    /// What the server stapled to this certificate about its revocation; `nil` where it stapled nothing.
+    /// What the server stapled to this certificate about its revocation; `nil` if it stapled nothing.
     package var staple: StapledStatus?
 
     package init(

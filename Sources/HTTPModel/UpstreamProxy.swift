@@ -1,4 +1,4 @@
-/// A proxy between Sluice and the servers: what it speaks, where it is, and whom it is told that we are.
+/// A proxy between Sluice and the servers: what it speaks, if it is, and whom it is told that we are.
 package struct UpstreamProxy: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case http
@@ -100,7 +100,7 @@ package struct UpstreamProxy: Sendable, Hashable {
         }
     }
 
-    /// Decodes percent-encoding (RFC 3986 §2.1); `nil` where it is wrong.
+    /// Decodes percent-encoding (RFC 3986 §2.1); `nil` if it is wrong.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8

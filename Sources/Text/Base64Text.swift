@@ -1,6 +1,6 @@
 /// Base64 and base64url in text (RFC 4648 §4, §5), padded or not.
 package enum Base64Text {
-    /// The bytes; `nil` where the text is none. Spaces and line breaks are passed over.
+    /// The bytes; `nil` if the text is none. Spaces and line breaks are passed over.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode(contiguous: $0) }) { return bytes }
         return Array(text).withUnsafeBufferPointer { decode(contiguous: $0) }

@@ -61,7 +61,7 @@ package struct HostForms: Sendable, Hashable {
 
     // MARK: - Names that pose as others
 
-    /// Why the host may pose as another one, in a phrase; `nil` where nothing speaks for that.
+    /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that.
     ///
     /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section 5.2),
     /// and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.

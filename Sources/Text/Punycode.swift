@@ -46,7 +46,7 @@ package enum Punycode {
         var scalars = bytes[..<(dash ?? 0)].map { Int($0) }
         var (next, place, bias) = (0x80, 0, 72)
         var index = dash.map { $0 > 0 ? $0 + 1 : 0 } ?? 0
-        // A dash at the very start is no delimiter but an empty basic part, and no digit either.
+        // A dash at the very start is not a delimiter but an empty basic part, and no digit either.
         if dash == 0 { return nil }
         while index < bytes.count {
             let (start, count) = (place, scalars.count + 1)

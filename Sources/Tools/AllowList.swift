@@ -4,8 +4,8 @@ package import Rules
 
 /// The allow list: only requests that match one of its rules pass.
 ///
-/// They have to match as sent and with their path normalised. In a tunnel to an address the client's name for it counts where
-/// it is verified; else the address has to match, too.
+/// They must match as sent and with a normalised path. In a tunnel to an address the client's name for it counts if it
+/// is verified; else the address must match, too.
 struct AllowList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

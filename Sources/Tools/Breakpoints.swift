@@ -70,7 +70,7 @@ struct Breakpoints: RuleTool {
             LiveStream.kind(fields, direction).map { "its body is a stream (\($0))" }
         }
 
-        /// Asks for the body, or holds the head where there is a reason not to wait for the body.
+        /// Requests the body, or holds the head if there is a reason not to wait for the body.
         private func begin(
             _ direction: FlowDirection,
             _ reason: String?,

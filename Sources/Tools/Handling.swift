@@ -40,7 +40,7 @@ extension RuleTool {
 
 /// Messages whose bodies have no certain end, so that nothing may wait for it.
 enum LiveStream {
-    /// The media type of a stream that a message begins; `nil` where its body ends.
+    /// The media type of a stream that a message begins; `nil` if its body ends.
     static func kind(_ fields: FieldSection, _ direction: FlowDirection) -> String? {
         guard let value = fields.value(of: .contentType), let type = MediaType(value) else { return nil }
         if type.essence == "multipart/x-mixed-replace" { return type.essence }

@@ -2,10 +2,10 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// Another way in which a request may be understood than as the client sent it, for lists that refuse requests.
+/// Another reading of a request than the client's, for lists that refuse requests.
 ///
-/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and what a client calls by a name, in a tunnel to an
-/// address, goes to the address.
+/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and a client's name
+/// for the address of its tunnel leads to the address.
 struct RequestReading {
     let opening: ExchangeOpening
     /// Whether the path is normalised.

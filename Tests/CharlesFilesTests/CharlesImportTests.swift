@@ -62,7 +62,7 @@ struct CharlesImportTests {
                 map-local:
                   - { from: api.example.com/v1/user, to: /srv/mocks/user.json, on-miss: pass, case-sensitive: false }
                 mirror:
-                  # approximated: where Charles saved is not taken over; here it is the directory 'mirrored' beside this file
+                  # approximated: Charles' directory is not imported; files are saved in 'mirrored' beside this file
                   - { to: mirrored/ }
                 breakpoints:
                   - { at: "https://api.example.com:443/login", method: POST, on: request }
@@ -85,7 +85,7 @@ struct CharlesImportTests {
                 imported      Map Remote 1: https://api.example.com/v1/*
                 imported      Map Remote 2: old.example
                 imported      Map Local 1: api.example.com/v1/user
-                approximated  Mirror (where Charles saved is not taken over; here it is the directory 'mirrored' beside this file)
+                approximated  Mirror (Charles' directory is not imported; files are saved in 'mirrored' beside this file)
                 imported      Breakpoints 1: https://api.example.com:443/login
                 approximated  Breakpoints 2: *.example.com (it held neither requests nor responses, so it is not enabled)
                 imported      DNS Spoofing 1: api.example.com
@@ -319,7 +319,7 @@ struct CharlesImportTests {
             result.profile == [
                 "access:", "  - \"192.168.0.0/16\"", "  - \"10.1.2.3/32\"",
                 "intercept:",
-                "  # approximated: left out, as they were not enabled: b.example:443",
+                "  # approximated: skipped, because they were not enabled: b.example:443",
                 "  only: [\"*.example.com:443\"]",
                 "  except: [\"c.example.com:443\"]",
             ]

@@ -206,7 +206,7 @@ struct CharlesRewriteTests {
                 at: [a.example/x, "https://*"]
                 rules:
                 - { remove: header, on: request, name: A }
-                # approximated: left out, as they were not enabled: b.example
+                # approximated: skipped, because they were not enabled: b.example
                 - name: "set 2"
                 at: a.example/x
                 rules:
@@ -227,7 +227,7 @@ struct CharlesRewriteTests {
         #expect(
             try CharlesImport(settings, source: "x").report.lines.map(\.description) == [
                 "imported      Rewrite '<M> & \"co\"' 1: remove header A",
-                "approximated  Rewrite 'set 2' (left out, as they were not enabled: b.example)",
+                "approximated  Rewrite 'set 2' (skipped, because they were not enabled: b.example)",
                 "imported      Rewrite 'set 2' 1: remove header A",
                 "approximated  Rewrite 'none' (the set has no location, so it is not enabled)",
                 "imported      Rewrite 'none' 1: remove header A",

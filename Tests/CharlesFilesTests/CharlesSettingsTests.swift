@@ -60,7 +60,7 @@ struct CharlesSettingsTests {
         #expect(try read(lone, as: .noCaching).get().noCaching?.isEnabled == true)
         #expect(try read(lone, as: .blockCookies).get().blockCookies?.isEnabled == true)
         let message =
-            "1:1: this is one of No Caching, Block Cookies and Client Process, and does not say which; say it with "
+            "1:1: this is No Caching, Block Cookies or Client Process; the file does not tell which; say it with "
             + "--as no-caching or --as block-cookies"
         #expect(throws: CharlesError.self) { try read(lone).get() }
         if case .failure(let error) = read(lone) { #expect(error.description == message) }
@@ -74,7 +74,7 @@ struct CharlesSettingsTests {
                 "1:1: this was written by Charles 3.2 or older; open it in a newer Charles and export the settings again"
             ),
             ("<charles-session/>", "1:1: this is a recorded session, not settings"),
-            ("<html/>", "1:1: <html> is nothing that Charles writes settings in"),
+            ("<html/>", "1:1: <html> is not an element of Charles' settings"),
         ]
     )
     func refused(text: String, message: String) {
@@ -143,15 +143,15 @@ struct CharlesSettingsTests {
             """
         #expect(
             try unread(text) == [
-                "skipped       map, line 1: <toolEnabled> (it is neither true nor false; taken for true)",
-                "skipped       map, line 3: <colour> (this element is not known)",
-                "skipped       map, line 2: <fragment> (this element is not known)",
-                "skipped       map, line 3: <other> (this element is not known)",
+                "skipped       map, line 1: <toolEnabled> (it is neither true nor false; read as true)",
+                "skipped       map, line 3: <colour> (this element is unknown)",
+                "skipped       map, line 2: <fragment> (this element is unknown)",
+                "skipped       map, line 3: <other> (this element is unknown)",
             ]
         )
         let many = try unread("<map><mappings>" + String(repeating: "<x/>", count: 2_000) + "</mappings></map>")
         #expect(many.count == 1_000)
-        #expect(many.last == "skipped       map, line 1 and after (there is too much here that is not known)")
+        #expect(many.last == "skipped       map, line 1 and after (there are too many unknown elements here)")
         let rule = try unread(CharlesSamples.sets(CharlesSamples.rule(12)))
         #expect(
             rule == ["skipped       Rewrite, line 5: <rewriteRule> (the rule's type '12' is none of the eleven known)"]
@@ -218,7 +218,7 @@ struct CharlesSettingsTests {
                 "skipped       Reverse Proxies: 1 mappings (Sluice has no such tool)",
                 "skipped       Auto Save (Sluice writes the session to its file all the time)",
                 "skipped       Client Process (Sluice has no such tool)",
-                "skipped       New Tool, line 6: <newTool> (this element is not known)",
+                "skipped       New Tool, line 6: <newTool> (this element is unknown)",
             ]
         )
     }

@@ -27,7 +27,7 @@ struct XMLElementTests {
             try XMLElement.read(Array("<a><b>\n</a>".utf8)) { _ in true }
         }
         let large = [UInt8](repeating: 0x20, count: XMLElement.largestFile + 1)
-        #expect(throws: CharlesError(message: "the file is larger than 64 MiB, which no settings are")) {
+        #expect(throws: CharlesError(message: "the file is larger than 64 MiB, the limit for settings")) {
             try XMLElement.read(large) { _ in true }
         }
     }

@@ -215,7 +215,7 @@ extension EndToEnd {
             let sluice = try await SluiceProcess(["--upstream-ca", try await TestAuthority.shared.root])
             let request = Array("GET /secret HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
             let outcome = try await sluice.secureClient(to: relay.port, protocols: "h2", sending: request)
-            #expect(latin1(outcome.output).contains("did not begin with the preface"), "\(outcome.output)")
+            #expect(latin1(outcome.output).contains("did not send the preface"), "\(outcome.output)")
             let record = try await sluice.exchange("it is recorded") { $0.kind == .malformed }.record
             #expect(record.failure?.message.contains("preface") == true)
             #expect(origin.connectionCount == 0)

@@ -49,7 +49,7 @@ extension UserStories {
             let included = makePipe("included")
             try scratch.write("profile.yaml", "version: 1\ninclude: [ included ]\n")
             try await eventually("it is said") {
-                sluice.errors.contains("profile.yaml:2:12: \(included) cannot be read: it is a pipe, no file")
+                sluice.errors.contains("profile.yaml:2:12: \(included) cannot be read: it is a pipe, not a file")
             }
             #expect(try await sluice.told("tool", "list").contains("block"))
             // What came out of the pipe counts on, though it cannot be had again.

@@ -96,5 +96,5 @@ struct BodyBudgetTests {
     }
 
     private static let note =
-        "the 5 bytes for bodies that are gathered or held, or the 5 of one client, are used up; it passed unmodified"
+        "the 5 bytes for bodies that are gathered or held, or the 5 of one client, are in use; it passed unmodified"
 }

@@ -39,7 +39,7 @@ struct HoldLimitTests {
         dialogue.elapsed(.response, 2)
         dialogue.expect("release 1.2", "< 200 (0)", "< end", "finished")
         dialogue.finish()
-        let lines = ["breakpoints: nobody decided within 30 s: cancelled", "breakpoints: went on unedited"]
+        let lines = ["breakpoints: no decision within 30 s: cancelled", "breakpoints: sent unedited"]
         #expect(dialogue.trace == lines + lines)
     }
 
@@ -50,7 +50,7 @@ struct HoldLimitTests {
         dialogue.expect("release 1.1", "abort", "finished")
         dialogue.finish()
         #expect(dialogue.record.failure?.code == .aborted)
-        #expect(dialogue.trace == ["breakpoints: nobody decided within 1500 ms: aborted"])
+        #expect(dialogue.trace == ["breakpoints: no decision within 1500 ms: aborted"])
     }
 
     @Test("A decision in time counts, and the limit then does nothing")

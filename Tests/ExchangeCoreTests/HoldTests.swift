@@ -49,7 +49,7 @@ struct HoldTests {
         #expect(dialogue.record.sentURL?.path == "/edited")
         #expect(
             dialogue.trace == [
-                "breakpoints: the request was edited: target / to /edited", "breakpoints: went on unedited",
+                "breakpoints: the request was edited: target / to /edited", "breakpoints: sent unedited",
             ]
         )
     }

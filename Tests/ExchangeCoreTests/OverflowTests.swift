@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Bodies larger than a stage asked for")
 struct OverflowTests {
-    private static let note = "the body is larger than the 3 bytes that are gathered; it passed unmodified"
+    private static let note = "the body is larger than the limit of 3 bytes; it passed unmodified"
 
     /// A breakpoint that wants the response whole, and holds at least its head.
     private static let holding = ScriptedStage.on(.breakpoints) { handler in

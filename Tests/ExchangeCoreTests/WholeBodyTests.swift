@@ -70,7 +70,7 @@ struct WholeBodyTests {
         dialogue.finish()
         #expect(
             dialogue.trace == [
-                "rewrite: the body is larger than the 3 bytes that are gathered; it passed unmodified"
+                "rewrite: the body is larger than the limit of 3 bytes; it passed unmodified"
             ]
         )
     }

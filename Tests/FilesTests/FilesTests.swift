@@ -62,9 +62,9 @@ struct InputFileTests {
     func others() throws {
         func said(_ path: String) -> String? { failure { _ = try InputFile.contents(of: path, atMost: 1) }?.reason }
         #expect(said(scratch("none")) == "cannot be read: No such file or directory")
-        #expect(said(scratch.path) == "cannot be read: it is a directory, no file")
-        #expect(said(scratch.makePipe("pipe")) == "cannot be read: it is a pipe, no file")
-        #expect(said("/dev/zero") == "cannot be read: it is a device, no file")
+        #expect(said(scratch.path) == "cannot be read: it is a directory, not a file")
+        #expect(said(scratch.makePipe("pipe")) == "cannot be read: it is a pipe, not a file")
+        #expect(said("/dev/zero") == "cannot be read: it is a device, not a file")
         let missing = failure { _ = try InputFile.contents(of: scratch("none"), atMost: 1) }
         #expect(missing?.cause == .missing)
         #expect(missing?.description == "\(scratch("none")) cannot be read: No such file or directory.")
@@ -89,7 +89,7 @@ struct InputFileTests {
         let problem = failure {
             _ = try InputFile.contents(of: pipe, atMost: 1, takesPipes: true, patience: 20)
         }
-        #expect(problem?.reason.hasPrefix("cannot be read: it is a pipe, and was silent for ") == true)
+        #expect(problem?.reason.hasPrefix("cannot be read: the pipe sent nothing for ") == true)
     }
 }
 
@@ -286,7 +286,7 @@ struct OutputDirectoryTests {
         _ = try scratch.write("f", "file")
         #expect(OutputDirectory.isThere(scratch("f")))
         #expect(
-            failure { _ = try OutputDirectory(scratch("f"), isForced: true) }?.reason.contains("no directory") == true
+            failure { _ = try OutputDirectory(scratch("f"), isForced: true) }?.reason.contains("not a dir") == true
         )
         let directory = try OutputDirectory(scratch("d"))
         try fill(directory, "a")

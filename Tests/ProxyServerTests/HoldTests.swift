@@ -164,7 +164,7 @@ struct HoldTests {
             #expect(!proxy.server.holds.resolve(held.id, .abort))
             try await eventually("it is recorded") { proxy.recorder.finished.count == 1 }
             let trace = proxy.recorder.finished.first?.messages.trace.map(\.text)
-            #expect(trace?.first == "nobody decided within 1 s: cancelled")
+            #expect(trace?.first == "no decision within 1 s: cancelled")
         }
     }
 }

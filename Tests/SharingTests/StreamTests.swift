@@ -180,7 +180,7 @@ struct StreamTests {
             found.append("\(message.text ?? "") \((message.arrivedAt ?? 0) - exchange.record.startedAt)")
         }
         #expect(found == ["number 0 0", "number 1 1000", "number 2 2000"])
-        #expect(timeline.remarks.count == 1 && timeline.remarks[0].contains("was not decoded: nothing of it is"))
+        #expect(timeline.remarks.count == 1 && timeline.remarks[0].contains("was not decoded: it is not"))
     }
 
     @Test("of many events the first and the last are shown, and how to see the rest")

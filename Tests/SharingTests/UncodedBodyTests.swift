@@ -63,7 +63,7 @@ struct UncodedBodyTests {
         let har = try har(source)
         for content in try contents(har) {
             #expect(content["text"] as? String == Self.text)
-            #expect((content["comment"] as? String)?.hasPrefix("Not decoded: nothing of it is ") == true)
+            #expect((content["comment"] as? String)?.hasPrefix("Not decoded: it is not ") == true)
         }
         let again = ArchiveFixture(bytes: har)
         #expect(again.losses.isEmpty && again.body(0, .requestReceived) == Self.text)

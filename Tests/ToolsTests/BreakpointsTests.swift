@@ -38,8 +38,8 @@ struct BreakpointsTests {
         dialogue.finish()
         #expect(
             dialogue.trace == [
-                "breakpoints(login): held the request", "breakpoints: went on unedited",
-                "breakpoints(login): held the response", "breakpoints: went on unedited",
+                "breakpoints(login): held the request", "breakpoints: sent unedited",
+                "breakpoints(login): held the response", "breakpoints: sent unedited",
             ]
         )
     }
@@ -101,7 +101,7 @@ struct BreakpointsTests {
             abandon(dialogue)
         }
         #expect(dialogue.trace.first == "breakpoints(rule 1): held the request")
-        #expect(dialogue.trace.dropFirst().first?.contains("nobody decided within 1500 ms") == true)
+        #expect(dialogue.trace.dropFirst().first?.contains("no decision within 1500 ms") == true)
     }
 
     @Test(
@@ -133,7 +133,7 @@ struct BreakpointsTests {
         dialogue.responsePart("live")
         dialogue.expect("< part 'live'")
         abandon(dialogue)
-        #expect(dialogue.trace == ["breakpoints(rule 1): held \(trace)", "breakpoints: went on unedited"])
+        #expect(dialogue.trace == ["breakpoints(rule 1): held \(trace)", "breakpoints: sent unedited"])
     }
 
     @Test("Of a request for another protocol, and of a call, only the head is held")

@@ -20,7 +20,7 @@ struct DecoderStep {
 protocol CodingDecoder: AnyObject {
     /// Decodes at most as much as the output can hold.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
-    /// Makes ready for another member or frame of the same coding; `false` where a coding is but one stream.
+    /// Makes ready for another member or frame of the same coding; `false` if a coding is but one stream.
     func beginNextMember() -> Bool
     /// Whether another member may begin so, with these four bytes or fewer.
     func isBeginning(_ bytes: [UInt8]) -> Bool

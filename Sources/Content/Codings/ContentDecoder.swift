@@ -59,7 +59,7 @@ package final class ContentDecoder {
                 break
             }
             guard let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
-                let message = "the content coding '\(coding)' is not one that can be undone"
+                let message = "the content coding '\(coding)' is unknown"
                 unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
                 break
             }

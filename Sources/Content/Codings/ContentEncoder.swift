@@ -24,7 +24,7 @@ package enum ContentEncoder {
         case .brotli: try brotli(bytes)
         case .zstd: try zstd(bytes)
         case .other(let token):
-            throw EncodingError(coding: coding, description: "the content coding '\(token)' is not known")
+            throw EncodingError(coding: coding, description: "the content coding '\(token)' is unknown")
         }
     }
 

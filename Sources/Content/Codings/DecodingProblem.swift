@@ -24,7 +24,7 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch kind {
         case .unknownCoding: message
-        case .notCoded: "nothing of it is \(coding), so it is here as it came (\(message), at byte \(offset))"
+        case .notCoded: "it is not \(coding) and is shown unchanged (\(message), at byte \(offset))"
         default: "\(coding): \(message), at byte \(offset)"
         }
     }

@@ -33,7 +33,7 @@ package struct ImageHeader: Sendable, Hashable {
         self.remark = remark
     }
 
-    /// Reads the header of an image; `nil` where the bytes are none that is known. The first 64 KiB are looked at.
+    /// Reads the header of an image; `nil` if the bytes are none that is known. The first 64 KiB are looked at.
     package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
         for read in [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP] {

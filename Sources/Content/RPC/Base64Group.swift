@@ -49,7 +49,7 @@ struct Base64Group: Sendable {
         return .whole(end())
     }
 
-    /// The bytes of a last group that has no padding; `nil` where a digit is missing.
+    /// The bytes of a last group that has no padding; `nil` if a digit is missing.
     mutating func unpadded() -> Decoded? { digits >= 2 ? end() : nil }
 
     private mutating func end() -> Decoded {

@@ -31,7 +31,7 @@ package struct GRPCFrame: Sendable, Hashable {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)
         guard coding != .identity else {
-            let message = "the message is marked as compressed, and no grpc-encoding says how"
+            let message = "the message is marked as compressed, but grpc-encoding is missing"
             let problem = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
             return DecodedContent(bytes: payload, problem: problem)
         }

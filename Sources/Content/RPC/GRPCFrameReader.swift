@@ -10,7 +10,7 @@ package struct GRPCFrameReader: Sendable {
     /// How many bytes of a payload are kept; may be changed between pieces.
     package var payloadLimit: Int
     package private(set) var messageCount = 0
-    /// What ended the reading; `nil` where all is well.
+    /// What ended the reading; `nil` if all is well.
     package private(set) var problem: GRPCFramingError?
 
     private let framing: GRPCFraming

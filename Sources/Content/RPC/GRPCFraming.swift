@@ -7,7 +7,7 @@ package enum GRPCFraming: Sendable, Hashable {
     /// `application/grpc-web-text`: the frames of gRPC-Web in base64.
     case webText
 
-    /// What the media type stands for; `nil` where it is not gRPC.
+    /// What the media type stands for; `nil` if it is not gRPC.
     package init?(_ mediaType: MediaType) {
         // `+proto`, `+json` and the like name the form of the messages, not of the stream.
         switch mediaType.essence.prefix(while: { $0 != "+" }) {

@@ -9,8 +9,7 @@ package enum GRPCStatusDetails {
     /// The full name of the type that the details have.
     package static let type = "google.rpc.Status"
 
-    /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` where there is none, or no
-    /// base64.
+    /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` if there is none, or no base64.
     package static func read(_ fields: FieldSection) -> ByteBuffer? {
         fields.value(of: name).flatMap { value in
             // Padding is optional in the binary fields of gRPC.

@@ -33,7 +33,7 @@ struct JSONLineBoundary {
         return (lineFeed + 1, hasContent)
     }
 
-    /// Takes a byte of a JSON text sequence; `true` where it ends a text.
+    /// Takes a byte of a JSON text sequence; `true` if it ends a text.
     private mutating func take(_ byte: UInt8) -> Bool {
         if byte == JSONLineBoundary.separator {
             // No JSON text holds the separator, so what came before it was cut off.

@@ -28,7 +28,7 @@ package struct StreamCounter: Sendable {
     /// are not blank.
     package private(set) var count: Int64 = 0
 
-    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise. Also `nil` where
+    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise. Also `nil` if
     /// the section is compressed or longer than 16 KiB.
     package private(set) var trailers: ByteBuffer?
 
@@ -72,7 +72,7 @@ protocol StreamScan: Sendable {
     var count: Int64 { get }
     var trailers: ByteBuffer? { get }
     var hasClosed: Bool { get }
-    /// Takes the next bytes; `false` where they are not what the format allows.
+    /// Takes the next bytes; `false` if they are not what the format allows.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool
     mutating func finish()
 }
@@ -84,7 +84,7 @@ extension StreamScan {
 }
 
 extension StreamCounter.Format {
-    /// What a media type means, in lower case and without parameters; `nil` where it is not a stream of messages.
+    /// What a media type means, in lower case and without parameters; `nil` if it is not a stream of messages.
     package init?(mediaType: String) {
         switch mediaType {
         case "text/event-stream": self = .serverSentEvents

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 extension UnsafeRawBufferPointer {
-    /// Where a byte stands at or after a position; `nil` where it does not.
+    /// Where a byte stands at or after a position; `nil` if it does not.
     func offset(of byte: UInt8, from start: Int) -> Int? {
         guard start < count, let base = baseAddress, let place = memchr(base + start, Int32(byte), count - start)
         else { return nil }
@@ -214,7 +214,7 @@ struct GRPCTextCount: StreamScan {
         if let last = group.unpadded() { _ = last.withBytes { messages.feed($0) } }
     }
 
-    /// Takes a character and adds the bytes of a group that it completes; `false` where it cannot stand here.
+    /// Takes a character and adds the bytes of a group that it completes; `false` if it cannot stand here.
     private mutating func take(_ character: UInt8, into decoded: inout [UInt8]) -> Bool {
         switch group.take(character) {
         case .needsMore: return true

@@ -39,7 +39,7 @@ package struct StreamedMessage: Sendable, Hashable {
     /// How many bytes of the payload are not in `payload`.
     package var leftOut: Int64 { max(size + maskedGrowth - Int64(payload.readableBytes), 0) }
 
-    /// The beginning of the payload as text; `nil` where it is not text.
+    /// The beginning of the payload as text; `nil` if it is not text.
     package var text: String? {
         guard isText else { return nil }
         guard leftOut > 0 else { return String(decoding: payload.readableBytesView, as: UTF8.self) }
@@ -72,7 +72,7 @@ package struct WebSocketDetails: Sendable, Hashable {
     package var opcode: WebSocketOpcode
     /// How many frames it came in.
     package var frameCount: Int64 = 1
-    /// The payload sizes of the first frames as they were sent; empty where there was one frame only.
+    /// The payload sizes of the first frames as they were sent; empty if there was one frame only.
     package var frameSizes: [Int64] = []
     /// How many bytes of payload the frames had, before decompression.
     package var wireSize: Int64 = 0
@@ -88,9 +88,9 @@ package struct WebSocketDetails: Sendable, Hashable {
 package struct ServerSentEventDetails: Sendable, Hashable {
     /// The event's type; `message` where it names none.
     package var type = "message"
-    /// The `id` that came with it; `nil` where none did.
+    /// The `id` that came with it; `nil` if none did.
     package var id: String?
-    /// The `retry` that came with it, in milliseconds; `nil` where none did.
+    /// The `retry` that came with it, in milliseconds; `nil` if none did.
     package var retry: Int64?
 
     package init() {}

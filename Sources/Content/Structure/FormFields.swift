@@ -1,6 +1,6 @@
 package struct FormField: Sendable, Hashable {
     package var name: String
-    /// The decoded value; empty where there was no `=`.
+    /// The decoded value; empty if there was no `=`.
     package var value: String
 
     package init(name: String, value: String) {

@@ -22,7 +22,7 @@ package struct GraphQLOperation: Sendable, Equatable {
         self.name = name ?? first
     }
 
-    /// The operations of a JSON body: one, or a batch; empty where the JSON is something else.
+    /// The operations of a JSON body: one, or a batch; empty if the JSON is something else.
     package static func inJSON(_ bytes: [UInt8]) -> [GraphQLOperation] {
         // Most JSON is told apart without reading it whole.
         let first = bytes.first { $0 > 0x20 }
@@ -45,7 +45,7 @@ package struct GraphQLOperation: Sendable, Equatable {
         return operations.contains(nil) ? [] : operations.compactMap { $0 }
     }
 
-    /// The operation of a query string such as `query=…&variables=…`; `nil` where it is something else.
+    /// The operation of a query string such as `query=…&variables=…`; `nil` if it is something else.
     package static func inQuery(_ fields: [FormField]) -> GraphQLOperation? {
         guard let query = fields.first(where: { $0.name == "query" })?.value, query.contains("{"), query.contains("}")
         else {
@@ -98,7 +98,7 @@ package struct GraphQLOperation: Sendable, Equatable {
         scalar == "_" || scalar.isASCII && (scalar.properties.isAlphabetic || (0x30...0x39).contains(scalar.value))
     }
 
-    /// The messages of the errors in an answer, in order; empty where there are none.
+    /// The messages of the errors in an answer, in order; empty if there are none.
     package static func errors(_ bytes: [UInt8]) -> [String] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let tree = try? JSONTree(bytes),
             let errors = tree.member("errors", of: 0)

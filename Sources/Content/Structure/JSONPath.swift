@@ -42,16 +42,16 @@ package struct JSONPath: Sendable, Equatable {
                     place += 1
                     steps.append((.below, place))
                     guard place < characters.count else {
-                        throw JSONPathError(description: "a name or '[' belongs after '..'", offset: place)
+                        throw JSONPathError(description: "'..' must be followed by a name or '['", offset: place)
                     }
                     if characters[place] == "." {
-                        throw JSONPathError(description: "at most two '.' stand side by side", offset: place)
+                        throw JSONPathError(description: "at most two '.' can be adjacent", offset: place)
                     }
                 }
                 guard place < characters.count, characters[place] != "[" else { continue }
                 try readName(characters, &place)
             case "[": try readBrackets(characters, &place)
-            default: throw JSONPathError(description: "'.' or '[' belongs here", offset: place)
+            default: throw JSONPathError(description: "'.' or '[' is missing here", offset: place)
             }
         }
     }
@@ -62,7 +62,7 @@ package struct JSONPath: Sendable, Equatable {
             return steps.append((.member(name), place))
         }
         let name = characters[place...].prefix { !".[]\"".unicodeScalars.contains($0) }
-        guard !name.isEmpty else { throw JSONPathError(description: "a name belongs here", offset: place) }
+        guard !name.isEmpty else { throw JSONPathError(description: "a name is missing here", offset: place) }
         place += name.count
         steps.append((name == ["*"] ? .all : .member(JSONPath.text(name)), place))
     }
@@ -73,7 +73,7 @@ package struct JSONPath: Sendable, Equatable {
         if place < characters.count, characters[place] == "\"" {
             let name = try JSONPath.quoted(characters, &place)
             guard place < characters.count, characters[place] == "]" else {
-                throw JSONPathError(description: "']' belongs here", offset: place)
+                throw JSONPathError(description: "']' is missing here", offset: place)
             }
             place += 1
             return steps.append((.member(name), place))
@@ -88,7 +88,7 @@ package struct JSONPath: Sendable, Equatable {
         } else if let index = Int(inside) {
             step = .element(index)
         } else {
-            let reason = "between brackets stands a number, nothing for all, or a name in double quotes"
+            let reason = "brackets contain a number, a name in double quotes, or nothing for all"
             throw JSONPathError(description: reason, offset: place)
         }
         place = end + 1
@@ -112,7 +112,7 @@ package struct JSONPath: Sendable, Equatable {
 
     // MARK: Matching
 
-    /// The nodes that it leads to, in order; where there are none, how far it leads.
+    /// The nodes that it leads to, in order; if there are none, how far it leads.
     package func matches(in tree: JSONTree) -> [Int] { reach(in: tree).nodes }
 
     /// Why nothing fits, for example `.items[] has 3 values, and none of them has 'idd'`.

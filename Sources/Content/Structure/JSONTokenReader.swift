@@ -98,7 +98,7 @@ package struct JSONTokenReader {
             throw error("the text ends too early")
         }
         switch expected {
-        case .nothing: throw error("something follows the end of the JSON text")
+        case .nothing: throw error("there is text after the end of the JSON")
         case .commaOrEnd:
             let isObject = open.last == true
             guard byte == UInt8(ascii: isObject ? "}" : "]") else {
@@ -199,7 +199,7 @@ package struct JSONTokenReader {
             case UInt8(ascii: "\\"):
                 position += 1
                 guard let escaped = try peek() else { throw error("the string does not end") }
-                guard "\"\\/bfnrtu".utf8.contains(escaped) else { throw error("no such escape") }
+                guard "\"\\/bfnrtu".utf8.contains(escaped) else { throw error("unknown escape") }
                 position += 1
                 guard escaped == UInt8(ascii: "u") else { continue }
                 for _ in 0..<4 {

@@ -60,7 +60,7 @@ package struct JSONTree: Sendable {
         nodes[node].kind == .string ? JSONTree.unescaped(bytes[nodes[node].range]) : nil
     }
 
-    /// The last member of a name, as most readers take it; `nil` where there is none.
+    /// The last member of a name, as most readers take it; `nil` if there is none.
     package func member(_ name: String, of node: Int) -> Int? {
         guard nodes.indices.contains(node), nodes[node].kind == .objectBegin else { return nil }
         return nodes[node].children.last { self.name(of: $0) == name }
@@ -130,7 +130,7 @@ package struct JSONTree: Sendable {
         bytes[range].elementsEqual([UInt8(ascii: "-"), UInt8(ascii: "0")])
     }
 
-    /// A string or a name by what it says; with its quotes, so that it is no number.
+    /// A string or a name by what it says; with its quotes, so that it is not a number.
     private func combine(_ quoted: Range<Int>, into hasher: inout Hasher) {
         if bytes[quoted].contains(UInt8(ascii: "\\")) {
             let text = Array("\"\(JSONTree.unescaped(bytes[quoted]))\"".utf8)

@@ -33,7 +33,7 @@ package struct Multipart: Sendable {
     private static let longestBoundary = 256
     private static let longestHead = 64 * 1024
 
-    /// Reads a multipart body, without content coding; `nil` where the media type has no usable `boundary`.
+    /// Reads a multipart body, without content coding; `nil` if the media type has no usable `boundary`.
     package init?(_ body: ByteBuffer, mediaType: MediaType, limit: Int = 1000) {
         guard mediaType.type == "multipart", let boundary = mediaType.parameter("boundary"), !boundary.isEmpty,
             boundary.utf8.count <= Multipart.longestBoundary

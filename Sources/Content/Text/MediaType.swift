@@ -15,8 +15,8 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads a `Content-Type` value; `nil` where it does not begin with `type/subtype`. Parameters that break the
-    /// grammar are left out: a value on the network is to be read, not judged.
+    /// Reads a `Content-Type` value; `nil` if it does not begin with `type/subtype`. Parameters that break the grammar
+    /// are left out: a value on the network is to be read, not judged.
     package init?(_ text: some StringProtocol) {
         var scanner = ParameterScanner(String(text))
         let essence = scanner.upToSemicolon().lowercased()

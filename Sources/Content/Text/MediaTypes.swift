@@ -96,6 +96,6 @@ package enum MediaTypes {
 }
 
 extension MediaType {
-    /// The extension of files of this type, without its dot; `nil` where none is known.
+    /// The extension of files of this type, without its dot; `nil` if none is known.
     package var fileExtension: String? { MediaTypes.extensions[essence] ?? (isJSON ? "json" : isXML ? "xml" : nil) }
 }

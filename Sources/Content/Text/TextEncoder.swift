@@ -40,7 +40,7 @@ package enum TextEncoder {
         }
     }
 
-    /// The bytes of a text, from which ``TextDecoder`` reads the same text; `nil` where there are none.
+    /// The bytes of a text, from which ``TextDecoder`` reads the same text; `nil` if there are none.
     package static func exactly(_ text: String, as charset: Charset) -> ByteBuffer? {
         guard charset != .utf8 else { return ByteBuffer(string: text) }
         guard let bytes = try? encode(Array(text.utf8), as: charset) else { return nil }

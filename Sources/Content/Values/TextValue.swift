@@ -44,7 +44,7 @@ package struct BasicCredentials: Sendable, Equatable {
     package let user: String
     package let password: String
 
-    /// Reads the value of `Authorization` or `Proxy-Authorization`; `nil` where it is of another scheme.
+    /// Reads the value of `Authorization` or `Proxy-Authorization`; `nil` if it is of another scheme.
     package init?(_ value: String) {
         let words = value.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "basic", words[1].utf8.count <= 16_384,

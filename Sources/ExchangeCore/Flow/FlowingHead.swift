@@ -3,8 +3,7 @@ import NIOCore
 
 /// A head that can flow through a chain of handlers: knows which hooks are its direction's.
 protocol FlowingHead: MessageHead {
-    /// Whether what follows is not a body but the bytes of a tunnel or of another protocol, which have no end to wait
-    /// for.
+    /// Whether bytes of a tunnel or another protocol follow instead of a body; they have no end to wait for.
     var beginsTunnel: Bool { get }
 
     /// The handler's demand for the body in this direction.

@@ -4,7 +4,7 @@ import HTTPModel
 struct Half<Head: FlowingHead> {
     var flow: MessageFlow<Head>
     var reading = Reading()
-    /// The body, where it is a stream whose messages are counted and timed.
+    /// The body, if it is a stream whose messages are counted and timed.
     var stream: StreamTap?
     /// The announced length of the body.
     var announced: Int64?

@@ -1,7 +1,7 @@
-/// What the heads of the exchanges of one client's connection take together, interim ones and trailers included.
+/// The memory of the heads of one client connection's exchanges, with interim heads and trailers.
 ///
-/// HTTP/2 compresses heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together have
-/// a budget, of which they take in large steps, so that ordinary traffic costs an addition.
+/// HTTP/2 compresses heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together
+/// have a budget, from which connections take in large steps, so that ordinary traffic costs an addition.
 package final class HeadAccount {
     /// Of one connection.
     package static let limit = 16 << 20
@@ -45,7 +45,7 @@ package final class HeadAccount {
     var roomIsMissing: String {
         let (own, all) = (HeadAccount.limit >> 20, budget.total >> 20)
         return
-            "The heads of this connection's requests and responses take the \(own) MiB that there are for them, or those of "
+            "The heads of this connection's requests and responses have reached the limit of \(own) MiB, or those of "
             + "all clients the \(all) MiB."
     }
 }

@@ -2,7 +2,7 @@ import DequeModule
 import HTTPModel
 import NIOCore
 
-/// A message that is held for a decision: its head waits first, and behind it, where a whole-body hook holds it, its body.
+/// A held message: its head waits first, followed by its body if a whole-body hook holds it.
 extension MessageFlow {
     /// The held message with its body if that is held too.
     var held: (Head, ByteBuffer?)? {

@@ -36,7 +36,7 @@ struct MessageFlow<Head: FlowingHead> {
     enum Progress {
         /// No hook has run.
         case arrived
-        /// The head hook has run; what is left is what the handler wants of the body.
+        /// The head hook has run; the handler's demand for the body is next.
         case headHooked
         /// The body is larger than the handler asked for, and the hook for that has not run.
         case overflowing
@@ -64,18 +64,18 @@ struct MessageFlow<Head: FlowingHead> {
     private var demands: [BodyDemand] = []
     /// Whether a handler holds the message.
     private(set) var isHeld = false
-    /// What was decided about the held item, where its hook had left that open.
+    /// The decision about the held item, if its hook had left it open.
     private var outcome: Verdict?
     /// The handler for new items.
     private var entry = 0
     var isChanged = false
-    /// Whether what leaves must be recorded beside what was received, since a handler may change the body.
+    /// Whether sent bytes must be recorded beside received ones, because a handler may change the body.
     var bodyMayChange = false
     private(set) var isPaced = false
 
     init(budget: ByteBudget = .bodies) { self.budget = budget }
 
-    /// Whether a handler waits for the body's end before anything goes on.
+    /// Whether a handler waits for the whole body before anything passes.
     var isGathering: Bool { gathering != nil }
 
     /// Whether all items have left.
@@ -103,8 +103,7 @@ struct MessageFlow<Head: FlowingHead> {
         bodyMayChange = false
     }
 
-    /// Forgets what is waiting and goes on with another message from handler `next`, to which also goes what is accepted
-    /// later.
+    /// Replaces the waiting items by another message at handler `next`, where later items also begin.
     mutating func replace(with items: [Item], next: Int) {
         waiting = Deque(items.map { Waiting(item: $0, next: next) })
         entry = next
@@ -204,8 +203,8 @@ struct MessageFlow<Head: FlowingHead> {
                     let reason =
                         exchange.lacksRoom
                         ? "the \(budget.total) bytes for bodies that are gathered or held, or the \(budget.perClient) of one "
-                            + "client, are used up"
-                        : "the body is larger than the \(limit) bytes that are gathered"
+                            + "client, are in use"
+                        : "the body is larger than the limit of \(limit) bytes"
                     exchange.note("\(reason); it passed unmodified")
                     demand = .none
                 } else if !head.beginsTunnel {
@@ -261,12 +260,12 @@ struct MessageFlow<Head: FlowingHead> {
         let before = head.revision
         let verdict = head.pass(whole: &body, handler, &exchange)
         if head.revision != before { isChanged = true }
-        if body.readableBytes > 0 { exchange.note("a tunnel cannot be given a body; it went on without one") }
+        if body.readableBytes > 0 { exchange.note("a tunnel cannot have a body; it continued without one") }
         let whole = Waiting(item: .head(head, framing), next: current.next, progress: .wholeHooked)
         return settle(whole, head, framing, handler, verdict, &exchange)
     }
 
-    /// Adds a part to what is gathered; over the limit, or the budget, everything goes on as it came.
+    /// Adds a part to the collected body; over the limit or the budget, everything passes unchanged.
     mutating func gather(_ part: ByteBuffer) {
         guard var gathered = gathering else { return }
         // Taken out first, so that the buffer is not shared while it grows.
@@ -319,7 +318,7 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(whole, head, result.framing, handler, result.verdict, &exchange)
     }
 
-    /// What a handler that saw the parts of a response has done before its end goes on; `nil` for nothing.
+    /// The work of a handler that saw the parts of a response, before the end passes; `nil` for none.
     private func endWork(
         at place: Int,
         _ handler: any StageHandler,
@@ -330,7 +329,7 @@ struct MessageFlow<Head: FlowingHead> {
         case .perform(let work): return .perform(work)
         case .forward: return nil
         case .pause, .respond, .refuse, .drop, .fail:
-            exchange.note("a hook on a body's end cannot answer or hold; the end went on")
+            exchange.note("a hook on a body's end cannot answer or hold; the end passed")
             return nil
         }
     }
@@ -367,7 +366,7 @@ struct MessageFlow<Head: FlowingHead> {
         switch verdict {
         case .forward: break
         case .pause, .respond, .refuse:
-            exchange.note("a hook on a body part cannot answer or hold; the part went on")
+            exchange.note("a hook on a body part cannot answer or hold; the part passed")
         case .perform:
             hold(Waiting(item: .part(part), next: current.next, progress: .partHooked, share: current.share))
             return .verdict(verdict, next: current.next + 1)

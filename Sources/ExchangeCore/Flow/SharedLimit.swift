@@ -8,7 +8,7 @@ package enum ClientKey: Sendable, Hashable {
     case unknown
 }
 
-/// A limit of all clients, of which one client has at most seven eighths, so that the others have room beside it.
+/// A limit of all clients; one client gets at most seven eighths of it, so that there is room for others.
 package struct SharedLimit: Sendable {
     package let total: Int
     package let perClient: Int
@@ -75,7 +75,7 @@ package final class ByteBudget: Sendable {
     }
 }
 
-/// What one holder, such as a body, takes of a budget; given back when nobody has it any more.
+/// The part of a budget that one holder, such as a body, uses; returned when it is released.
 package final class ByteShare {
     private let budget: ByteBudget
     private let client: ClientKey

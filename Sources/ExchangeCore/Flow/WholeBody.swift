@@ -72,7 +72,7 @@ package enum WholeBody {
             body = try ContentEncoder.encode(body, codings: codings)
         } catch {
             head.fields.removeAll(.contentEncoding)
-            exchange.note("the edited body could not be encoded again (\(error)); it goes on without content coding")
+            exchange.note("the edited body could not be encoded again (\(error)); it is sent without content coding")
         }
     }
 }

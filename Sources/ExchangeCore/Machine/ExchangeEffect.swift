@@ -16,8 +16,8 @@ package enum ExchangeEffect: Sendable {
     case sendResponseHead(ResponseHead, BodyFraming)
     case sendResponsePart(ByteBuffer)
     case sendResponseEnd(FieldSection?)
-    /// The end of the message that comes next is to be passed on as it came: without TLS close_notify, where the leg has
-    /// TLS and the message ends with the connection.
+    /// The next message's end is to be passed on without TLS close_notify, if the leg has TLS and the message ends with
+    /// the connection.
     case withholdCloseNotify(FlowDirection)
     /// Both legs carry raw bytes from here on.
     case becomeTunnel
@@ -38,16 +38,16 @@ package enum ExchangeEffect: Sendable {
     /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
     /// `upstreamClosed`. `readUpstream` and `abandonUpstream` are for its reader from here on.
     case readFile(AnswerFile)
-    /// Let the client have little on its way to us, since its bytes are paced: else what the sockets' buffers take at
-    /// once would look to it like a fast network.
+    /// Keep few bytes in flight from the client, because its bytes are paced: large socket buffers would look like a
+    /// fast network.
     case boundClientBuffer
     /// The connection to the server, made or asked for, is of no more use and must not be reused; a stream of one that
     /// is shared is reset with this code.
     case abandonUpstream(HTTP2ErrorCode)
-    /// Cut the client off: close its connection, or, where that is shared, reset the stream with this code.
+    /// Close the client's connection, or, if it is shared, reset the stream with this code.
     case abortClient(HTTP2ErrorCode)
-    /// The exchange is over; no effect follows, and `effectsFinished` is to be called. Both connections of a tunnel are
-    /// to be closed once what was written to them is out.
+    /// The exchange is over; no effect follows, and `effectsFinished` must be called. Both connections of a tunnel
+    /// close after their pending writes.
     case finished
 }
 
@@ -65,7 +65,8 @@ package struct UpstreamFacts: Sendable {
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.
     package var isReused: Bool
-    /// Whether the server may have authenticated it, so that what is sent on it means something else on another one.
+    /// Whether the server may have authenticated the connection, so that requests on it have another meaning than
+    /// elsewhere.
     package var isBound = false
     /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
     package var dns: Int64?
@@ -73,9 +74,9 @@ package struct UpstreamFacts: Sendable {
     package var connect: Int64?
     /// How long the TLS handshake took, in microseconds; `nil` on a reused or plain connection.
     package var tls: Int64?
-    /// Why the server's certificate is not to be trusted, where the user allowed that.
+    /// Why the server's certificate failed verification, if the user allowed that.
     package var verificationFailure: String?
-    /// What the trace is to say of the certificate that the server asked for.
+    /// The trace's note about the requested client certificate.
     package var certificateNote: String?
 
     package init(connection: ConnectionID?, version: HTTPVersion, isReused: Bool) {

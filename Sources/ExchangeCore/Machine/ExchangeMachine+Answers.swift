@@ -5,7 +5,7 @@ import NIOCore
 extension ExchangeMachine {
     // MARK: - Answers of our own
 
-    /// Takes a stage's answer as though a server had sent it, so that the response chain runs.
+    /// Receives a stage's answer as if a server had sent it, so that the response chain runs.
     mutating func receiveAnswer(_ answer: LocalAnswer) {
         let answer = framed(answer)
         state = .answering(.bytes)
@@ -22,7 +22,7 @@ extension ExchangeMachine {
         let takesPlace =
             switch state {
             case .relaying(.switching): true
-            // A file takes the server's place, even where that has just some of the request left to read.
+            // A file replaces the server, even one that has only part of the request left to read.
             case .relaying(.responded): answer.file != nil
             case .relaying, .answering, .tunnel, .over: state.hasSource
             }
@@ -82,7 +82,7 @@ extension ExchangeMachine {
         return answer
     }
 
-    /// Records an answer as received, or, where a server's response was received before, as what was sent instead.
+    /// Records an answer as received, or as sent if a server's response was received before.
     private mutating func recordAnswer(_ answer: LocalAnswer) {
         record.status = answer.head.status
         if record.flags.contains(.grpc) { record.grpc = GRPCOutcome(answer.head.fields) }

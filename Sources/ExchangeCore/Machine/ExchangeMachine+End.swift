@@ -4,9 +4,9 @@ import NIOCore
 extension ExchangeMachine {
     // MARK: - The end
 
-    /// Ends the exchange with a failure: with a page where the client has no head yet, else by cutting it off.
+    /// Ends the exchange with a failure: with a page if the client has no head yet, else by closing its connection.
     ///
-    /// What goes wrong after the client has its response whole is only noted.
+    /// Errors after the complete response are only noted.
     mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
         guard responseState != .ended else {
             note("after the response: \(failure.message)")
@@ -37,8 +37,8 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// How much of the request's body the client had sent, as a sentence that follows a failure's own; empty where that
-    /// was all of it.
+    /// How much of the request's body the client had sent, as a sentence after a failure's own; empty if it was
+    /// complete.
     var requestPlace: String {
         guard !state.isTunnel, requestState == .receiving, request.announced != 0, responseState != .ended else {
             return ""
@@ -80,7 +80,7 @@ extension ExchangeMachine {
         request.reading.pauses.formIntersection(.recorderFull)
     }
 
-    /// Whether nothing of the request is left to be read, or to be sent where it is wanted.
+    /// Whether the rest of the request was read, and sent if it is wanted.
     var isRequestDone: Bool {
         switch requestState {
         case .receiving: false
@@ -93,7 +93,7 @@ extension ExchangeMachine {
     /// somebody still wants it.
     mutating func finishIfDone() {
         guard responseState == .ended, isRequestDone else { return }
-        // A tunnel of which both halves have ended leaves nothing to give up.
+        // A tunnel whose halves have both ended has nothing to abort.
         if state.isTunnel { state = .tunnel(.closed) }
         finish()
     }

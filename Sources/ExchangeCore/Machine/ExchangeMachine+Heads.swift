@@ -3,7 +3,7 @@ import NIOCore
 
 /// How much heads may take, since few bytes of HTTP/2 can be large ones.
 extension ExchangeMachine {
-    /// Counts a head that is kept as long as the exchange; `false` if there is no room for it.
+    /// Counts a head for the time of the exchange; `false` if there is no room.
     mutating func addHead(_ bytes: ByteBuffer?) -> Bool {
         guard let count = bytes?.readableBytes else { return true }
         guard heads.add(count) else { return false }
@@ -11,7 +11,7 @@ extension ExchangeMachine {
         return true
     }
 
-    /// Refuses a request for whose head there is no room, and records little of it.
+    /// Refuses a request whose head has no room, and records little of it.
     mutating func refuseWithoutRoom() {
         record.abridge()
         messages.abridge()
@@ -22,14 +22,14 @@ extension ExchangeMachine {
         fail(failure, cutClient: false)
     }
 
-    /// Ends the exchange, as there is no room for what its peer has sent.
+    /// Ends the exchange because its peer has sent too much.
     mutating func failWithoutRoom(_ part: WritableKeyPath<ExchangeMessages, ByteBuffer?>) {
         messages[keyPath: part] = nil
         fail(lackOfRoom, cutClient: false)
     }
 
     private var lackOfRoom: ExchangeFailure {
-        let hint = "It can be repeated when others are over."
+        let hint = "Repeat it when other exchanges have ended."
         return ExchangeFailure(.overload, heads.roomIsMissing, hint: hint)
     }
 

@@ -38,7 +38,7 @@ extension ExchangeMachine {
 
     // MARK: - Verdicts
 
-    /// Does what a hook decided that stops its direction, for now or for good.
+    /// Carries out a hook's decision that stops its direction, temporarily or for good.
     mutating func obey(_ verdict: Verdict, _ direction: FlowDirection) {
         switch verdict {
         case .pause(.again(let moment)):
@@ -99,7 +99,7 @@ extension ExchangeMachine {
 
     // MARK: - Work
 
-    /// The work of a `perform` is done; it is ignored where the exchange went on without it.
+    /// The work of a `perform` is done; ignored if the exchange has continued without it.
     package mutating func workDone(
         _ direction: FlowDirection,
         generation: Int,
@@ -158,7 +158,7 @@ extension ExchangeMachine {
             case .cancel: "cancelled"
             case .execute: "executed"
             }
-        note("nobody decided within \(time): \(outcome)", as: hold.stage)
+        note("no decision within \(time): \(outcome)", as: hold.stage)
         resolve(hold, limit.resolution)
     }
 
@@ -182,13 +182,13 @@ extension ExchangeMachine {
         self.hold = nil
         switch resolution {
         case .abort: return fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
-        case .cancel: note("went on unedited", as: hold.stage)
+        case .cancel: note("sent unedited", as: hold.stage)
         case .execute(let edited): apply(edited, to: hold)
         }
         goOn(hold.direction, .held, .forward)
     }
 
-    /// Withdraws a message that waits for a decision, because the exchange goes on without it.
+    /// Withdraws a held message, because the exchange continues without a decision.
     mutating func releaseHold() {
         guard let hold else { return }
         emit(.releaseHold(hold.id))
@@ -198,7 +198,7 @@ extension ExchangeMachine {
 
     private mutating func apply(_ edited: HeldMessage?, to hold: Hold) {
         switch edited {
-        case nil: note("went on unedited", as: hold.stage)
+        case nil: note("sent unedited", as: hold.stage)
         case .request(let head, let body, let destination):
             let held = request.flow.held.map { HeldMessage.request($0, body: $1, destination: destination) }
             noteEdit("request", held, edited, hold)

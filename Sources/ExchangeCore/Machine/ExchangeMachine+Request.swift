@@ -4,8 +4,8 @@ package import NIOCore
 extension ExchangeMachine {
     /// The client sent the request's head.
     ///
-    /// Hop-by-hop fields are removed from it; `notes` are what the client's adapter changed or tolerated, one sentence
-    /// each.
+    /// Hop-by-hop fields are removed; `notes` are the changes and tolerated faults by the client's adapter, one
+    /// sentence each.
     package mutating func requestHeadReceived(
         _ head: RequestHead,
         framing: BodyFraming,
@@ -47,7 +47,7 @@ extension ExchangeMachine {
         note(
             isVerified
                 ? "the client names \(host) in a tunnel to \(claim.address), which is the address of that name"
-                : "the client names \(host) in a tunnel to \(claim.address); that is only its word, since a look-up of the name "
+                : "the client names \(host) in a tunnel to \(claim.address); this is not verified, because a look-up of the name "
                     + "does not give the address"
         )
         pause(.request, .working, false)
@@ -90,7 +90,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The stages that may have to do with the URL, or with the address that it stands for.
+    /// The stages that may match the URL, or the address that it stands for.
     private var candidates: StageChain.Candidates {
         let candidates = chain.candidates(for: record.url)
         guard let claim = exchange.claim else { return candidates }
@@ -110,10 +110,10 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client sent the request whole; in a tunnel, it sends no more bytes.
+    /// The client sent the complete request; in a tunnel, it sends no more bytes.
     ///
-    /// `wireBytes` is what the request took on the client's connection, framing included; `isClean` is `false` when the
-    /// bytes of a tunnel ended without TLS close_notify.
+    /// `wireBytes` is the request's size on the client's connection with framing; `isClean` is `false` if a tunnel's
+    /// bytes ended without TLS close_notify.
     package mutating func requestEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
@@ -123,7 +123,7 @@ extension ExchangeMachine {
         guard !isOver, !isRequestComplete else { return }
         exchange.now = now
         let isClean = isClean || hasClosedWebSocket
-        if !isClean { note("the client ended TLS without close_notify: what it sent may be cut") }
+        if !isClean { note("the client ended TLS without close_notify: its data may be incomplete") }
         record.sizes.requestWire += wireBytes
         messages.requestTrailers = ExchangeMachine.stored(trailers)
         guard addHead(messages.requestTrailers) else {
@@ -140,15 +140,15 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client went away: nothing can be sent to it any more.
+    /// The client is gone: nothing can be sent to it any more.
     ///
-    /// `resetCode` is set where it ended just this exchange and not its connection, and CONNECT_ERROR where the connection
+    /// `resetCode` is set if it ended only this exchange and not its connection, and is CONNECT_ERROR if the connection
     /// of a tunnel was reset (RFC 9113 §8.5).
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
-        // Nothing is owed to a client that has everything and has sent everything; what a stage still holds of that is let
-        // out first.
+        // The exchange of a client that has received and sent everything is complete; bytes that a stage still holds
+        // are released first.
         if case .ended = requestState, responseState == .ended, resetCode == nil, !request.flow.isEmpty { return }
         let isTunnel = state.isTunnel
         if isTunnel || responseState == .ended {
@@ -164,7 +164,7 @@ extension ExchangeMachine {
         }
         if responseState == .sending(.bytes(0)), isRequestComplete, resetCode == nil {
             // All of the body is there; only the word that it was all is not.
-            note("the client left as soon as it had the whole body, before the server ended the response")
+            note("the client closed after the whole body, before the server ended the response")
             abandonUpstream(.cancel)
             responseState = .ended
             return finish()
@@ -175,8 +175,7 @@ extension ExchangeMachine {
         fail(ExchangeFailure(.clientGone, text + requestPlace + responsePlace, resetCode: resetCode), cutClient: true)
     }
 
-    /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is not a
-    /// request.
+    /// Sluice is stopping, a limit was exceeded, or the bytes after a valid head are not a request.
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
@@ -202,7 +201,7 @@ extension ExchangeMachine {
                 if record.kind == .http {
                     exchange.answer = answer
                 } else {
-                    exchange.note("a tunnel cannot be answered with a message; it went on")
+                    exchange.note("a tunnel cannot be answered with a message; it continued")
                 }
             case .verdict(let verdict, _): return obey(verdict, .request)
             }
@@ -238,12 +237,12 @@ extension ExchangeMachine {
         if request.flow.isChanged { record.flags.insert(.requestChanged) }
         if request.flow.bodyMayChange {
             record.flags.insert(.requestBodyChanged)
-            // An empty beginning, since what is sent may be no body at all.
+            // An empty beginning, because the sent body may be empty.
             sink.record(.body(record.id, .requestSent, ByteBuffer()))
         }
         if request.flow.isPaced, framing != .none { emit(.boundClientBuffer) }
         if let answer = exchange.answer {
-            // The stage's answer takes the place of the server; the response chain still runs.
+            // The stage's answer replaces the server's; the response chain still runs.
             discardRequest()
             record.flags.insert(.answeredLocally)
             return receiveAnswer(answer)
@@ -281,7 +280,7 @@ extension ExchangeMachine {
     package mutating func upstreamQueued(now: NIODeadline) {
         guard state == .relaying(.connecting), !request.reading.pauses.contains(.streamLimit) else { return }
         exchange.now = now
-        note("waited for a free stream: the server allows no more at a time")
+        note("waited for a free stream: the server's limit of streams was reached")
         pause(.request, .streamLimit)
     }
 
@@ -364,7 +363,7 @@ extension ExchangeMachine {
     /// which the server said that it did nothing about it (RFC 9113 §8.7). Another request is its client's to repeat: the
     /// client sees its own connection closed without an answer, as it would without a proxy.
     ///
-    /// `failure` is what the exchange ends with, if it does; `wasProcessed` is `false` where the server said that it has
+    /// `failure` is what the exchange ends with, if it does; `wasProcessed` is `false` if the server said that it has
     /// not processed the request.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard state.hasPeer else { return }
@@ -377,14 +376,14 @@ extension ExchangeMachine {
             record.flags.insert(.retried)
             let reason =
                 wasProcessed
-                ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
+                ? "the reused connection was closed before an answer; the request was sent again on a new one"
                 : "the server did not process the request, so it was sent again: \(failure.message)"
             note(reason)
             connect(fresh: true)
         case .relaying(.asked(interims: 0)) where isForClientToRepeat(failure, wasProcessed):
             note(
-                "the client got no answer, as the reused connection to the server was closed before one, and the request is not "
-                    + "one to be sent twice; the client may repeat it"
+                "no answer: the reused connection to the server was closed before one, and the request is not "
+                    + "safe to repeat; the client may repeat it"
             )
             fail(failure, cutClient: true)
         case .relaying:
@@ -423,11 +422,11 @@ extension ExchangeMachine {
     /// The head that goes to the server.
     package var outgoingHead: RequestHead? { outgoing?.head }
 
-    /// The server is gone but its response is whole: what the client still sends goes nowhere. A server that reset its stream with
-    /// NO_ERROR asks the client to stop (RFC 9113 §8.1); a rest that a client sends unasked, as 65,535 bytes are in HTTP/2, is on
-    /// its way already, and is recorded.
+    /// The server is gone but its response is complete: further bytes of the client are dropped. A server that reset
+    /// its stream with NO_ERROR asks the client to stop (RFC 9113 §8.1); bytes already in flight, 65,535 in HTTP/2, are
+    /// recorded.
     private mutating func discardRest(_ failure: ExchangeFailure) {
-        note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
+        note("the rest of the request was not sent, because the server had already answered: \(failure.message)")
         abandonUpstream()
         discardRequest()
         let rest = request.announced.map { $0 - record.sizes.requestBody }
@@ -435,7 +434,7 @@ extension ExchangeMachine {
         finishIfDone()
     }
 
-    /// The request head that was written to the server, where it differs from what was received (tap B).
+    /// The request head that was written to the server, if it differs from the received one (tap B).
     package mutating func requestHeadWritten(_ bytes: ByteBuffer) {
         messages.requestHeadSent = bytes == messages.requestHead ? nil : bytes
     }

@@ -27,8 +27,8 @@ extension ExchangeMachine {
 
     /// The server sent the response's head.
     ///
-    /// Hop-by-hop fields are removed from it; `notes` are what the server's adapter changed or tolerated, one sentence
-    /// each.
+    /// Hop-by-hop fields are removed; `notes` are the changes and tolerated faults by the server's adapter, one
+    /// sentence each.
     package mutating func responseHeadReceived(
         _ head: ResponseHead,
         framing: BodyFraming,
@@ -59,7 +59,7 @@ extension ExchangeMachine {
         if isSecure, let offer = head.fields.value(of: .altSvc) {
             _ = head.fields.removeAll(.altSvc)
             let what = offer.contains("h3") ? " (the server offers HTTP/3)" : ""
-            note("Alt-Svc was removed\(what), else the client would leave for a protocol that bypasses the proxy")
+            note("Alt-Svc was removed\(what), because HTTP/3 would bypass the proxy")
         }
         response.flow.accept(.head(head, framing))
         pumpResponse()
@@ -95,9 +95,9 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// The server sent the response whole; in a tunnel, it sends no more bytes.
+    /// The server sent the complete response; in a tunnel, it sends no more bytes.
     ///
-    /// `wireBytes` is what the response took on the server's connection, framing included; `isClean` is `false` when what
+    /// `wireBytes` is the response's size on the server's connection with framing; `isClean` is `false` if a body that
     /// ends with its connection ended without TLS close_notify, so that it may be incomplete (RFC 9112 §9.8).
     package mutating func responseEndReceived(
         trailers: FieldSection?,
@@ -128,7 +128,7 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// The response head that was written to the client, where it differs from what was received (tap B).
+    /// The response head that was written to the client, if it differs from the received one (tap B).
     package mutating func responseHeadWritten(_ bytes: ByteBuffer) {
         messages.responseHeadSent = bytes == messages.responseHead ? nil : bytes
     }
@@ -195,7 +195,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Makes the framing that of a response to what the client asked, where a stage changed method or status.
+    /// Frames the response for the client's own request, if a stage changed method or status.
     private func fitToClient(_ head: inout ResponseHead, _ framing: inout BodyFraming) -> Remainder {
         if head.status == 101 { return .unknown }
         if forbidsBody(head.status) {

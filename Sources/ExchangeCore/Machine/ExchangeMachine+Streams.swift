@@ -2,10 +2,10 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// The taps, and what they record of bodies that are streams of messages.
+/// The taps, and the recording of bodies that are streams of messages.
 ///
-/// Such a body's messages are counted as they pass, for lists; their content is read from the session when it is shown,
-/// so all that is recorded of them besides their bytes is when these arrived.
+/// Messages are counted as they pass, for lists; their content is read from the session when it is shown, so only their
+/// arrival times are recorded besides their bytes.
 extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long.
     ///
@@ -54,7 +54,7 @@ extension ExchangeMachine {
         return bytes
     }
 
-    /// The present moment in microseconds since 1970: the exchange's start and what has passed since.
+    /// The current time in microseconds since 1970: the exchange's start plus the elapsed time.
     private var wallClock: Int64 { record.startedAt + microseconds(from: openedAt, to: exchange.now) }
 
     mutating func beginRequestStream(_ head: RequestHead) {
@@ -103,7 +103,7 @@ extension ExchangeMachine {
     /// Whether either side has sent a WebSocket's close frame, after which nothing can be missing (RFC 6455 §7.1.1).
     var hasClosedWebSocket: Bool { request.stream?.hasClosed == true || response.stream?.hasClosed == true }
 
-    /// Says who went away, where a WebSocket ended and neither side had said so (RFC 6455 §7.1.5, status 1006).
+    /// Notes which side left, if a WebSocket ended without a close frame (RFC 6455 §7.1.5, status 1006).
     mutating func noteMissingClose() {
         guard record.state == .inFlight, !hasClosedWebSocket else { return }
         // Whose end came first; the other side ends its connection because of that.

@@ -30,7 +30,7 @@ extension ExchangeMachine {
     mutating func upgrade(to head: ResponseHead) {
         if case .relaying(.switching(isOpen: true)) = state { state = .tunnel(.open) } else { state = .tunnel(.closed) }
         record.kind = .upgraded
-        // With a body before them the frames would not begin where a reader of the session looks for them.
+        // After a body, readers of the session would not find the beginning of the frames.
         if record.sizes.requestBody == 0, head.fields.contains(.upgrade, token: "websocket") { beginWebSocket() }
         requestState = .receiving
         let isBound = request.flow.isPaced && outgoing?.framing != BodyFraming.none
@@ -46,7 +46,7 @@ extension ExchangeMachine {
         let hasEnded = state == .tunnel(.ended) || hasClosedWebSocket
         abandonUpstream()
         guard hasEnded || responseState == .ended else {
-            // Not the end of its bytes, but of the stream that carried them: an end would be a lie to the client.
+            // Only the stream ended, not the bytes: an end would mislead the client.
             record.failure = failure
             record.state = .failed
             emit(.abortClient(failure.resetCode ?? .connectError))
@@ -56,7 +56,7 @@ extension ExchangeMachine {
         if responseState != .ended {
             note("the tunnel ended: \(failure.message)")
             guard response.flow.isEmpty else {
-                // A stage still holds some of what the server sent: the client gets that first.
+                // A stage still holds bytes of the server: the client gets them first.
                 requestState = .ended(isClean: true)
                 discardRequest()
                 return

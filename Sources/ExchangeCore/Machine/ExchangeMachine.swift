@@ -36,7 +36,7 @@ package struct ExchangeMachine: ~Copyable {
     var links: [ChainLink] = []
     private var effects = Deque<ExchangeEffect>()
 
-    /// The request's head as received, where the stages saw its cookies joined.
+    /// The request's head as received, if the stages saw its cookies joined.
     var crumbledHead: RequestHead?
     var outgoing: OutgoingRequest?
     /// Whether the stages wait until the client's name for an address was looked up.
@@ -49,7 +49,7 @@ package struct ExchangeMachine: ~Copyable {
     var unrecorded = Unrecorded.nothing
     /// When the size of a body was last recorded before its end; `nil` before its first bytes.
     var progressAt: NIODeadline?
-    /// The account of the client's connection, and what the heads of this exchange have there.
+    /// The account of the client's connection, and the share of this exchange's heads.
     let heads: HeadAccount
     var headSize = 0
     /// Whether further interim responses are dropped.
@@ -122,8 +122,8 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The client's process became known: it is recorded at once, as an exchange that is held or streams may run for long,
-    /// and also where the exchange is over.
+    /// The client's process was found: it is recorded at once, because a held exchange or a stream may last long, and
+    /// also after the exchange's end.
     package mutating func clientIdentified(_ process: ClientProcess) {
         guard record.extras.process == nil else { return }
         record.extras.process = process

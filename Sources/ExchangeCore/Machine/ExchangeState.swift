@@ -40,7 +40,7 @@ extension ExchangeMachine {
         case file(FileRole)
     }
 
-    /// What a file that is being read takes the place of.
+    /// What the file replaces.
     enum FileRole {
         /// A server's response: its bytes are recorded as received.
         case received
@@ -52,7 +52,7 @@ extension ExchangeMachine {
     enum Tunnel {
         /// The server may send. → `ended`, `closed`
         case open
-        /// The server sends no more, but takes what the client sends. → `closed`
+        /// The server sends no more, but reads from the client. → `closed`
         case ended
         /// The connection to the server is gone or given up.
         case closed
@@ -62,7 +62,7 @@ extension ExchangeMachine {
     enum RequestState: Equatable {
         /// Parts are still to come, and go to the server. → `ended`, `discarding`
         case receiving
-        /// The client has sent it whole; what waits in the flow goes to the server. `isClean` is `false` where a tunnel's
+        /// The client has sent it whole; what waits in the flow goes to the server. `isClean` is `false` if a tunnel's
         /// bytes ended without TLS close_notify. → `discarding`; `receiving` after a 101
         case ended(isClean: Bool)
         /// It goes nowhere: it was answered locally, or the server is gone. It is still read to its end, after which

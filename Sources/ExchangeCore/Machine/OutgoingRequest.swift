@@ -14,14 +14,14 @@ struct OutgoingRequest {
     /// How often it was sent again.
     var retries = 0
 
-    /// How often a request may be sent again of which the server said each time that it did not process it: a server
-    /// that takes few requests on a connection refuses many of those that came at once.
+    /// How often a request may be sent again that the server did not process: a server that accepts few requests on a
+    /// connection refuses many simultaneous ones.
     static let unprocessedLimit = 8
 
     /// Bodies up to this many bytes are kept until the response begins. It is more than servers of HTTP/2 let a stream send
     /// before they have begun with its request.
     static let limit = 2 << 20
-    /// From this many bytes on, what is kept counts to the budget of all bodies.
+    /// From this size on, stored bytes count against the budget of all bodies.
     static let uncounted = 64 << 10
 
     private var share: ByteShare?
@@ -48,8 +48,7 @@ struct OutgoingRequest {
         }
     }
 
-    /// Takes what a part needs of the budget, and what the parts before it need that were not counted; returns whether there
-    /// was enough.
+    /// Counts a part and earlier uncounted ones against the budget; returns whether there was enough.
     private mutating func count(_ part: ByteBuffer, _ budget: ByteBudget, _ client: ClientKey) -> Bool {
         if let share { return share.grow(by: part.readableBytes) }
         let share = ByteShare(of: budget, for: client)

@@ -28,7 +28,7 @@ extension HeldMessage {
         head.reason.isEmpty ? String(head.status) : "\(head.status) \(head.reason)"
     }
 
-    /// Fields that have another value, are no longer there, or were not there before, whatever their order.
+    /// Fields that were changed, removed or added, whatever their order.
     private static func changes(in before: FieldSection, _ after: FieldSection) -> [String] {
         var added = after.map { ($0.name, $0.value) }
         var removed: [(String, String)] = []

@@ -29,8 +29,8 @@ package enum HeldMessage: Sendable {
 
 /// The decision about a held message, in Charles' words.
 package enum HoldResolution: Sendable {
-    /// Go on with the message as edited; `nil` where nothing was. A body given for a message whose head alone was
-    /// held is not used.
+    /// Go on with the message as edited; `nil` if nothing was. A body given for a message whose head alone was held is
+    /// not used.
     case execute(HeldMessage?)
     /// Send the message as it was when it was held.
     case cancel

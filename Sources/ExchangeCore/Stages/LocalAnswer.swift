@@ -7,7 +7,7 @@ package struct LocalAnswer: Sendable {
     /// The engine sets `Content-Length`.
     package var head: ResponseHead
     package var body: ByteBuffer
-    /// A file in place of the body, read as fast as the client takes it.
+    /// A file instead of the body, read as fast as the client reads.
     package var file: AnswerFile?
 
     package init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
@@ -27,8 +27,8 @@ package struct LocalAnswer: Sendable {
         self.init(head: head, body: body)
     }
 
-    /// A page that explains why Sluice itself answers, in HTML or as plain text; `text` says what happened, to whom, and
-    /// what to try.
+    /// A page that explains why Sluice answers, in HTML or plain text; `text` tells what happened, to whom, and what to
+    /// try.
     package static func explanation(
         status: Int,
         title: String,
@@ -67,14 +67,14 @@ package struct LocalAnswer: Sendable {
     /// The field that tells answers of this process from those of a server, or of another Sluice, that say the same.
     private static let markField = "X-Sluice-Mark"
 
-    /// What this process has in `X-Sluice-Mark`: drawn at its start, so that no server has it.
+    /// This process's value of `X-Sluice-Mark`: random, so that no server has it.
     package static let mark: String = {
         var generator = SystemRandomNumberGenerator()
         return String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
     }()
 
-    /// Why the Sluice of a mark itself gave an answer, as the answer's head says; `nil` where it was no failure, or where
-    /// another one says so.
+    /// Why this Sluice answered instead of the server, from the answer's head; `nil` if it was not a failure, or
+    /// another Sluice's.
     package static func failureCode(in head: ResponseHead, mark: String?) -> ExchangeFailure.Code? {
         guard let mark, head.fields.value(of: FieldName(markField.lowercased())) == mark else { return nil }
         if let code = head.fields.value(of: FieldName(failureField.lowercased())) {
@@ -84,8 +84,8 @@ package struct LocalAnswer: Sendable {
         return isMiss ? .notRecorded : nil
     }
 
-    /// The page for an exchange that failed: 504 for what took too long, 599 for what a replay does not answer, else 502
-    /// (RFC 9110 §15.6).
+    /// The page for a failed exchange: 504 for time-outs, 599 for a replay without an answer, else 502 (RFC 9110
+    /// §15.6).
     package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
         let (status, title) =
             switch failure.code {
@@ -94,14 +94,14 @@ package struct LocalAnswer: Sendable {
             case .dns: (502, "The server's name could not be resolved")
             case .connect: (502, "The server could not be reached")
             case .tls: (502, "No secure connection to the server")
-            case .badResponse: (502, "The server's answer was not understood")
+            case .badResponse: (502, "The server's answer is invalid")
             case .badRequest: (400, "The request was not understood")
-            case .loop: (508, "The request would go round in circles")
+            case .loop: (508, "The request leads back to this proxy")
             case .stopped: (503, "Sluice is stopping")
             case .reset, .clientTLS, .clientGone, .aborted: (502, "The server gave no answer")
             case .notRecorded: (notRecordedStatus, "Not in the recording")
             case .overload: (503, "Sluice has no room for this request")
-            case .upstreamProxy: (502, "The upstream proxy did not let it through")
+            case .upstreamProxy: (502, "The upstream proxy refused the request")
             }
         // What a replay does not answer is for programs and tests, which show a text as it is.
         let isMiss = failure.code == .notRecorded
@@ -121,8 +121,7 @@ package struct LocalAnswer: Sendable {
     /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
     /// (gRPC over HTTP/2, "Trailers-Only").
     package static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
-        // INTERNAL for what is malformed, UNIMPLEMENTED for what no answer will ever come to, UNAVAILABLE for what may be
-        // tried again.
+        // INTERNAL for malformed messages, UNIMPLEMENTED if no retry can help, UNAVAILABLE if it can.
         let status =
             switch failure.code {
             case .badRequest, .badResponse: "13"

@@ -8,9 +8,9 @@ package import HTTPModel
 package protocol Stage: Sendable {
     var id: StageID { get }
 
-    /// Returns a handler for this exchange, or `nil` when none of the rules concerns it.
+    /// Returns a handler for this exchange, or `nil` if no rule matches.
     ///
-    /// Called on the exchange's event loop; must not block, and should cost next to nothing where it returns `nil`.
+    /// Called on the exchange's event loop; must not block, and should cost next to nothing if it returns `nil`.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)?
 }
 
@@ -43,7 +43,7 @@ package struct ExchangeOpening: Sendable {
     /// Set where the URL's host is what the client calls the address that its tunnel leads to.
     package let claim: NameClaim?
 
-    /// Whether it is a CONNECT that is not decrypted, of which just host and port are known.
+    /// Whether it is an undecrypted CONNECT, of which only host and port are known.
     package var isTunnel: Bool { url.scheme == "tunnel" }
 
     package init(

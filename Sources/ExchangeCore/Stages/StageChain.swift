@@ -43,8 +43,7 @@ package struct StageChain: Sendable {
         return bits == 0 ? .none : .some(bits)
     }
 
-    /// The first stage that has to read what is sent to a server, by the server's URL without a path; over TLS, where that is
-    /// a tunnel's.
+    /// The first stage that must read requests to a server, by the server's URL without a path; over TLS for a tunnel.
     package func reader(of url: RequestURL) -> StageID? { preselection?.reader(of: url).map { stages[$0].id } }
 
     enum Candidates {
@@ -88,12 +87,12 @@ package struct StageChain: Sendable {
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
-    /// The place of the first stage that has to read what is sent to a server, for it has a rule that names this host, or one that
-    /// keeps requests for some paths from all servers.
+    /// The index of the first stage that must read requests to a server, because it has a rule for this host, or one
+    /// that refuses some paths on all servers.
     func reader(of url: RequestURL) -> Int?
 }
 
-/// The choice of a chain that stands between two stages which are always asked.
+/// The preselection of a chain between two stages that are always asked.
 private struct FramedPreselection: StagePreselection {
     let inner: any StagePreselection
     let shift: UInt64

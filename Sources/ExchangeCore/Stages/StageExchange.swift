@@ -24,7 +24,7 @@ package struct StageExchange: Sendable {
     /// too large.
     package internal(set) var lacksRoom = false
     package internal(set) var trace: [TraceEntry] = []
-    /// The stage whose hook is running, or ran last: the author of what is noted here.
+    /// The stage whose hook is running, or ran last: the author of notes.
     private(set) var stage = ""
 
     /// Called before a hook of this handler.
@@ -48,7 +48,7 @@ package struct Destination: Sendable, Hashable {
     /// A name or an address without brackets.
     package var host: String
     package var port: Int
-    /// The name for Server Name Indication and verification, where it is not the host: what the client asked for.
+    /// The name for Server Name Indication and verification, if it is not the host: what the client asked for.
     package var serverName: String?
     /// The address (or another name) to connect to in place of looking up the host (DNS spoofing).
     package var address: String?

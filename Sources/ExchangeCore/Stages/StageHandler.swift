@@ -1,26 +1,24 @@
 package import HTTPModel
 package import NIOCore
 
-/// What one stage does to one exchange.
+/// A stage's handler for one exchange, used on its event loop.
 ///
-/// Lives on the exchange's event loop.
-///
-/// Hooks are synchronous and must not block: no disk, no name resolution, no locks; what has to block is left to a
+/// Hooks are synchronous and must not block: no disk, no name resolution, no locks; blocking work needs a
 /// `Verdict.perform`. Every hook has a default that forwards. A demand is read after the head hook of its direction, so
-/// that hook may decide it.
+/// that the hook may decide it.
 package protocol StageHandler: AnyObject {
     /// The demand for the request's body.
     var requestDemand: BodyDemand { get }
     /// The demand for the response's body.
     var responseDemand: BodyDemand { get }
 
-    /// Whether the handler has to know that the URL's host is not only a client's word for the address of its tunnel: then
-    /// the name is looked up before the first hook. Read once, before any hook, and only where there is such a claim.
+    /// Whether the handler needs a verified host, and not only a client's name for the address of its tunnel: then the
+    /// name is looked up before the first hook. Read once, before any hook, and only for such a name.
     var needsVerifiedName: Bool { get }
 
     /// The request's head after earlier stages.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
-    /// The request whole (demand `whole`); an edited body is framed anew.
+    /// The complete request (demand `whole`); an edited body is framed again.
     func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The request's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
     /// read once more.
@@ -34,15 +32,15 @@ package protocol StageHandler: AnyObject {
     /// The response's body is there whole (demand `observe`), and the client is told so after this; only `forward` and
     /// `perform` count.
     func responseEnd(_ exchange: inout StageExchange) -> Verdict
-    /// The response whole (demand `whole`); an edited body is framed anew.
+    /// The complete response (demand `whole`); an edited body is framed again.
     func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
     /// read once more.
     func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// When the bytes that wait may go on (demand `pace`), and how many of them.
+    /// When waiting bytes may pass (demand `pace`), and how many.
     ///
-    /// Called with the bytes at the head of the queue, never empty, and again with what is left of them once some have
-    /// gone on. Nothing more is read from their sender meanwhile.
+    /// Called with the bytes at the head of the queue, never empty, and again with the rest. Their sender is not read
+    /// meanwhile.
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
     /// The exchange is over, however it ended; no hook is called afterwards.
     ///
@@ -52,7 +50,7 @@ package protocol StageHandler: AnyObject {
     func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)?
 }
 
-/// The hooks that a handler leaves out: what comes goes on as it came.
+/// The default hooks, which forward unchanged.
 extension StageHandler {
     package var requestDemand: BodyDemand { .none }
     package var responseDemand: BodyDemand { .none }
@@ -88,8 +86,8 @@ package enum BodyDemand: Sendable, Hashable {
     case none
     /// Each part of a response; not of a request.
     case observe
-    /// The whole body at once, up to `limit` bytes; over it the message passes unmodified and the trace says so.
-    /// With `decoded` the content coding is removed before the hook and put back where the body was changed.
+    /// The whole body at once, up to `limit` bytes; a larger message passes unmodified with a note in the trace. With
+    /// `decoded` the content coding is removed before the hook and restored if the body was changed.
     case whole(limit: Int, decoded: Bool)
     /// Decides when bytes pass; in tunnels and WebSockets too.
     case pace
@@ -97,8 +95,8 @@ package enum BodyDemand: Sendable, Hashable {
 
 /// When waiting bytes pass.
 package enum Pace: Sendable {
-    /// This number of them, but at least one and at most all, go on at that moment: at once where it has come already.
-    /// Then it is asked about the rest.
+    /// This many, at least one and at most all, pass at that time, or at once if it is past. Then the handler is asked
+    /// about the rest.
     case pass(Int, at: NIODeadline)
     /// Not yet; the handler is asked again at that time.
     case again(at: NIODeadline)

@@ -12,13 +12,13 @@ package enum Verdict: Sendable {
     case refuse(LocalAnswer)
     /// Cut the connection to the client without an answer; no further hook is asked.
     case drop
-    /// End the exchange as though the network had failed: it is recorded as failed with this failure, and the client
-    /// is cut off.
+    /// Fail the exchange like a network failure: it is recorded with this failure, and the client's connection is
+    /// closed.
     case fail(ExchangeFailure)
     /// Hold the message before it passes.
     case pause(Pause)
-    /// Hold the message while work that may block is done on another thread; then the outcome's verdict counts as
-    /// though the hook had decided so. A part is held until its work is done, which is back-pressure enough.
+    /// Hold the message while blocking work runs on another thread; the outcome's verdict then replaces the hook's. A
+    /// part is held until its work is done, which gives back-pressure.
     case perform(any BlockingWork)
 }
 

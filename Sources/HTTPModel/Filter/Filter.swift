@@ -42,7 +42,7 @@ package struct Filter: Sendable, Hashable {
         }
     }
 
-    /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
+    /// Whether an exchange passes, as far as its record alone can tell; `nil` if it cannot.
     package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }
 
@@ -71,7 +71,7 @@ extension Filter {
         return Filter(root: FilterNode.any(filters.map(\.root)).ordered)
     }
 
-    /// Reads a size as `size:` takes it, in bytes: `512kb`, `1.5gb`, `64mib`; `nil` where the text is none.
+    /// Reads a size as `size:` takes it, in bytes: `512kb`, `1.5gb`, `64mib`; `nil` if the text is none.
     package static func bytes(of text: String) -> Int64? { Quantity.size.read(text) }
 
     /// The microseconds of a duration with its unit, such as `90s`, `1h` or `7d`; `nil` for anything else.

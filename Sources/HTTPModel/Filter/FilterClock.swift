@@ -27,7 +27,7 @@ package struct FilterClock: Sendable {
 
     package static var current: FilterClock { .local(now: WallClock.now()) }
 
-    /// Reads a time as microseconds since 1970; `nil` where the text is none.
+    /// Reads a time as microseconds since 1970; `nil` if the text is none.
     ///
     /// `14:30` and `14:30:05` (the latest before now), `2026-11-21`, `2026-11-21T14:30:05` with `Z`, `+02:00` or local,
     /// and `10m` ago. Years before 1 are refused, so that each time can be written again.

@@ -27,7 +27,7 @@ package struct FilterExpression: Sendable {
     /// row in memory and in SQL alike.
     package func matches(_ text: UnsafeRawBufferPointer) -> Bool { isFound(in: text) ?? false }
 
-    /// Whether the text has a match; `nil` where the search was given up, as it takes more work than the limits allow.
+    /// Whether the text has a match; `nil` if the search was given up, as it takes more work than the limits allow.
     package func isFound(in text: UnsafeRawBufferPointer) -> Bool? { try? expression.matches(text) }
 
     func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches(UnsafeRawBufferPointer($0)) } }

@@ -13,7 +13,8 @@ struct FilterText: Sendable, Hashable {
     var isEmpty: Bool { plain.isEmpty }
     var hasWildcard: Bool { !wildcards.isEmpty }
     private(set) var hasStar = false
-    /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` where there is none.
+    /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` if there is
+    /// none.
     private(set) var expressionStart: Int?
 
     init(at column: Int) { endColumn = column }

@@ -124,8 +124,8 @@ struct FilterParser {
 extension Filter {
     static func key(_ name: String) -> FilterKey? { reference.first { $0.name == name } }
 
-    /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` where the word may well be
-    /// a part of a URL, such as `page=2`.
+    /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` if the word may well be a
+    /// part of a URL, such as `page=2`.
     static func comparison(in word: String) -> (key: FilterKey, value: Substring)? {
         guard let sign = word.firstIndex(where: { "=<>".contains($0) }), let key = key(word[..<sign].lowercased()),
             word[sign] != "=" || ["host", "method", "size", "status"].contains(key.name)

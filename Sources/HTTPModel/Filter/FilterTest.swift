@@ -56,7 +56,7 @@ package enum FilterTest: Sendable, Hashable {
 // MARK: - Evaluating
 
 extension FilterTest {
-    /// Whether it holds; `nil` where the record alone does not show that.
+    /// Whether it holds; `nil` if the record alone does not show that.
     package func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
         case .text(let field, let glob): glob.matches(field.text(of: record))

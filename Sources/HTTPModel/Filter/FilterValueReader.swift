@@ -21,7 +21,7 @@ struct FilterValueReader {
         }
     }
 
-    /// Reads a value between slashes as a regular expression; `nil` where it is not one.
+    /// Reads a value between slashes as a regular expression; `nil` if it is not one.
     func expression(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest? {
         guard let start = value.expressionStart else { return nil }
         switch reading {

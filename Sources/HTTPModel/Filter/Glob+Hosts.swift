@@ -1,8 +1,8 @@
 import Text
 
 extension Glob {
-    /// The same pattern for hosts as the name system has them: with `xn--` in place of letters outside ASCII. Labels with a
-    /// wildcard stay. `nil` where that changes nothing.
+    /// The same pattern for hosts as the name system has them: with `xn--` in place of letters outside ASCII. Labels
+    /// with a wildcard stay. `nil` if that changes nothing.
     var hostInASCII: Glob? {
         let pattern = description
         guard pattern.utf8.contains(where: { $0 >= 0x80 }) else { return nil }

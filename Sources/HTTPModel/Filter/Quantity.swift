@@ -25,7 +25,7 @@ enum Quantity: Sendable, Hashable {
     /// The unit of a number without one.
     private var defaultFactor: Int64 { self == .time ? 1_000 : 1 }
 
-    /// Reads a number with its unit; `nil` where it is none, or beyond what counts here.
+    /// Reads a number with its unit; `nil` if it is none, or beyond what counts here.
     func read(_ text: some StringProtocol, requiresUnit: Bool = false, fallbackUnit: String? = nil) -> Int64? {
         let unitStart = text.firstIndex { !($0 == "." || $0.isASCII && $0.isNumber) } ?? text.endIndex
         let written = text[unitStart...].lowercased()

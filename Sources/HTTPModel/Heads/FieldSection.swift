@@ -50,7 +50,7 @@ package struct FieldSection: Sendable {
     /// Adds a received line by its offsets into the received buffer.
     ///
     /// `value` is without surrounding white space. `line` includes its CRLF; `nil` when the line has a form that must
-    /// not be sent on (a bare LF, an obs-fold) and is to be composed anew.
+    /// not be sent on (a bare LF, an obs-fold) and is to be composed again.
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
         let line = line.map(Run.init)
@@ -77,7 +77,7 @@ package struct FieldSection: Sendable {
     /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
     package mutating func requireRewriting() { needsRewriting = true }
 
-    /// Notes that a name is no token, or that a value has a control character in it.
+    /// Notes that a name is not a token, or that a value has a control character in it.
     package mutating func noteOddities() { hasOddities = true }
 
     package var count: Int { entries.count }
@@ -128,8 +128,8 @@ extension FieldSection: RandomAccessCollection {
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
     }
 
-    /// A field's line as it was received, with the white space around its value and without its end; `nil` where it has to be
-    /// composed.
+    /// A field's line as it was received, with the white space around its value and without its end; `nil` if it has to
+    /// be composed.
     package func receivedLine(_ position: Int) -> ByteBufferView? {
         let line = view(entries[position].line)
         guard !line.isEmpty else { return nil }
@@ -188,7 +188,7 @@ extension FieldSection: RandomAccessCollection {
         return values
     }
 
-    /// Calls `body` with the bytes of the first value of a field; `nil` where the field is absent.
+    /// Calls `body` with the bytes of the first value of a field; `nil` if the field is absent.
     package func withValue<Result>(
         of name: FieldName,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -257,7 +257,7 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Gives the first field of a name this value and removes further ones; appends one where there is none.
+    /// Gives the first field of a name this value and removes further ones; appends one if there is none.
     package mutating func set(_ name: String, _ value: String) {
         let prepared = FieldName(name)
         guard let index = firstIndex(of: prepared) else { return append(name, value) }
@@ -277,7 +277,7 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Overwrites the values of a name with asterisks, in the received bytes too, as though they had come so.
+    /// Overwrites the values of a name with asterisks, in the received bytes too, as if they had come so.
     ///
     /// For what must neither be recorded nor sent on.
     package mutating func obliterate(_ name: FieldName) {

@@ -10,7 +10,7 @@ package enum StoredSection: Sendable, Hashable {
 }
 
 extension StoredHead {
-    /// Whether a field of a stored section passes; `nil` where the section is so unusual, with folded lines or without a
+    /// Whether a field of a stored section passes; `nil` if the section is so unusual, with folded lines or without a
     /// proper start line, that it is to be read as a whole.
     ///
     /// A pass over a million exchanges has no time to make heads of them.

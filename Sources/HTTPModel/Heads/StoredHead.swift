@@ -10,7 +10,7 @@ import Glibc
 ///
 /// What a session holds was accepted once; here every line that has a colon is a field, whatever else it is.
 package enum StoredHead {
-    /// Reads a request head; `nil` where the bytes have no request line.
+    /// Reads a request head; `nil` if the bytes have no request line.
     package static func request(_ bytes: ByteBuffer) -> RequestHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let view = bytes.slice().readableBytesView
@@ -23,7 +23,7 @@ package enum StoredHead {
         return RequestHead(received: section, method: method, target: targetStart..<targetEnd, version: version)
     }
 
-    /// Reads a response head; `nil` where the bytes have no status line.
+    /// Reads a response head; `nil` if the bytes have no status line.
     package static func response(_ bytes: ByteBuffer) -> ResponseHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let line = bytes.slice().readableBytesView[startLine]

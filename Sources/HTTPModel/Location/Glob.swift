@@ -26,7 +26,7 @@ package struct Glob: Sendable, Hashable {
     /// Whether ASCII case does not count.
     package let ignoresCase: Bool
 
-    /// Throws ``GlobError`` where a set is not closed or empty, a `\` ends the pattern, or it is too long.
+    /// Throws ``GlobError`` if a set is not closed or empty, a `\` ends the pattern, or it is too long.
     package init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
         guard pattern.utf8.count <= Glob.maximumLength else {
             throw GlobError(offset: 0, message: "the pattern is longer than \(Glob.maximumLength) bytes")
@@ -105,7 +105,7 @@ package struct GlobError: Error, Sendable, Hashable {
 extension Glob {
     package var matchesEverything: Bool { shape == .everything }
 
-    /// The only text that matches, in lower case where case does not count; `nil` where there is a wildcard.
+    /// The only text that matches, in lower case where case does not count; `nil` if there is a wildcard.
     package var literal: String? {
         shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil
     }
@@ -115,7 +115,7 @@ extension Glob {
         shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil
     }
 
-    /// The literal text that every match ends with; empty where the pattern ends with a wildcard.
+    /// The literal text that every match ends with; empty if the pattern ends with a wildcard.
     package var literalSuffix: String {
         var tail: [UInt8] = []
         for case .byte(let byte) in elements.reversed().prefix(while: { if case .byte = $0 { true } else { false } }) {

@@ -32,7 +32,7 @@ extension Glob {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
-    /// What each `*` of the pattern matches; `nil` where the text does not match.
+    /// What each `*` of the pattern matches; `nil` if the text does not match.
     ///
     /// Each star takes as little as it can, the last one what remains. Neighbouring stars count as one.
     package func captures(in text: String) -> [String]? {
@@ -105,7 +105,7 @@ extension Glob {
         }
     }
 
-    /// How many bytes the element takes at a position; `nil` where it does not match there.
+    /// How many bytes the element takes at a position; `nil` if it does not match there.
     @inline(__always)
     private func length(of element: Element, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let byte = ignoresCase ? FieldName.lower(text[position]) : text[position]

@@ -22,7 +22,7 @@ extension Location {
     /// Whether every host that `other` means is meant here too; the other fields do not count.
     package func coversHost(of other: Location) -> Bool { Location.covers(host, other.host) }
 
-    /// Whether no URL can be meant by both, as far as their hosts show; `false` where that is not certain.
+    /// Whether no URL can be meant by both, as far as their hosts show; `false` if that is not certain.
     package func hasDisjointHost(from other: Location) -> Bool {
         switch (hostKey, other.hostKey) {
         case (.any, _), (_, .any): false
@@ -55,7 +55,7 @@ extension Location.Port {
 extension Glob {
     /// Whether every text that `other` matches is matched here too; `false` also where that is not certain.
     ///
-    /// The elements of the other pattern are walked as though they were text, of which only a star can take a star. It
+    /// The elements of the other pattern are walked as if they were text, of which only a star can take a star. It
     /// takes at most length × length steps.
     package func covers(_ other: Glob) -> Bool {
         if matchesEverything { return true }

@@ -131,7 +131,7 @@ package struct Location: Sendable, Hashable {
         return nil
     }
 
-    /// What the stars of each field matched in a URL; `nil` where the URL is not meant.
+    /// What the stars of each field matched in a URL; `nil` if the URL is not meant.
     ///
     /// Each star takes as little as it can, the last one of a field what remains; neighbouring stars count as one, and a
     /// blank field has none.

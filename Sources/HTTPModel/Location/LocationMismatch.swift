@@ -4,7 +4,7 @@ package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
     package var pattern: String
     /// What the URL has there.
     package var value: String
-    /// What may have been meant; empty where there is nothing to say.
+    /// What may have been meant; empty if there is nothing to say.
     package var hint: String
 
     /// One line, for example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
@@ -15,7 +15,7 @@ package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Location {
-    /// The first field that does not match, with pattern, value and a hint; `nil` where the URL is meant.
+    /// The first field that does not match, with pattern, value and a hint; `nil` if the URL is meant.
     package func mismatch(_ url: RequestURL) -> LocationMismatch? {
         guard let field = firstMismatch(url) else { return nil }
         let value =

@@ -97,13 +97,13 @@ extension LocationPattern: CustomStringConvertible {
 
 /// Why a text is not a location.
 package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The field that is wrong; `nil` where the text as a whole is.
+    /// The field that is wrong; `nil` if the text as a whole is.
     package var field: LocationPattern.Field?
     /// The place, in characters from 1: in the string form, or in the field where a location was given by fields.
     package var column: Int
     /// What is wrong, in one sentence without a full stop.
     package var message: String
-    /// What to write instead; empty where there is nothing to say.
+    /// What to write instead; empty if there is nothing to say.
     package var hint = ""
 
     /// The message, with the field before it and the hint after it.

@@ -1,7 +1,7 @@
 /// Paths as servers read them before they look for what is there (RFC 3986 §6.2.2): without percent-encoding that is not
 /// needed, repeated slashes and dot segments.
 package enum NormalisedPath {
-    /// The normalised path; `nil` where that is the path itself, as for almost all.
+    /// The normalised path; `nil` if that is the path itself, as for almost all.
     package static func of(_ path: String) -> String? {
         guard path.utf8.first == UInt8(ascii: "/"), needsWork(path) else { return nil }
         let normalised = removingDotSegments(decoded(path))

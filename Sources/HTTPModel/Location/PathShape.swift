@@ -61,7 +61,7 @@ package enum PathShape {
         shape += segment[stem.count...]
     }
 
-    /// Where a file's ending of at most five letters and digits begins, its dot included; the end where there is none.
+    /// Where a file's ending of at most five letters and digits begins, its dot included; the end if there is none.
     private static func stemEnd(_ segment: UnsafeBufferPointer<UInt8>) -> Int {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > 0, segment.count - dot - 1 <= 5,
             segment.count - dot > 1, isLetter(segment[dot + 1])
@@ -69,7 +69,7 @@ package enum PathShape {
         return dot
     }
 
-    /// The place of the only `_` or `-`; `nil` where there are none or several.
+    /// The place of the only `_` or `-`; `nil` if there are none or several.
     private static func onlyMark(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let mark = text.firstIndex(where: isMark), !text[(mark + 1)...].contains(where: isMark) else {
             return nil

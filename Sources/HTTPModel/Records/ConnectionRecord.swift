@@ -17,8 +17,8 @@ package struct ConnectionRecord: Sendable, Hashable {
     package var localAddress: String
     /// The peer's address, as `host:port`.
     package var peerAddress: String
-    /// The upstream proxy that it goes through, as `http://host:port`, and then the peer's address is the proxy's; `nil` where
-    /// the peer is the server itself, and on the client leg.
+    /// The upstream proxy that it goes through, as `http://host:port`, and then the peer's address is the proxy's;
+    /// `nil` if the peer is the server itself, and on the client leg.
     package var proxy: String?
     /// The TLS handshake's outcome; `nil` for a plain connection.
     package var tls: TLSDetails?

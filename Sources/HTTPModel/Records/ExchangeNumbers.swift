@@ -18,8 +18,8 @@ package struct ExchangeNumbers: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads numbers and ranges with commas or blanks between, a `#` before a number or not; `nil` where one is no number
-    /// that an exchange can have.
+    /// Reads numbers and ranges with commas or blanks between, a `#` before a number or not; `nil` if one is not a
+    /// number that an exchange can have.
     package init?(_ text: some StringProtocol) {
         var ranges: [ClosedRange<Int64>] = []
         for part in text.split(whereSeparator: { $0 == "," || $0 == " " }) {

@@ -41,7 +41,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var state: State = .inFlight
     /// When the first byte of the request was seen: microseconds since 1970.
     package var startedAt: Int64
-    /// The request method; `CONNECT` for tunnels, empty where no request was read.
+    /// The request method; `CONNECT` for tunnels, empty if no request was read.
     package var method: String
     /// The URL as the client sent it.
     package var url: RequestURL
@@ -51,7 +51,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var status: Int = 0
     /// The version of the client leg.
     package var clientVersion: HTTPVersion = .http11
-    /// The version of the upstream leg; `nil` where nothing was asked upstream.
+    /// The version of the upstream leg; `nil` if nothing was asked upstream.
     package var upstreamVersion: HTTPVersion?
     /// The response's media type without parameters, in lower case; empty where unknown.
     package var mediaType: String = ""
@@ -59,17 +59,17 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var sizes = Sizes()
     /// How many messages a stream has carried so far: WebSocket, server-sent events, lines of JSON, gRPC.
     package var tally = MessageCounts()
-    /// The result of a gRPC call; `nil` where there is no `grpc-status`.
+    /// The result of a gRPC call; `nil` if there is no `grpc-status`.
     package var grpc: GRPCOutcome?
     /// What went wrong, if anything did.
     package var failure: ExchangeFailure?
     package var flags: Flags = []
     package var clientConnection: ConnectionID
-    /// The connection to the server; `nil` where none was used.
+    /// The connection to the server; `nil` if none was used.
     package var upstreamConnection: ConnectionID?
-    /// Where the client connected from, as `host:port`; `nil` where that is not known.
+    /// Where the client connected from, as `host:port`; `nil` if that is not known.
     package var clientAddress: String?
-    /// Where the request was sent, as `host:port`; `nil` where it was not, or that is not known.
+    /// Where the request was sent, as `host:port`; `nil` if it was not, or that is not known.
     package var serverAddress: String?
     /// What few exchanges have.
     package var extras: Extras {
@@ -86,7 +86,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package struct Extras: Sendable, Hashable {
         /// How the listener takes traffic, as `--mode` writes it; `nil` for a forward proxy.
         package var listeningMode: String?
-        /// The client; `nil` where it is on another machine, or not known.
+        /// The client; `nil` if it is on another machine, or not known.
         package var process: ClientProcess?
         /// What an exchange was imported from: the format and the file; `nil` where Sluice saw it pass.
         package var origin: String?
@@ -190,7 +190,7 @@ package struct ExchangeAnnotation: Sendable, Hashable {
     package init() {}
 }
 
-/// Where the time of an exchange went; all in microseconds, `nil` where a phase did not happen (HAR 1.2 `timings`).
+/// Where the time of an exchange went; all in microseconds, `nil` if a phase did not happen (HAR 1.2 `timings`).
 package struct Timings: Sendable, Hashable {
     /// Waiting before anything was asked upstream: for stages, for a free connection.
     package var blocked: Int64?
@@ -226,7 +226,7 @@ package struct MessageCounts: Sendable, Hashable {
 package struct GRPCOutcome: Sendable, Hashable {
     /// The status code, 0 for OK.
     package var status: Int
-    /// The message, percent-decoded; empty where there is none.
+    /// The message, percent-decoded; empty if there is none.
     package var message: String
 
     package init(status: Int, message: String = "") {
@@ -321,7 +321,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 
     /// The stage's name, for example `rewrite`; `sluice` for the proxy itself.
     package var stage: String
-    /// The rule's name or position within its stage; `nil` where no single rule is meant.
+    /// The rule's name or position within its stage; `nil` if no single rule is meant.
     package var rule: String?
     package var outcome: Outcome
     /// One sentence: what was changed or noticed.
@@ -388,7 +388,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     package var code: Code
     /// What happened, to which host, in one sentence.
     package var message: String
-    /// What to try, in one sentence; empty where there is nothing to say.
+    /// What to try, in one sentence; empty if there is nothing to say.
     package var hint: String
     /// The peer's code when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
     package var resetCode: HTTP2ErrorCode?

@@ -2,8 +2,8 @@
 /// over, the phases of recorded exchanges add up to its total. All in microseconds.
 package struct Phases: Sendable, Hashable {
     package private(set) var timings: Timings
-    /// From the last byte of the server's response to the last byte for the client: what a throttle, a breakpoint or a slow
-    /// client took; `nil` where that was no time.
+    /// From the last byte of the server's response to the last byte for the client: what a throttle, a breakpoint or a
+    /// slow client took; `nil` if that was no time.
     package private(set) var deliver: Int64?
 
     /// The phases in the order in which they happen.

@@ -17,7 +17,7 @@ package enum RecordEvent: Sendable {
     /// The bytes of a stream's body from `offset` on arrived at `at` (microseconds since 1970); only for bodies that are
     /// read as they come, whose messages' times follow from their places.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
-    /// A stream that is still in flight has carried this many messages and bytes by now.
+    /// A stream that is still in flight has carried this many messages and bytes so far.
     case progress(ExchangeID, MessageCounts, Sizes)
     /// The exchange has ended; the record and messages are complete and replace those before.
     indirect case finished(ExchangeRecord, ExchangeMessages)

@@ -4,9 +4,9 @@ package import NIOCore
 package struct RecordedExchange: Sendable {
     package var record: ExchangeRecord
     package var messages: ExchangeMessages
-    /// The connection to the client; `nil` where the session does not have it.
+    /// The connection to the client; `nil` if the session does not have it.
     package var client: ConnectionRecord?
-    /// The connection to the server; `nil` where there was none.
+    /// The connection to the server; `nil` if there was none.
     package var upstream: ConnectionRecord?
     /// Whether it passed without being recorded.
     package var isUnrecorded: Bool
@@ -28,13 +28,13 @@ package struct RecordedExchange: Sendable {
 
 /// Something that exchanges and their bodies can be read from: a session file, or an imported archive.
 package protocol ExchangeSource {
-    /// Reads one exchange; `nil` where there is none of that number.
+    /// Reads one exchange; `nil` if there is none of that number.
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
-    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
+    /// Reads a body, at most `limit` bytes from `offset`; fewer if it ends before.
     ///
     /// Asking for a `…Sent` side of a body that no stage changed reads the received one.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
-    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded.
+    /// Reads when a body's bytes arrived, by growing offset; empty if that was not recorded.
     ///
     /// Asking for a `…Sent` side of a body that no stage changed reads the received one. A stream of a million messages
     /// may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.

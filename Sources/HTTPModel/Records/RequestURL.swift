@@ -11,7 +11,7 @@ package struct RequestURL: Sendable, Hashable {
     package var port: Int
     /// The path as sent, beginning with `/`; `*` for the asterisk form; empty for a tunnel.
     package var path: String
-    /// The query as sent, without its `?`; `nil` where there is no `?`.
+    /// The query as sent, without its `?`; `nil` if there is no `?`.
     package var query: String?
 
     package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
@@ -31,7 +31,7 @@ package struct RequestURL: Sendable, Hashable {
         }
     }
 
-    /// The host and, where it is not the scheme's default, the port, as a `Host` field has them.
+    /// The host and, if it is not the scheme's default, the port, as a `Host` field has them.
     package var authority: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
@@ -68,7 +68,7 @@ package struct RequestURL: Sendable, Hashable {
                 guard rest.utf8.first == UInt8(ascii: ":"), port != nil || rest.utf8.count == 1 else { return nil }
             }
             host = host[host.utf8.index(after: host.startIndex)..<close]
-            // Without a colon it is no address, and could be but a dot.
+            // Without a colon it is not an address, and could be but a dot.
             guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.last != UInt8(ascii: "."),
                 host.utf8.allSatisfy(isIPv6Byte)
             else { return nil }

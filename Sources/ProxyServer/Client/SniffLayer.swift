@@ -8,10 +8,10 @@ import Wire
 /// Decides by the first bytes of a connection, or of a tunnel, what is spoken there. Line breaks, spaces and tabs before that
 /// are skipped, as servers do before a request line (RFC 9112 §2.2); until something else comes the client counts as silent.
 ///
-/// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client has
-///    refused our certificate for that host (``CertificateRefusals``), unless a rule has to read it. Where a client asked for
-///    an address, its ClientHello may name the host, so that is decided then, as it is where the client's program was not known
-///    before; without TLS it is read, as it is on the way to a forward proxy.
+/// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client
+///    has refused our certificate for that host (``CertificateRefusals``), unless a rule has to read it. Where a client
+///    asked for an address, its ClientHello may name the host, so that is decided then, as it is if the client's
+///    program was not known before; without TLS it is read, as it is on the way to a forward proxy.
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
 ///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it

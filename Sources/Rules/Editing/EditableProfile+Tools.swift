@@ -4,7 +4,7 @@ extension EditableProfile {
         tool.definitions.flatMap { definitions[$0.key.name] }?.keys.sorted() ?? []
     }
 
-    /// The preset of the tool's rule that is for all traffic; `nil` where there is none in force.
+    /// The preset of the tool's rule that is for all traffic; `nil` if there is none in force.
     package func preset(of tool: Tool) -> String? {
         let entries = try? ProfileOutline(text, file: name)[.tool(tool)]?.entries
         return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
@@ -115,7 +115,7 @@ extension EditableProfile {
 }
 
 extension ProfileEditor {
-    /// The text without a word of a list of words; `nil` where the list does not have it.
+    /// The text without a word of a list of words; `nil` if the list does not have it.
     fileprivate func removing(_ word: String, fromListAt key: String) throws(ProfileError) -> String? {
         guard let pair = outline.pairs.first(where: { $0.name == key }) else { return nil }
         let isAlone = pair.node.members.count == 1 || pair.entries.isEmpty

@@ -22,7 +22,7 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     package let line: Int
     /// Where in its line it begins, in characters from 1.
     package let column: Int
-    /// The first thing that is wrong with it; `nil` where it can be used.
+    /// The first thing that is wrong with it; `nil` if it can be used.
     package let problem: String?
 
     package var text: RuleText { RuleText(yaml) }
@@ -53,9 +53,9 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
 
 /// One rule as its tool reads it.
 struct RuleReading {
-    /// `nil` where it is invalid, or does not belong to a tool.
+    /// `nil` if it is invalid, or does not belong to a tool.
     private(set) var rule: (any ToolRule)?
-    /// What it does and where; `nil` where that is not known.
+    /// What it does and where; `nil` if that is not known.
     private(set) var summary: String?
 
     /// Reads a rule; what is wrong with it goes to the reader.

@@ -97,7 +97,7 @@ extension ProfileEditor {
         return zip(starts, ends).map { $0..<$1 }
     }
 
-    /// The text with a rule between the brackets; `nil` where it needs lines of its own.
+    /// The text with a rule between the brackets; `nil` if it needs lines of its own.
     private func insertingInline(_ rule: RuleLines, _ pair: ProfileOutline.Pair, at index: Int) -> String? {
         guard outline.isBraced || !hasGapComments(pair), let inline = rule.braced else { return nil }
         guard !pair.entries.isEmpty else {

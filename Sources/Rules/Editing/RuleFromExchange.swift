@@ -9,13 +9,13 @@ package enum RuleFromExchange {
         return all.contains(usual) ? usual : all.first ?? .host
     }
 
-    /// The breadths to choose from, from narrow to wide; empty where no rule can be made.
+    /// The breadths to choose from, from narrow to wide; empty if no rule can be made.
     package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeScope] {
         guard !record.url.host.isEmpty, record.kind != .malformed else { return [] }
         return section.tool?.breadths(for: record.url) ?? ExchangeScope.all(for: record.url).filter { $0 >= .host }
     }
 
-    /// A rule of the usual breadth or another; `nil` where the tool can do nothing with such an exchange.
+    /// A rule of the usual breadth or another; `nil` if the tool can do nothing with such an exchange.
     package static func rule(
         for section: ProfileSection,
         from record: ExchangeRecord,
@@ -30,7 +30,7 @@ package enum RuleFromExchange {
         return RuleText(fields: fields)
     }
 
-    /// A rule to begin with where there is no exchange: the first one of the tool's example.
+    /// A rule to begin with if there is no exchange: the first one of the tool's example.
     package static func example(of tool: Tool) -> RuleText {
         let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil, tools: ToolRegistry([tool]))
         guard let rule = try? profile.rules(of: .tool(tool)).first else { return RuleText("") }

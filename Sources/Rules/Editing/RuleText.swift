@@ -1,6 +1,6 @@
 /// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
 package struct RuleText: Sendable, Hashable {
-    /// A mapping in any style, without the hyphen of a list; `true` where a tool takes that.
+    /// A mapping in any style, without the hyphen of a list; `true` if a tool takes that.
     package var yaml: String
 
     /// Takes any text; ``RuleCheck`` finds what is wrong with it.
@@ -9,7 +9,7 @@ package struct RuleText: Sendable, Hashable {
     /// The text's name in issues.
     static let file = "rule"
 
-    /// The value of a key that takes one word; `nil` where it is not there or the text cannot be read.
+    /// The value of a key that takes one word; `nil` if it is not there or the text cannot be read.
     package func word(_ key: String) -> String? { (try? RuleLines(self))?.node[key]?.scalar?.string }
 
     /// The absolute path of a file that a rule in a profile names.

@@ -10,7 +10,7 @@ extension SourceText {
         return position
     }
 
-    /// The place behind a node's last character; `nil` where the text is not understood.
+    /// The place behind a node's last character; `nil` if the text is not understood.
     ///
     /// `indent` is the column of the key or the hyphen that it belongs to.
     func end(of node: Node, indent: Int) -> Int? {

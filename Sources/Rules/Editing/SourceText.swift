@@ -21,7 +21,7 @@ struct SourceText {
         newline = bytes.firstIndex(of: 0x0A).map { $0 > 0 && bytes[$0 - 1] == 0x0D } == true ? "\r\n" : "\n"
     }
 
-    /// The size of the line break at a place, 0 where there is none (YAML 1.1 §4.1.4).
+    /// The size of the line break at a place, 0 if there is none (YAML 1.1 §4.1.4).
     private static func breakWidth(_ bytes: [UInt8], _ position: Int) -> Int {
         func byte(_ offset: Int) -> UInt8? { position + offset < bytes.count ? bytes[position + offset] : nil }
         switch bytes[position] {
@@ -65,7 +65,7 @@ struct SourceText {
 
     func lineStart(_ position: Int) -> Int { lines[line(of: position)] }
 
-    /// The beginning of the line after that of a place; the end of the text where there is none.
+    /// The beginning of the line after that of a place; the end of the text if there is none.
     func nextLine(_ position: Int) -> Int {
         let line = line(of: position)
         return line + 1 < lines.count ? lines[line + 1] : bytes.count

@@ -54,7 +54,7 @@ package struct DryRunRequest: Sendable {
     }
 }
 
-/// The server's response in a dry run: 200 without a body, where nothing is set.
+/// The server's response in a dry run: 200 without a body, if nothing is set.
 package struct DryRunResponse: Sendable {
     package var status: Int
     /// `Content-Length` is added if it is missing.

@@ -8,7 +8,7 @@ package struct ExplainedRequest: Sendable {
     package let explanation: Explanation
     fileprivate let request: DryRunRequest
     package let isRecorded: Bool
-    /// How the server is reached by `upstream`, in words; `nil` where no rule is for the request.
+    /// How the server is reached by `upstream`, in words; `nil` if no rule is for the request.
     package let way: String?
 
     /// Some lines for each tool, then what goes out and what is answered.

@@ -155,7 +155,7 @@ package enum RuleVerdict: Sendable {
 
 extension RuleScope {
     /// Why a request is out of scope: the first field that does not match, with both values, of the nearest location;
-    /// `nil` where it is in scope.
+    /// `nil` if it is in scope.
     package func mismatch(_ opening: ExchangeOpening) -> String? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases

@@ -8,7 +8,7 @@ package struct RuleUsage: Sendable {
     package struct Entry: Sendable {
         package let tool: StageID
         package let rule: RuleHeading
-        /// How many requests it was for; `nil` where it has a condition beside its scope, or is not in force.
+        /// How many requests it was for; `nil` if it has a condition beside its scope, or is not in force.
         package fileprivate(set) var count: Int?
         /// The first few of them.
         package fileprivate(set) var samples: [String] = []
@@ -39,7 +39,7 @@ package struct RuleUsage: Sendable {
         }
     }
 
-    /// Counts a request; `sample` is its name, where it is one of the first for a rule.
+    /// Counts a request; `sample` is its name, if it is one of the first for a rule.
     package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
         requests += 1
         for tool in tools {

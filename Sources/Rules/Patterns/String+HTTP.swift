@@ -8,7 +8,7 @@ extension String {
         return mayBe && (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }
 
-    /// The host that it is, without brackets; `nil` where it is none, or has a port.
+    /// The host that it is, without brackets; `nil` if it is none, or has a port.
     package var asHost: String? {
         guard let (host, port) = splitHost, port == nil else { return nil }
         return host.contains(":") && !host.isAddress ? nil : host

@@ -71,7 +71,7 @@ package struct TextPattern: Sendable {
         return isFound
     }
 
-    /// The text with each match replaced, or only the first; `nil` where there is none.
+    /// The text with each match replaced, or only the first; `nil` if there is none.
     package func replacing(
         in text: String,
         with replacement: Replacement,
@@ -106,7 +106,7 @@ package struct TextPattern: Sendable {
         return result
     }
 
-    /// What the first match would be replaced by; `nil` where there is none.
+    /// What the first match would be replaced by; `nil` if there is none.
     package func expansion(
         of replacement: Replacement,
         in text: String
@@ -179,7 +179,7 @@ package struct Replacement: Sendable {
     /// Whether the replacement is always empty.
     package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
-    /// The text, for where there is no match whose groups it could refer to.
+    /// The text, for if there is no match whose groups it could refer to.
     package var plain: String { filled([]) }
 
     /// The text with captures in place of `$1` and so on; a group that is not among them, as `$0`, is left out.

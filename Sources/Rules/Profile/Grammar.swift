@@ -8,7 +8,7 @@ package struct GrammarKey: Sendable {
     package private(set) var summary = ""
     /// YAML without indentation.
     package let example: String
-    /// What counts where the key is not there, as text; `nil` where it must be, or where nothing counts then.
+    /// What counts where the key is not there, as text; `nil` if it must be, or where nothing counts then.
     package let fallback: String?
 
     /// A key whose example is a value.
@@ -91,7 +91,7 @@ package indirect enum GrammarValue: Sendable {
         zip(["300", "2"], units).map { $0 + $1.name }.joined(separator: " or ")
     }
 
-    /// A number as people write it: without a fraction where there is none.
+    /// A number as people write it: without a fraction if there is none.
     package static func text(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
     }

@@ -61,14 +61,14 @@ package struct Node: Sendable, Hashable {
         }
     }
 
-    /// Reads a text, with the limits of a profile's; `nil` where there is nothing in it.
+    /// Reads a text, with the limits of a profile's; `nil` if there is nothing in it.
     ///
     /// - Throws: ``ProfileError`` where it is not YAML.
     package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
         try ProfileText.tree(text, file: file)
     }
 
-    /// Reads a file, with the limits of a profile's; `nil` where there is nothing in it.
+    /// Reads a file, with the limits of a profile's; `nil` if there is nothing in it.
     ///
     /// - Throws: ``ProfileError`` where it cannot be read or is not YAML.
     package static func read(file: String) throws(ProfileError) -> Node? {
@@ -81,7 +81,7 @@ package struct Node: Sendable, Hashable {
     package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
     package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
 
-    /// The value of a key; `nil` where it is not there, or this is not a mapping.
+    /// The value of a key; `nil` if it is not there, or this is not a mapping.
     package subscript(key: String) -> Node? { mapping?[key] }
 
     /// Another value counts as a list of itself.
@@ -90,7 +90,7 @@ package struct Node: Sendable, Hashable {
     /// Whether the value is missing, or `~` or `null`.
     package var isNothing: Bool { scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
-    /// The text of a scalar, empty where nothing is written; `nil` for a list or mapping.
+    /// The text of a scalar, empty if nothing is written; `nil` for a list or mapping.
     package var string: String? { isNothing ? "" : scalar?.string }
 
     package var kind: String {

@@ -28,8 +28,8 @@ package enum ProfileHelp {
         return found.map { describe($0, path: key, tools) } ?? overview(tools)
     }
 
-    /// The keys at the top level of a profile, or those within the key at a path such as `rewrite.rules`; `nil` where there
-    /// is no such key.
+    /// The keys at the top level of a profile, or those within the key at a path such as `rewrite.rules`; `nil` if
+    /// there is no such key.
     package static func keys(within path: String? = nil, of tools: ToolRegistry) -> [GrammarKey]? {
         var keys = ProfileGrammar.allKeys(tools)
         for word in (path ?? "").split(separator: ".") {
@@ -39,8 +39,8 @@ package enum ProfileHelp {
         return keys
     }
 
-    /// What ``text(for:of:)`` explains: for `rewrite.` and what may follow it the keys within `rewrite`, for a text without
-    /// a dot all keys and topics. Empty where there is no such key.
+    /// What ``text(for:of:)`` explains: for `rewrite.` and what may follow it the keys within `rewrite`, for a text
+    /// without a dot all keys and topics. Empty if there is no such key.
     package static func names(
         for text: String,
         of tools: ToolRegistry

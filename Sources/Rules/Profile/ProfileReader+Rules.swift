@@ -4,7 +4,7 @@ import Text
 extension ProfileReader {
     /// Reads what every rule has: its name, whether it is in force, and the requests it is for.
     ///
-    /// `number` is the rule's in its tool, from 1. `nil` where the rule cannot be used.
+    /// `number` is the rule's in its tool, from 1. `nil` if the rule cannot be used.
     mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
         let name = text(fields, "name") ?? ""
         var heading = RuleHeading(name: name.isEmpty ? "rule \(number)" : name, place: place(fields.node))

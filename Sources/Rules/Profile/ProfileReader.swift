@@ -172,7 +172,7 @@ package struct ProfileReader {
         return nil
     }
 
-    /// Draws depend on the rule's name, which is its number where it has none.
+    /// Draws depend on the rule's name, which is its number if it has none.
     package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
         guard let node = fields["seed"], fields["name"] == nil else { return }
         lint("'seed' needs the rule's name, else a rule put before it changes the random choices", at: node)

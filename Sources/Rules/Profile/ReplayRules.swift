@@ -30,7 +30,7 @@ package struct ReplayRules: Sendable {
     /// Whether an exchange answers, by the client's URL.
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
-    /// What differs from the rules without a profile; `nil` where nothing does.
+    /// What differs from the rules without a profile; `nil` if nothing does.
     package var text: String? {
         var parts: [String] = []
         if let only = locations.onlyText("nothing") { parts.append("answers: \(only)") }

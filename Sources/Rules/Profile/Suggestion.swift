@@ -1,6 +1,6 @@
 /// Finds the word that was probably meant.
 package enum Suggestion {
-    /// For example ` (did you mean 'block'?)`; empty where nothing is near.
+    /// For example ` (did you mean 'block'?)`; empty if nothing is near.
     package static func text(for word: String, among known: [String]) -> String {
         guard word.utf8.count <= 40 else { return "" }
         let nearest = known.map { ($0, distance(Array(word.lowercased().utf8), Array($0.utf8))) }.min { $0.1 < $1.1 }

@@ -26,7 +26,7 @@ package struct UpstreamRules: Sendable {
 
     package init() {}
 
-    /// The rule for a request, by where it is sent; `nil` where none is.
+    /// The rule for a request, by where it is sent; `nil` if none is.
     package func rule(for url: RequestURL) -> Rule? {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }
@@ -36,7 +36,7 @@ package struct UpstreamRules: Sendable {
         rules.map { "\($0.heading.name): \($0.text)\($0.heading.isEnabled ? "" : " (disabled)")" }
     }
 
-    /// How a server is reached, in words; `nil` where no rule is for the request.
+    /// How a server is reached, in words; `nil` if no rule is for the request.
     func way(to url: RequestURL) -> String? {
         guard let rule = rule(for: url) else { return nil }
         let decider = "'\(rule.heading.name)' under 'upstream', \(rule.heading.place)"

@@ -34,7 +34,7 @@ package struct ProfilePlace: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(file):\(line):\(column)" }
 }
 
-/// The requests that a rule is for: every request, where nothing is set.
+/// The requests that a rule is for: every request, if nothing is set.
 package struct RuleScope: Sendable, Hashable {
     /// One must match; `nil` for every request.
     package var locations: [Location]?

@@ -8,7 +8,7 @@ package protocol RuleTool: Stage {
     /// One rule, compiled; `RuleHeading` where a rule has nothing of its own.
     associatedtype Rule: ToolRule
     static var descriptor: ToolDescriptor { get }
-    /// Reads the tool's own keys of one entry, whose heading is read already; `nil` where the entry cannot be used.
+    /// Reads the tool's own keys of one entry, whose heading is read already; `nil` if the entry cannot be used.
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule?
     /// Makes the stage of all rules in the user's order, disabled ones too.
     init(rules: RuleList<Rule>)
@@ -112,7 +112,7 @@ package struct RuleList<Rule: ToolRule>: Sendable {
 package struct RuleMatch<Rule: ToolRule> {
     package let position: Int
     package let rule: Rule
-    /// The location that matches; `nil` where the rule is for every request.
+    /// The location that matches; `nil` if the rule is for every request.
     package let location: Location?
 }
 

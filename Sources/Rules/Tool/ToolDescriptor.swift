@@ -52,14 +52,14 @@ package struct ToolDescriptor: Sendable {
     package let usualScope: ExchangeScope
     /// What a rule has done that is for a request and left no trace; `nil` for nothing.
     package let silentEffect: String?
-    /// The lint for an empty list of rules; `nil` where an empty list may be meant.
+    /// The lint for an empty list of rules; `nil` if an empty list may be meant.
     package let emptyListLint: String?
     package let change: TraceEntry.Change?
     package let presets: PresetChoice?
     package let definitions: ToolDefinitions?
-    /// The key with the file that answers in place of the server; `nil` where no file does.
+    /// The key with the file that answers in place of the server; `nil` if no file does.
     package let answersFrom: String?
-    /// The rule by which one key has the tool act on everything; `nil` where no key does.
+    /// The rule by which one key has the tool act on everything; `nil` if no key does.
     package let onEverything: RuleText?
 
     package var key: String { id.name }

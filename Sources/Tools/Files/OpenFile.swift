@@ -125,7 +125,7 @@ struct FileStatus {
         number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// The status of a path, links followed; `nil` where nothing is there.
+    /// The status of a path, links followed; `nil` if nothing is there.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -156,7 +156,7 @@ struct SystemError: Error, CustomStringConvertible {
 }
 
 extension FileStatus {
-    /// Why no files can be made in the directory at a path, which is made where it is missing; `nil` where they can.
+    /// Why no files can be created in a directory, which is created if it is missing; `nil` if they can.
     static func obstacle(toDirectory path: String) -> String? {
         var parts = path.split(separator: "/")
         var ancestor = path

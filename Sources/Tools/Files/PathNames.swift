@@ -53,7 +53,7 @@ struct PathNames {
         return name
     }
 
-    /// The percent-decoded bytes; `nil` where a `%` is not followed by two hexadecimal digits.
+    /// The percent-decoded bytes; `nil` if a `%` is not followed by two hexadecimal digits.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

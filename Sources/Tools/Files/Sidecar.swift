@@ -54,7 +54,7 @@ struct Sidecar {
         return nil
     }
 
-    /// Why a field cannot be in an answer (RFC 9110 §5.1, §5.5); `nil` where it can.
+    /// Why a field cannot be in an answer (RFC 9110 §5.1, §5.5); `nil` if it can.
     static func problem(name: String, value: String) -> String? {
         if !name.isToken { return "has '\(name.prefix(40))', which cannot be the name of a header" }
         if framing.contains(FieldName(name)) { return "has \(name), which only Sluice sets" }

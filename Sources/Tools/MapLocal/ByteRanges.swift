@@ -53,7 +53,7 @@ enum ByteRanges: Equatable {
         }
     }
 
-    /// The parts as written; `nil` where the field is invalid, which makes all of it so (RFC 9110 §14.1.1).
+    /// The parts as written; `nil` if the field is invalid, which makes all of it so (RFC 9110 §14.1.1).
     private static func specifications(_ text: String) -> [Specification]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].lowercased() == "bytes" else { return nil }

@@ -90,8 +90,7 @@ struct FileTree {
         }
     }
 
-    /// Whether a name was found only because the disk ignores case: it does, where the name in the other case is the same
-    /// file.
+    /// Whether a name was found only because the disk ignores case: then both spellings are the same file.
     private func isOtherwiseWritten(
         _ name: String,
         _ status: FileStatus,

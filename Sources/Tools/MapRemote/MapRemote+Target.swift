@@ -3,7 +3,7 @@ import HTTPModel
 import Rules
 import Text
 
-/// Where a map-remote rule sends requests: parts of a URL, in which `$1` stands for a capture.
+/// The target of a map-remote rule: parts of a URL, in which `$1` is a capture.
 struct RemoteTarget: Sendable {
     private enum Form: Sendable {
         case fixed(RemoteParts)
@@ -14,7 +14,7 @@ struct RemoteTarget: Sendable {
     private let form: Form
     /// The highest capture that it refers to; 0 for none.
     let highestCapture: Int
-    /// Whether the remainder of the path is appended: not where the path has captures itself.
+    /// Whether the remainder of the path is appended: not if the path has captures.
     let appendsRemainder: Bool
     let hasPath: Bool
     let hasQuery: Bool
@@ -72,13 +72,13 @@ struct RemoteTarget: Sendable {
     }
 }
 
-/// The parts of a URL that a request is to get; `nil` keeps what it has.
+/// The new parts of a request's URL; `nil` to keep a part.
 struct RemoteParts: Sendable, Hashable {
     /// Why requests cannot be sent to a place.
     struct TargetError: Error {
         /// Without a full stop.
         let message: String
-        /// The part it is about, where they were given one by one.
+        /// The part with the error, if parts were given separately.
         var field: Location.Field?
     }
 
@@ -162,7 +162,7 @@ struct RemoteParts: Sendable, Hashable {
         if !query.isEmpty { self.query = String(query) }
     }
 
-    /// Refuses what cannot stand in a request target (RFC 9112 §3.2).
+    /// Refuses characters that a request target cannot have (RFC 9112 §3.2).
     static func check(_ target: some StringProtocol) throws(TargetError) {
         for scalar in target.unicodeScalars {
             if scalar.value <= 0x20 || scalar.value == 0x7F {
@@ -173,7 +173,7 @@ struct RemoteParts: Sendable, Hashable {
         }
     }
 
-    /// What stands before `://`; `nil` where that is not there, or is part of a path or query.
+    /// The text before `://`; `nil` if it is missing or part of a path or query.
     static func scheme(of text: some StringProtocol) -> String? {
         let front = text.prefix { $0 != "/" && $0 != "?" }
         guard front.last == ":", text.dropFirst(front.count).hasPrefix("//") else { return nil }

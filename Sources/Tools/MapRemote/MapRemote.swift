@@ -4,16 +4,16 @@ import HTTPModel
 import NIOCore
 import Rules
 
-/// Map remote: requests that match one of its rules are sent somewhere else.
+/// Map remote: matching requests are sent to another URL.
 ///
-/// Locations, what their stars stand for, and the remainder of the path go by the URL as the client sent it. What `to`
-/// leaves blank stays as earlier tools, rewrite for one, have left it.
+/// Locations, the matches of their stars, and the remainder of the path refer to the URL as the client sent it. Parts
+/// that `to` leaves empty stay as earlier tools, such as rewrite, have left them.
 ///
-/// The response is not changed: a redirect to the new place leads the client there, past the rule (as in Charles).
+/// The response is not changed: a redirect to the new URL leads the client there, past the rule (as in Charles).
 struct MapRemote: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        /// What the whole URL must match; `nil` where the rule has locations.
+        /// Must match in the whole URL; `nil` if the rule has locations.
         let expression: RegularExpression?
         let target: RemoteTarget
         let keepsHostField: Bool
@@ -58,9 +58,9 @@ struct MapRemote: RuleTool {
 /// Sends one request somewhere else.
 private final class RemoteHandler: StageHandler {
     private let rule: MapRemote.Rule
-    /// What `$1` and so on stand for.
+    /// The values of `$1` and so on.
     private let captures: [String]
-    /// The rest of the path; `nil` where nothing is to be appended.
+    /// The rest of the path; `nil` if nothing is to be appended.
     private let remainder: String?
 
     init(rule: MapRemote.Rule, captures: [String], remainder: String?) {
@@ -145,7 +145,7 @@ private final class RemoteHandler: StageHandler {
         return target
     }
 
-    /// Sets `Host` to the destination, unless the rule keeps it; returns what was done.
+    /// Sets `Host` to the destination, unless the rule keeps it; returns the change for the trace.
     private func setHost(
         _ parts: RemoteParts,
         _ destination: Destination,

@@ -42,7 +42,7 @@ struct Mirror: RuleTool {
         private let rule: Rule
         private let isDryRun: Bool
         private var file: MirrorFile?
-        /// The directory of the file as the profile names it, and what is special about the file.
+        /// The file's directory as in the profile, and a remark about the file.
         private var (directory, remark) = ("", "")
         private var hasEnded = false
 
@@ -130,7 +130,7 @@ struct Mirror: RuleTool {
 
         /// What to do with the body, and a remark about it in parentheses.
         ///
-        /// `name` is the name by which map-local will know the file's type; `nil` where it will not look for the file.
+        /// `name` is the name by which map-local will know the file's type; `nil` if it will not look for the file.
         private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, String) {
             var lines = ""
             if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,

@@ -20,7 +20,7 @@ final class MirrorFile: Sendable {
     struct Description: Sendable {
         /// The codings that are undone in the file.
         var codings: [ContentCoding] = []
-        /// The text of the sidecar, which says what map-local cannot see from the name; `nil` where none is needed.
+        /// The sidecar with the facts that map-local cannot derive from the name; `nil` if none is needed.
         var sidecar: String?
 
         /// The line of a sidecar that says which codings the file's bytes have.
@@ -38,7 +38,7 @@ final class MirrorFile: Sendable {
         /// The body as it comes, for the case that it is too large without its coding; and that file's temporary name.
         var received: OpenFile?
         var receivedName: String?
-        /// Why the file has the body as it came, with its coding; `nil` where it has not.
+        /// Why the file has the body with its content coding; `nil` if it has not.
         var excess: DecodingProblem?
         var isPlaced = false
 
@@ -47,7 +47,7 @@ final class MirrorFile: Sendable {
             if let receivedName { unlinkat(directory.descriptor, receivedName, 0) }
         }
 
-        /// Writes bytes of the body, and what they stand for where its coding is removed.
+        /// Writes bytes of the body, decoded if its coding is removed.
         func write(_ bytes: ByteBuffer) -> InterruptionError? {
             guard let decoder else { return bytes.withUnsafeReadableBytes { file.write($0).map { .disk($0) } } }
             if let error = bytes.withUnsafeReadableBytes({ received?.write($0) }) { return .disk(error) }
@@ -58,7 +58,7 @@ final class MirrorFile: Sendable {
             return failure ?? decoder.problem.map { .coding($0) }
         }
 
-        /// Goes on with the body as it comes, in place of what was decoded, and why; returns whether it is there.
+        /// Continues with the received body instead of the decoded one, and why; returns whether it is complete.
         mutating func keepReceived(_ excess: DecodingProblem) -> Bool {
             guard let received = received.take(), let name = receivedName.take() else { return false }
             unlinkat(directory.descriptor, temporaryName, 0)
@@ -114,8 +114,8 @@ final class MirrorFile: Sendable {
         ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     }
 
-    /// Writes some bytes of the body, without their content coding. Where that makes it too large, the file goes on with
-    /// the body as it was received.
+    /// Writes bytes of the body without content coding. If that makes it too large, the file continues with the
+    /// received body.
     func write(_ bytes: ByteBuffer) throws(InterruptionError) {
         let failure = state.withLock { state -> InterruptionError? in
             let failure = state?.write(bytes)
@@ -129,10 +129,10 @@ final class MirrorFile: Sendable {
         throw failure
     }
 
-    /// What was saved: the file's name in its directory, and why it has the body with its coding; `nil` where it has not.
+    /// The saved file's name in its directory, and why it has the body with its coding; `nil` if it has not.
     typealias Saved = (name: String, excess: DecodingProblem?)
 
-    /// Gives the file its name, and so replaces an earlier one; `nil` where there is none.
+    /// Renames the file, replacing an earlier one; `nil` if there is none.
     func place() throws(InterruptionError) -> Saved? {
         defer { discard() }
         return try state.withLock { state throws(InterruptionError) -> Saved? in
@@ -232,7 +232,7 @@ private struct WritableTree {
         return try OpenFile(name, in: directory, isDirectory: true)
     }
 
-    /// Makes room for a directory where a file has its name; a link stays and is an error.
+    /// Renames a file that has a directory's name; a link stays and is an error.
     private func moveAside(_ name: String, _ directory: borrowing OpenFile) throws(SystemError) {
         guard try directory.status(of: name).kind == .file else { throw SystemError(ENOTDIR) }
         let parent = directory.descriptor
@@ -244,7 +244,7 @@ private struct WritableTree {
 }
 
 extension OpenFile {
-    /// Makes a file where there is no entry of its name; it may hold secrets, so only the user can read it.
+    /// Makes a file if there is no entry of its name; it may hold secrets, so only the user can read it.
     fileprivate init(creating name: String, in directory: borrowing OpenFile) throws(SystemError) {
         let (parent, flags) = (directory.descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
         self.init(owning: try SystemError.check { openat(parent, name, flags, 0o600) })

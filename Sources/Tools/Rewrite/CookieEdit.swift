@@ -20,7 +20,7 @@ struct CookieEdit: Sendable {
 
     private static let semicolon = UInt8(ascii: ";")
 
-    /// Removes cookies from a request, and fields that have none left; returns what was done, `nil` where nothing was.
+    /// Removes cookies from a request, and fields that have none left; returns what was done, `nil` if nothing was.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toRequest fields: inout FieldSection) throws -> String? {
@@ -40,7 +40,7 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` where nothing was.
+    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` if nothing was.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toResponse fields: inout FieldSection) throws -> String? {

@@ -14,7 +14,7 @@ protocol NamedValues {
     mutating func setName(_ name: String, at position: Int)
     mutating func setValue(_ value: [UInt8], at position: Int)
     mutating func remove(at position: Int)
-    /// Why a text cannot be a name; `nil` where it can.
+    /// Why a text cannot be a name; `nil` if it can.
     static func fault(ofName name: String) -> String?
     /// A pair as messages show it.
     static func text(_ name: String, _ value: String) -> String
@@ -54,7 +54,7 @@ struct PairEdit: Sendable {
         }
     }
 
-    /// Edits the pairs, and returns what was done; `nil` where nothing was.
+    /// Edits the pairs, and returns what was done; `nil` if nothing was.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError`` or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
@@ -88,7 +88,7 @@ struct PairEdit: Sendable {
         return pattern?.absence(in: pairs, noun) ?? "\(noun): already has this value"
     }
 
-    /// The value to add; `nil` where the condition is not met.
+    /// The value to add; `nil` if the condition is not met.
     private func bytes(of value: Replacement, _ condition: PairPattern?, in pairs: some NamedValues) throws -> [UInt8]?
     {
         let plain = Array(value.plain.utf8)
@@ -166,7 +166,7 @@ struct PairPattern: Sendable {
         return nil
     }
 
-    /// Why no pair matches; `nil` where one does.
+    /// Why no pair matches; `nil` if one does.
     fileprivate func absence(in pairs: some NamedValues, _ noun: String) -> String? {
         guard let named = try? PairPattern(name: name, value: nil).position(in: pairs, from: 0) else {
             return switch name {

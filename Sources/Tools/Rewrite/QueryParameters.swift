@@ -10,7 +10,7 @@ import Rules
 struct QueryParameters {
     private struct Parameter {
         var name: [UInt8]
-        /// `nil` where there is no `=`.
+        /// `nil` if there is no `=`.
         var value: [UInt8]?
     }
 
@@ -26,7 +26,7 @@ struct QueryParameters {
         }
     }
 
-    /// The query; `nil` where no parameter is left.
+    /// The query; `nil` if no parameter is left.
     var query: String? {
         guard !parameters.isEmpty else { return nil }
         let pairs = parameters.map { pair in pair.value.map { pair.name + [UInt8(ascii: "=")] + $0 } ?? pair.name }

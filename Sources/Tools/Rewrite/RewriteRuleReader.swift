@@ -44,7 +44,7 @@ struct RewriteRuleReader {
         var gerund: String { self == .add ? "adding" : self == .modify ? "modifying" : "removing" }
     }
 
-    /// Reads a rule; `nil` where it cannot be used, or is disabled.
+    /// Reads a rule; `nil` if it cannot be used, or is disabled.
     static func rule(_ name: String, _ node: Node, _ reader: inout ProfileReader) -> RewriteRule? {
         guard let fields = reader.fields(node, "a rewrite rule", keys: keys) else { return nil }
         let issues = reader.issues.count

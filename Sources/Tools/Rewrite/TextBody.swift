@@ -12,7 +12,7 @@ struct BodyEdit: Sendable {
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a text, and returns what was done; `nil` where nothing was.
+    /// Edits a text, and returns what was done; `nil` if nothing was.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where the text would grow too much.
     func apply(to text: inout TextBody) throws -> String? {

@@ -15,7 +15,7 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// The number of bytes up to and with the end of the first event that ends in them; `nil` where none does.
+    /// The number of bytes up to and with the end of the first event that ends in them; `nil` if none does.
     ///
     /// So many, or all, count as read from here on.
     mutating func advance(over bytes: ByteBufferView) -> Int? {

@@ -87,7 +87,7 @@ struct ThrottleDirection {
 
     // MARK: - Reliability
 
-    /// How many bytes still pass, at most those of the block; `nil` where the link never fails.
+    /// How many bytes still pass, at most those of the block; `nil` if the link never fails.
     private mutating func bytesToFailure(_ link: ThrottleLink, _ request: ThrottledRequest) -> Int? {
         guard link.conditions.reliability < 100 else { return nil }
         let size = Int64(ThrottleLink.block)

@@ -114,7 +114,7 @@ final class ThrottleHandler: StageHandler {
         return present
     }
 
-    /// The failure where there is no network at all.
+    /// The failure if there is no network at all.
     private func absence(of link: ThrottleLink?, _ exchange: inout StageExchange) -> ExchangeFailure? {
         guard let link, link.conditions.isOffline else { return nil }
         let message = "\(exchange.url.authority) cannot be reached: the throttle simulates no network."

@@ -41,7 +41,7 @@ final class ThrottleLink: Sendable {
         draw = SeededDraw(seed: seed, rule: rule)
     }
 
-    /// This link or the one that has replaced it; `nil` where the rule is gone, or the throttle is switched off.
+    /// This link or the one that has replaced it; `nil` if the rule is gone, or the throttle is switched off.
     var inForce: ThrottleLink? {
         var link = self
         while link.isReplaced.load(ordering: .acquiring) {
@@ -126,7 +126,7 @@ final class ThrottleLink: Sendable {
     /// The number of bytes to which reliability refers.
     static let block = 10_240
 
-    /// After how many bytes of a block the connection fails; `nil` where the block passes.
+    /// After how many bytes of a block the connection fails; `nil` if the block passes.
     ///
     /// The byte is drawn so that n bytes pass with the probability r^(n/10240), whatever n is.
     func failure(_ method: String, _ url: RequestURL, nth: Int, _ direction: FlowDirection, block: Int) -> Int? {

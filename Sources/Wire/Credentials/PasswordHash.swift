@@ -26,7 +26,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static let memoryLimit = 256 << 20
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 
-    /// Hashes a password with a salt of its own. Throws where there is not the memory for it.
+    /// Hashes a password with a salt of its own. Throws if there is not the memory for it.
     package init(of password: some Collection<UInt8>) throws(HashingError) {
         try self.init(of: password, within: Self.memoryLimit + (32 << 20))
     }
@@ -46,7 +46,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     package init(_ text: Substring) throws(ReadingError) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else {
-            throw ReadingError(description: "it does not have the form $scrypt$ln=14,r=8,p=1$SALT$KEY")
+            throw ReadingError(description: "it is not of the form $scrypt$ln=14,r=8,p=1$SALT$KEY")
         }
         var costs: [Substring: Int] = [:]
         for part in parts[2].split(separator: ",") {
@@ -58,7 +58,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
             128 * blockSize << logCost <= Self.memoryLimit
         else {
             throw ReadingError(
-                description: "its costs have to be ln from 10 to 20, r from 1 to 32 and p from 1 to 16, "
+                description: "its costs must be ln from 10 to 20, r from 1 to 32 and p from 1 to 16, "
                     + "within 256 MiB of memory"
             )
         }

@@ -77,7 +77,7 @@ struct FieldLines {
         return end
     }
 
-    /// Checks the end of a line at the control character that was found; returns where the next line begins.
+    /// Checks the end of a line at the control character that was found; returns if the next line begins.
     @inline(__always)
     private mutating func endLine(
         _ bytes: Span<UInt8>,

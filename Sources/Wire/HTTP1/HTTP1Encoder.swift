@@ -31,7 +31,7 @@ package enum HTTP1Encoder {
         output.writeImmutableBuffer(lineBreak)
     }
 
-    /// What goes before a part of `count` bytes, which must not be zero; `nil` where the framing has nothing there.
+    /// What goes before a part of `count` bytes, which must not be zero; `nil` if the framing has nothing there.
     package static func partPrefix(count: Int, framing: BodyFraming) -> ByteBuffer? {
         guard framing == .chunked else { return nil }
         var prefix = ByteBuffer()
@@ -40,7 +40,7 @@ package enum HTTP1Encoder {
         return prefix
     }
 
-    /// What goes after a part; `nil` where the framing has nothing there.
+    /// What goes after a part; `nil` if the framing has nothing there.
     package static func partSuffix(framing: BodyFraming) -> ByteBuffer? {
         framing == .chunked ? lineBreak : nil
     }
@@ -55,7 +55,7 @@ package enum HTTP1Encoder {
         output.writeStaticString("\r\n")
     }
 
-    /// The end of a body as a buffer of its own; `nil` where the framing has nothing there.
+    /// The end of a body as a buffer of its own; `nil` if the framing has nothing there.
     package static func end(framing: BodyFraming, trailers: FieldSection? = nil) -> ByteBuffer? {
         guard framing == .chunked else { return nil }
         guard let trailers, !trailers.isEmpty else { return lastChunk }

@@ -48,7 +48,7 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package static let paddedRequestLine = HTTP1Tolerances(rawValue: 1 << 7)
     /// RFC 9110 §5.5.
     package static let controlInValue = HTTP1Tolerances(rawValue: 1 << 8)
-    /// A name that is no token (RFC 9110 §5.1).
+    /// A name that is not a token (RFC 9110 §5.1).
     package static let oddFieldName = HTTP1Tolerances(rawValue: 1 << 9)
 
     /// One plain sentence for each fault, for the trace.

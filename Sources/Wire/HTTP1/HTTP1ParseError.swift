@@ -18,8 +18,8 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
         case malformedContentLength = "Content-Length is not a decimal number that fits in 63 bits."
         case repeatedContentLength = "Content-Length is given more than once."
         case contentLengthWithTransferEncoding =
-            "Content-Length and Transfer-Encoding are both given, so the body's end is in doubt."
-        case malformedTransferEncoding = "Transfer-Encoding does not end in one chunked, so the body's end is in doubt."
+            "Content-Length and Transfer-Encoding are both given, so the body's end is ambiguous."
+        case malformedTransferEncoding = "Transfer-Encoding does not end in one chunked, so the body's end is ambiguous."
         case unsupportedTransferCoding = "Transfer-Encoding names a coding other than chunked."
         case transferEncodingInHTTP10 = "Transfer-Encoding is given in an HTTP/1.0 message."
         case contentInConnect = "A CONNECT request must not have a body."
@@ -27,7 +27,7 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
         case malformedChunkExtension = "A chunk extension does not have the form that HTTP/1.1 prescribes."
         case chunkLineTooLong = "A chunk's size line is longer than allowed."
         case malformedChunkEnd = "A chunk's data is not followed by CRLF."
-        case unexpectedResponse = "The server sent bytes that answer no request."
+        case unexpectedResponse = "The server sent bytes without a request."
         case truncated = "The connection was closed in the middle of the message."
     }
 
@@ -36,7 +36,7 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
     package let offset: Int64
     /// The status code for the client: a 4xx or 5xx of its own request, 502 for what a server sent.
     package let status: Int
-    /// How many bytes were missing at least, for a truncated message; `nil` where that is not known.
+    /// How many bytes were missing at least, for a truncated message; `nil` if that is not known.
     package let missing: Int64?
 
     init(_ code: Code, at offset: Int, in side: MessageSide) {

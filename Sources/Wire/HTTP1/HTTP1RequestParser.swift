@@ -81,7 +81,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
 
     package var isIdle: Bool { reader.isBetweenMessages }
 
-    /// The received bytes with which the next request begins; `nil` where there are none, or a request is begun.
+    /// The received bytes with which the next request begins; `nil` if there are none, or a request is begun.
     package var nextBytes: ByteBuffer? { reader.nextBytes }
 
     /// Whether received bytes wait to be parsed, such as a pipelined request.

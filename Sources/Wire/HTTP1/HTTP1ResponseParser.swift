@@ -49,7 +49,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
 
     /// Notes that no more bytes will come: ends a close-delimited body.
     ///
-    /// `next` then throws `truncated` where a response is incomplete, and returns `nil` where none was begun.
+    /// `next` then throws `truncated` where a response is incomplete, and returns `nil` if none was begun.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.
@@ -114,7 +114,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// What was tolerated in the current response, or the last one.
     package var tolerances: HTTP1Tolerances { reader.tolerances }
 
-    /// How many bytes of a head have come that is not whole; 0 where none has begun.
+    /// How many bytes of a head have come that is not whole; 0 if none has begun.
     package var partialHeadSize: Int { reader.partialHeadSize }
 
     package var isIdle: Bool { reader.isBetweenMessages }

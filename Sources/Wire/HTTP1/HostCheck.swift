@@ -4,7 +4,7 @@ import NIOCore
 /// The demands on a request's Host field (RFC 9112 §3.2); apart from the parser, so that a request that fails them can
 /// still be shown and recorded.
 package enum HostCheck {
-    /// Throws where an HTTP/1.1 request has no Host, or a request has several, or one that is not a host and port.
+    /// Throws if an HTTP/1.1 request has no Host, or a request has several, or one that is not a host and port.
     ///
     /// The field may be empty, for a target that has no authority. A CONNECT may lack it or have its target in any form: the
     /// target is the authority, and the client of Java 11 sends no field, iOS an IPv6 address without brackets in both.

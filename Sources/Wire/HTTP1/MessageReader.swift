@@ -46,7 +46,7 @@ struct MessageReader: ~Copyable {
 
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
-    /// The received bytes with which the next message begins; `nil` where there are none, or a message is begun.
+    /// The received bytes with which the next message begins; `nil` if there are none, or a message is begun.
     var nextBytes: ByteBuffer? {
         guard case .head = stage, scanner.seen == 0, buffer.readableBytes > 0 else { return nil }
         return buffer
@@ -122,7 +122,7 @@ extension MessageReader {
         if head.readableBytes > limits.head { throw fail(.headTooLarge, at: limits.head) }
     }
 
-    /// Refuses a message for its start line: as no HTTP at all, where it does not even begin like it.
+    /// Refuses a message for its start line: as no HTTP at all, if it does not even begin like it.
     mutating func failStartLine(_ code: HTTP1ParseError.Code, at offset: Int, in head: ByteBuffer) -> HTTP1ParseError {
         if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
         return fail(code, at: offset)
@@ -152,7 +152,7 @@ extension MessageReader {
         skippedBytes = 0
     }
 
-    /// Skips what may come before a start line (RFC 9112 §2.2); `false` where that is all there is.
+    /// Skips what may come before a start line (RFC 9112 §2.2); `false` if that is all there is.
     private mutating func beginHead() -> Bool {
         let most = HTTP1Sniffer.farEnough - skippedBytes
         let skipped = HTTP1Sniffer.skipped(of: buffer.readableBytesUInt8Span, atMost: most)

@@ -6,7 +6,7 @@ extension UInt8 {
     static let space: UInt8 = 0x20
     static let colon: UInt8 = 0x3A
 
-    /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
+    /// Whether the byte may be in a token (RFC 9110 §5.6.2).
     @inline(__always)
     var isTokenCharacter: Bool {
         // One bit for each token character, for the bytes below 64 and below 128.
@@ -90,7 +90,7 @@ extension Span<UInt8> {
         return count
     }
 
-    /// Whether the bytes from `start` on begin with `text`; `false` where there are too few.
+    /// Whether the bytes from `start` on begin with `text`; `false` if there are too few.
     @inline(__always)
     func hasBytes(_ text: StaticString, at start: Int) -> Bool {
         guard start &+ text.utf8CodeUnitCount <= count else { return false }

@@ -102,7 +102,7 @@ struct HTTP2FloodGuard: ~Copyable {
 
     /// Counts a stream that had to be reset because of what the peer sent on it.
     mutating func countForcedReset(now: NIODeadline) -> HTTP2Error? {
-        !isServer || resets.take(at: now) ? nil : tooMany("requests that had to be reset")
+        !isServer || resets.take(at: now) ? nil : tooMany("requests that were reset")
     }
 
     /// Counts a head that was too large: reading it costs as much as many small ones, however few bytes it was
@@ -151,7 +151,7 @@ struct HTTP2FloodGuard: ~Copyable {
         case 0x4:
             return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
         case 0x5:
-            return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream, though push is off.")
+            return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream although push is off.")
         case 0x6:
             return pings.take(at: now) ? nil : tooMany("PING frames")
         case 0x8:

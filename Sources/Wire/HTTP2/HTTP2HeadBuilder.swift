@@ -13,7 +13,7 @@ struct HTTP2HeadBuilder: ~Copyable {
     private struct Line {
         var name: Range<Int>
         var value: Range<Int>
-        /// Where the line ends; `nil` where it has white space around its value, which is not sent on.
+        /// Where the line ends; `nil` if it has white space around its value, which is not sent on.
         var end: Int?
     }
 

@@ -20,7 +20,7 @@ extension HTTP2Session {
         isEnd: Bool
     ) throws(HTTP2Error) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         guard phase == .open, role == .client, !isGoingAway else {
-            throw HTTP2Error(.refusedStream, "The HTTP/2 connection takes no further requests.")
+            throw HTTP2Error(.refusedStream, "The HTTP/2 connection accepts no further requests.")
         }
         if let connectProtocol, !peerOffersExtendedConnect {
             let explanation = "The server does not offer extended CONNECT, which “\(connectProtocol)” needs."
@@ -103,7 +103,7 @@ extension HTTP2Session {
     package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
     /// How much of a stream's body was put into the output, in bytes, where more of it waits for a window of the peer;
-    /// `nil` where nothing does.
+    /// `nil` if nothing does.
     package func sentBytesOfBlocked(_ id: HTTP2StreamID) -> Int64? {
         guard phase == .open, let stream = streams[id.number], stream.queue.count > 0 else { return nil }
         let window = min(

@@ -27,7 +27,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Decides on a field that breaks the rules for names or values; `true` where it does no harm.
+    /// Decides on a field that breaks the rules for names or values; `true` if it does no harm.
     ///
     /// A server's odd values are kept, as breaking what works elsewhere would help nobody. Names, framing, and what
     /// could be taken for the end of a line, are no place for leniency (RFC 9113 §8.2.1).
@@ -250,7 +250,7 @@ extension HTTP2Session {
 
     /// Refuses a head for which there is no room beside those that came with it.
     private func refuseCrowdedOut(_ stream: HTTP2Stream, category: nghttp2_headers_category) {
-        let explanation = "The heads that came at once are larger than \(settings.maxPendingHeads) bytes."
+        let explanation = "The simultaneous heads are larger than \(settings.maxPendingHeads) bytes."
         guard category == NGHTTP2_HCAT_REQUEST else {
             if stream.fault == nil { giveUp(stream, .enhanceYourCalm, because: explanation) }
             return

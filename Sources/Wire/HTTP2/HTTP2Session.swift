@@ -32,7 +32,7 @@ package final class HTTP2Session {
 
     package let role: Role
     let settings: HTTP2Settings
-    /// The nghttp2 session; `nil` only where there was no memory for it.
+    /// The nghttp2 session; `nil` only if there was no memory for it.
     let handle: OpaquePointer?
     var phase = Phase.open
 
@@ -71,7 +71,7 @@ package final class HTTP2Session {
     var inputStart: UnsafeRawPointer?
 
     var output = ByteBuffer()
-    /// How long the output may become while nghttp2 makes frames; `nil` where it is to make no DATA.
+    /// How long the output may become while nghttp2 makes frames; `nil` if it is to make no DATA.
     var outputLimit: Int?
 
     /// How much may be made ahead of ``nextOutput(limit:)``, apart from DATA.
@@ -124,7 +124,7 @@ package final class HTTP2Session {
 
     package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
 
-    /// The next event; `nil` where there is none until more is received, or more output is made.
+    /// The next event; `nil` if there is none until more is received, or more output is made.
     package func nextEvent() -> HTTP2Event? {
         while true {
             if takenEvents.isEmpty {
@@ -144,7 +144,7 @@ package final class HTTP2Session {
 
     // MARK: Output
 
-    /// The next bytes to write to the connection; `nil` where there are none at present.
+    /// The next bytes to write to the connection; `nil` if there are none at present.
     ///
     /// Stops soon after `limit` bytes; then there may be more at once.
     package func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {

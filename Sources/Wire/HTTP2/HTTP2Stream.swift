@@ -69,7 +69,7 @@ struct HTTP2SendQueue {
 
     mutating func removeAll() { self = HTTP2SendQueue() }
 
-    /// Moves `length` bytes into `output`, or all where there are fewer.
+    /// Moves `length` bytes into `output`, or all if there are fewer.
     mutating func move(_ length: Int, into output: inout ByteBuffer) {
         var rest = min(length, count)
         count -= rest

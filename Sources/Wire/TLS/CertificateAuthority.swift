@@ -45,7 +45,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
     ///
-    /// A file may be a pipe such as the shell's `<(…)`; one that is silent for five seconds is given up. Throws where a
+    /// A file may be a pipe such as the shell's `<(…)`; one that is silent for five seconds is given up. Throws if a
     /// file cannot be read, the key does not belong to the certificate, the certificate is not an authority, or has
     /// expired.
     package static func load(
@@ -89,7 +89,7 @@ package struct CertificateAuthority: Sendable {
                 path: keyPath ?? path,
                 reason: isMissing ? "holds no private key" : "the private key cannot be read (\(errors))",
                 advice: isMissing
-                    ? "Append the CA's key in PEM form, or give it in a file of its own."
+                    ? "Append the CA's key in PEM form, or give it in a separate file."
                     : "If it is encrypted, give its password."
             )
         }
@@ -182,14 +182,14 @@ package struct CertificateAuthority: Sendable {
         // 1: basic constraints say that it is an authority; weaker signs are not accepted by today's clients.
         if X509_check_ca(certificate) != 1 || X509_get_key_usage(certificate) & UInt32(KU_KEY_CERT_SIGN) == 0 {
             return (
-                "the certificate '\(summary.subject)' is no certificate authority",
+                "the certificate '\(summary.subject)' is not a certificate authority",
                 "Give a certificate with the basic constraint CA:TRUE and the key usage keyCertSign."
             )
         }
         if summary.notAfter <= sluice_now() {
             return (
                 "the CA certificate '\(summary.subject)' has expired",
-                "Give one that is valid, or remove the file so that a new one is made."
+                "Give a valid one, or remove the file and Sluice makes a new one."
             )
         }
         return nil

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Builds and signs one certificate.
 ///
-/// The steps need no checks of their own: ``signed(by:)`` fails where one of them did.
+/// The steps need no checks of their own: ``signed(by:)`` fails if one of them did.
 struct CertificateBuilder {
     private let certificate: X509Handle
     private var succeeded = true
@@ -76,7 +76,7 @@ struct CertificateBuilder {
         check(X509_add1_ext_i2d(certificate.pointer, NID_subject_alt_name, value, isCritical ? 1 : 0, flags))
     }
 
-    /// Signs the certificate; `nil` where this or a step before failed, with the reason in OpenSSL's queue.
+    /// Signs the certificate; `nil` if this or a step before failed, with the reason in OpenSSL's queue.
     mutating func signed(by key: PrivateKeyHandle) -> X509Handle? {
         guard succeeded else { return nil }
         // Ed25519 and the like have no separate digest.

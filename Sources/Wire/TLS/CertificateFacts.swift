@@ -72,7 +72,7 @@ extension CertificateFacts {
         let signature = X509_get_signature_nid(certificate)
         let accesses = AccessURLs(certificate)
         let flags = X509_get_extension_flags(certificate)
-        // All bits are set where there is no such extension.
+        // All bits are set if there is no such extension.
         let usages = X509_get_extended_key_usage(certificate)
         self.init(
             summary: CertificateSummary(certificate),

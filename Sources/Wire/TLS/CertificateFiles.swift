@@ -14,7 +14,7 @@ enum CertificateFiles {
     /// Far more than any certificate file holds; protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
 
-    /// The whole content of a file, or of a pipe where these are taken; `nil` where there is none.
+    /// The whole content of a file, or of a pipe where these are taken; `nil` if there is none.
     static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8]? {
         do throws(FileError) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
@@ -23,7 +23,7 @@ enum CertificateFiles {
             if error.cause == .missing { return nil }
             throw CertificateError(path: path, reason: error.reason, advice: "Check the path and its permissions.")
         }
-        throw CertificateError(path: path, reason: "is too large to be a certificate file")
+        throw CertificateError(path: path, reason: "is too large for a certificate file")
     }
 
     /// The content of a file that must exist.
@@ -53,7 +53,7 @@ enum CertificateFiles {
         guard stat(path, &information) == 0 else { throw failure(path, "cannot be examined", nil) }
         if information.st_mode & 0o777 & ~mode == 0 { return }
         guard chmod(path, mode) == 0 else {
-            let advice = "It holds or guards a private key: only you should have access. Change its owner or mode."
+            let advice = "It contains or protects a private key: only you should have access. Change its owner or mode."
             throw failure(path, "others have access, and the permissions cannot be changed", advice)
         }
     }

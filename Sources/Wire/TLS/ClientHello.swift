@@ -2,9 +2,9 @@ package import NIOCore
 
 /// What a TLS client offers in its first message (RFC 8446 section 4.1.2), as far as a proxy decides by it.
 package struct ClientHello: Sendable, Hashable {
-    /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` where there is none.
+    /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` if there is none.
     package var serverName: String?
-    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
+    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` if the extension is missing.
     package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16] = []

@@ -8,7 +8,7 @@ enum StapleReader {
     /// The tolerated clock difference, in seconds.
     private static let skew = 300
 
-    /// What a connection's staple says of the server's certificate; `nil` where none was sent.
+    /// What a connection's staple says of the server's certificate; `nil` if none was sent.
     ///
     /// It counts only where its signature leads to an authority that the connection trusts (RFC 6960 section 3.2).
     static func status(of ssl: OpaquePointer) -> StapledStatus? {
@@ -38,7 +38,7 @@ enum StapleReader {
             return .unusable("the authority that issued the certificate is not known")
         }
         guard let single = entry(for: leaf, issuer, in: basic) else {
-            return .unusable("it is about another certificate")
+            return .unusable("it is for a different certificate")
         }
         var reason: Int32 = 0
         var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -52,7 +52,7 @@ enum StapleReader {
         )
         let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl))
         guard OCSP_basic_verify(basic, chain, store, 0) == 1 else {
-            status.reason = "its signature leads to no trusted authority"
+            status.reason = "its signature is not from a trusted authority"
             return status
         }
         guard OCSP_check_validity(from, until, skew, -1) == 1 else {
@@ -67,7 +67,7 @@ enum StapleReader {
             // The number -1 says that no reason is given.
             if reason >= 0 { status.reason = String(cString: OCSP_crl_reason_str(Int(reason))) }
         case V_OCSP_CERTSTATUS_UNKNOWN: status.state = .unknown
-        default: status.reason = "it says nothing of the certificate"
+        default: status.reason = "it does not mention the certificate"
         }
         return status
     }

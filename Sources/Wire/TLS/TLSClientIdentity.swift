@@ -36,7 +36,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
         } else if let keyFile {
             throw unusable(
                 file,
-                "is no certificate in PEM",
+                "is not a certificate in PEM",
                 "Name it under 'file' if it is PKCS #12, without \(keyFile)."
             )
         } else {
@@ -55,13 +55,13 @@ package struct TLSClientIdentity: Sendable, Hashable {
         let certificate = parts.certificate.pointer
         guard X509_check_private_key(certificate, parts.key.pointer) == 1 else {
             let text = "the key\(keyFile.map { " in \($0)" } ?? "") does not belong to the certificate"
-            throw Self.unusable(file, text, "Give the key that the certificate was made for.")
+            throw Self.unusable(file, text, "Give the key of this certificate.")
         }
         summary = CertificateSummary(certificate)
         let now = sluice_now()
         guard summary.notAfter >= now else {
             let text = "the certificate of \(summary.subject) expired on \(Self.date(summary.notAfter))"
-            throw Self.unusable(file, text, "Have it issued anew.")
+            throw Self.unusable(file, text, "Renew it.")
         }
         guard summary.notBefore <= now else {
             let text = "the certificate of \(summary.subject) is valid only from \(Self.date(summary.notBefore))"
@@ -118,7 +118,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
             if isEncrypted {
                 throw wrongPassword(keyPath, "the password is wrong for the private key (\(reason))")
             }
-            throw unusable(keyPath, "the private key cannot be read (\(reason))", "Write it anew in PEM form.")
+            throw unusable(keyPath, "the private key cannot be read (\(reason))", "Convert it to PEM.")
         }
         let handle = PrivateKeyHandle(owning: key)
         // Some files have the issuers first: the certificate is the one that the key is of.
@@ -211,7 +211,7 @@ extension TLSSession {
 
     private static let mostAuthorities = 100
 
-    /// The names of the authorities whose certificates the server takes; empty where it does not say.
+    /// The names of the authorities whose certificates the server takes; empty if it does not say.
     private var authorityNames: [String] {
         let list = SSL_get0_peer_CA_list(ssl)
         let count = min(Int(max(0, sluice_sk_X509_NAME_num(list))), Self.mostAuthorities)

@@ -85,14 +85,14 @@ extension TLSError: CustomStringConvertible {
         }
         guard certificateSent else {
             return
-                "\(server) asked for a client certificate and \(how): '\(name)' was not sent, since its key is of a kind "
-                + "that the server does not take. Have one issued with another kind of key, RSA or EC."
+                "\(server) asked for a client certificate and \(how): '\(name)' was not sent, since its key has a type "
+                + "that the server does not accept. Use a certificate with an RSA or EC key."
         }
         let why =
             switch alert {
-            case "unknown_ca": "it does not trust its issuer"
-            case "certificate_expired": "it takes it to be expired"
-            case "certificate_revoked": "it takes it to be revoked"
+            case "unknown_ca": "the server does not trust its issuer"
+            case "certificate_expired": "the server regards it as expired"
+            case "certificate_revoked": "the server regards it as revoked"
             case "access_denied": "it may not have access"
             default: "it may be the wrong one, or lack the certificates of its issuers"
             }
@@ -124,10 +124,10 @@ extension TLSError: CustomStringConvertible {
                     + "Trust it with `--upstream-ca FILE`, or \(goOn)"
             case .revoked(let moment, let reason):
                 "was revoked by its authority on \(date(moment))\(reason.map { " (\($0))" } ?? ""), as the server's own "
-                    + "OCSP staple says. The server needs a new certificate; to look at it all the same, \(goOn)"
+                    + "OCSP staple says. The server needs a new certificate; to connect anyway, \(goOn)"
             case .compromisedAuthority(let name):
                 "is issued under '\(name)', an authority whose private key is public: anybody can issue such certificates. "
-                    + "The server needs a certificate of another authority; to look at it all the same, \(goOn)"
+                    + "The server needs a certificate from a different authority; to connect anyway, \(goOn)"
             case .nameMismatch(let names):
                 "is for \(Self.shortened(names)), not for this host. Check the address, or \(goOn)"
             case .noHostName(let commonName, let addresses):
@@ -135,7 +135,7 @@ extension TLSError: CustomStringConvertible {
                     + (addresses.isEmpty ? "." : ", only \(Self.shortened(addresses)).")
                     + (commonName.isEmpty
                         ? "" : " Its common name '\(commonName.prefix(100))' does not count (RFC 9525).")
-                    + " Have it issued anew with the host as subjectAltName, or \(goOn)"
+                    + " Renew it with the host as subjectAltName, or \(goOn)"
             case .tooWeak(let reason):
                 "uses too weak a key or signature (\(reason)). \(tryLegacy)"
             case .other(let reason):

@@ -152,7 +152,7 @@ struct TLSProbeNotes {
 
 /// What a session that looked at a server found, whether it came to its end or not.
 package struct TLSProbeFindings: Sendable, Hashable {
-    /// The version and cipher suite that the server chose; `nil` where it did not come to that.
+    /// The version and cipher suite that the server chose; `nil` if it did not come to that.
     package var version: TLSVersion?
     package var cipher: String?
     package var applicationProtocol: String?

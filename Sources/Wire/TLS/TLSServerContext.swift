@@ -58,7 +58,7 @@ package final class TLSServerContext {
     /// Makes the session of one client connection, which waits for the ClientHello; `host` is for messages.
     ///
     /// `applicationProtocols` is what we accept by ALPN, the best first; the first one that the client offers is
-    /// chosen. Where none is offered, or the list is empty, the answer has no ALPN extension. A list of one is "exactly
+    /// chosen. If none is offered, or the list is empty, the answer has no ALPN extension. A list of one is "exactly
     /// this", for tunnels with TLS on both legs.
     package func makeSession(
         certificate: LeafCertificate,

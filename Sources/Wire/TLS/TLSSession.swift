@@ -310,7 +310,7 @@ package final class TLSSession {
         }
     }
 
-    /// Encrypts all of the buffer; leaves it as it is where the peer's part of a renegotiation must come first.
+    /// Encrypts all of the buffer; leaves it as it is if the peer's part of a renegotiation must come first.
     private func encrypt(_ plaintext: inout ByteBuffer) {
         let length = plaintext.readableBytes
         guard length > 0 else { return }

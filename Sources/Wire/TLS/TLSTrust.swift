@@ -49,8 +49,8 @@ package final class TLSTrust: Sendable {
 
     /// Reads what is to be read; does nothing when called again.
     ///
-    /// Throws where an extra file cannot be used. A system without authorities is not an error here: its servers then
-    /// have an unknown issuer.
+    /// Throws if an extra file cannot be used. A system without authorities is not an error here: its servers then have
+    /// an unknown issuer.
     package func load() throws(CertificateError) { try load(system: includesSystem) }
 
     private func load(system: Bool) throws(CertificateError) {

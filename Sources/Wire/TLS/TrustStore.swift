@@ -79,7 +79,7 @@ extension Character {
     fileprivate var isASCIIControl: Bool { asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false }
 }
 
-/// Reads the next block; `nil` where it is not a certificate or malformed.
+/// Reads the next block; `nil` if it is not a certificate or malformed.
 private func nextCertificate(_ bio: OpaquePointer) -> [UInt8]? {
     var name: UnsafeMutablePointer<CChar>?
     var header: UnsafeMutablePointer<CChar>?

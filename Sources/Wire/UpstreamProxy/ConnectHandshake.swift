@@ -51,7 +51,7 @@ package final class ConnectHandshake: ProxyHandshake {
             return .refused(.invalid(error.explanation), isWhole: true)
         }
         if let refusal { return .refused(.status(refusal.saying(text)), isWhole: received > Self.limit) }
-        return received > Self.limit ? .refused(.invalid("Its answer has no end."), isWhole: true) : .more
+        return received > Self.limit ? .refused(.invalid("Its answer is incomplete."), isWhole: true) : .more
     }
 
     private func take(_ event: HTTP1ResponseParser.Event) -> ProxyAnswer? {
@@ -62,7 +62,7 @@ package final class ConnectHandshake: ProxyHandshake {
             let schemes = head.fields.filter { $0.name.lowercased() == "proxy-authenticate" }
                 .compactMap { $0.value.split(separator: " ").first.map { String($0.prefix(40)) } }
             refusal = ProxyRefusal.HTTPAnswer(status: head.status, reason: head.reason, schemes: schemes)
-            return head.status == 101 ? .refused(.invalid("It switched protocols."), isWhole: true) : nil
+            return head.status == 101 ? .refused(.invalid("It switched protocols instead."), isWhole: true) : nil
         case .part(let part):
             text += part.readableBytesView.prefix(max(0, Self.textLimit - text.count))
             guard let refusal, text.count >= Self.textLimit else { return nil }
@@ -86,7 +86,7 @@ extension ProxyRefusal.HTTPAnswer {
         return answer
     }
 
-    /// The title of a page; `nil` where the text is none, empty where it has none.
+    /// The title of a page; `nil` if the text is none, empty if it has none.
     private static func title(_ text: String) -> String? {
         guard text.drop(while: \.isWhitespace).first == "<" else { return nil }
         let lower = text.lowercased()

@@ -42,7 +42,7 @@ package enum ProxyRefusal: Sendable, Hashable, Error {
         package var reason: String
         /// The names of the ways of authentication that it offers (RFC 9110 §11.7.1), in its own spelling.
         package var schemes: [String]
-        /// The first line of its text, or the title of its page; empty where there is none.
+        /// The first line of its text, or the title of its page; empty if there is none.
         package var firstLine: String
 
         package init(status: Int, reason: String, schemes: [String] = [], firstLine: String = "") {

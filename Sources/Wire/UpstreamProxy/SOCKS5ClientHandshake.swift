@@ -55,11 +55,11 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
             state = .request
             return .send(request)
         case 2:
-            guard let user else { return refuse(.invalid("It chose a way of authentication that was not offered.")) }
+            guard let user else { return refuse(.invalid("It chose an authentication method that was not offered.")) }
             state = .credentials
             return .send(Self.authentication(user, password))
         case 0xFF: return refuse(.noMethod)
-        default: return refuse(.invalid("It chose a way of authentication that was not offered."))
+        default: return refuse(.invalid("It chose an authentication method that was not offered."))
         }
     }
 
@@ -134,7 +134,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
     private static func looks(_ first: UInt8) -> String {
         switch first {
         case UInt8(ascii: "H"): "It answers in HTTP: is it an HTTP proxy? Then write http:// in place of socks5://."
-        case 0x15: "It answers in TLS, which SOCKS has not."
+        case 0x15: "It answers in TLS, which SOCKS does not use."
         case 4: "It speaks SOCKS 4, an older version that is not supported."
         default: "It does not answer in SOCKS 5."
         }

@@ -107,13 +107,14 @@ struct SchemalessProtobufTests {
     @Test(
         "What is no message is read up to there",
         arguments: [
-            ([0x08, 0x02, 0x07], 2, "7 is no wire type (field 0)"), ([0x08, 0x02, 0x00], 2, "0 is no field number"),
-            ([0x08, 0x02, 0x0E], 2, "6 is no wire type (field 1)"),
+            ([0x08, 0x02, 0x07], 2, "7 is not a wire type (field 0)"),
+            ([0x08, 0x02, 0x00], 2, "0 is not a field number"),
+            ([0x08, 0x02, 0x0E], 2, "6 is not a wire type (field 1)"),
             ([0x08, 0x02, 0x12, 0x05, 0x61], 2, "field 2 is cut off"),
-            ([0x08, 0x02, 0x0C], 2, "a group ends that did not begin (field 1)"),
+            ([0x08, 0x02, 0x0C], 2, "a group ends without a beginning (field 1)"),
             ([0x08, 0x02, 0x0B, 0x08, 0x02], 3, "the group of field 1 has no end"),
             ([0x08, 0x02] + Array(repeating: 0xFF, count: 11), 2, "a field's tag is cut off or too long"),
-            ([0x08, 0x02, 0x0B, 0x14], 3, "a group ends that did not begin (field 2)"),
+            ([0x08, 0x02, 0x0B, 0x14], 3, "a group ends without a beginning (field 2)"),
         ] as [([UInt8], Int, String)]
     )
     func tellsProblems(_ bytes: [UInt8], _ offset: Int, _ message: String) {

@@ -154,12 +154,12 @@ struct WebSocketReaderTests {
             Malformed(
                 name: "RSV1",
                 bytes: [0xC1, 0x00],
-                message: "the reserved bit RSV1 is set, which no extension agreed on explains"
+                message: "the reserved bit RSV1 is set, without an extension that uses it"
             ),
             Malformed(
                 name: "RSV3",
                 bytes: [0x91, 0x00],
-                message: "the reserved bit RSV3 is set, which no extension agreed on explains"
+                message: "the reserved bit RSV3 is set, without an extension that uses it"
             ),
             Malformed(name: "fragmented ping", bytes: [0x09, 0x00], message: "a ping frame is fragmented"),
             Malformed(
@@ -175,9 +175,9 @@ struct WebSocketReaderTests {
             Malformed(
                 name: "stray continuation",
                 bytes: [0x80, 0x00],
-                message: "a continuation frame continues no message"
+                message: "a continuation frame without a message"
             ),
-            Malformed(name: "nested", bytes: [0x01, 0x00, 0x81, 0x00], message: "a message begins within another"),
+            Malformed(name: "nested", bytes: [0x01, 0x00, 0x81, 0x00], message: "a message begins inside another one"),
         ]
     )
     func malformed(_ one: Malformed) {

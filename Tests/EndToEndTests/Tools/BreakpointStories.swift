@@ -164,7 +164,7 @@ extension EndToEnd {
             #expect(answer.seconds >= 0.099)
             let exchange = try await sluice.exchange()
             let outcome = ["execute": "executed", "cancel": "cancelled", "abort": "aborted"][then] ?? ""
-            #expect(exchange.trace.hasPrefix("held the response\nnobody decided within 100 ms: \(outcome)"))
+            #expect(exchange.trace.hasPrefix("held the response\nno decision within 100 ms: \(outcome)"))
             #expect(exchange.record.flags.contains(.held))
             #expect(try await nginx.requests(1).count == 1)
         }

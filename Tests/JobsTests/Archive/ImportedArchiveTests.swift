@@ -204,7 +204,7 @@ struct ImportedArchiveTests {
             ("{\"log\": 3}", "it has no 'log' with 'entries'"),
             ("{}", "it has no 'log' with 'entries'"), ("", "the text ends too early"),
             ("[1]", "there are no transactions of Charles in it"),
-            ("{\"log\": {\"entries\": []}} more", "something follows the end"),
+            ("{\"log\": {\"entries\": []}} more", "text after the end"),
             (String(repeating: "[", count: 100_000), "the text ends too early"),
             ("{\"log\":" + String(repeating: "[", count: 100_000), "the text ends too early"),
             ("{\"log\":" + String(repeating: "[", count: 1_100_000), "nested deeper than 1048576 levels"),

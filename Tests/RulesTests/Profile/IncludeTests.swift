@@ -122,8 +122,8 @@ struct IncludeTests {
     func pipes() throws {
         let folder = try Folder(["a.yaml": "version: 1\ninclude: pipe"])
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
-        #expect(folder.problem("a.yaml") == "a.yaml:2:10: pipe cannot be read: it is a pipe, no file")
-        #expect(folder.problem("pipe") == "pipe:1:1: cannot be read: it is a pipe, no file")
+        #expect(folder.problem("a.yaml") == "a.yaml:2:10: pipe cannot be read: it is a pipe, not a file")
+        #expect(folder.problem("pipe") == "pipe:1:1: cannot be read: it is a pipe, not a file")
         let paths = [folder.path + "/a.yaml"]
         #expect(throws: ProfileError.self) { try RuleProfile.load(paths: paths, takesPipes: true) }
     }

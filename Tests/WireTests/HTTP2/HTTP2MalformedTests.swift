@@ -345,6 +345,6 @@ struct HTTP2MalformedTests {
                 #expect(String(buffer: head) == "POST / HTTP/2\r\nhost: a.example\r\na: b\r\n")
             }
         }
-        #expect(explanations == ["The field “X-Upper” is not allowed in HTTP/2, or has a value that is not."])
+        #expect(explanations == ["The field “X-Upper” is not allowed in HTTP/2, or has an invalid value."])
     }
 }

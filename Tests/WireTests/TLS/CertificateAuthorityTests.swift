@@ -140,7 +140,7 @@ import Testing
         let leaf = try opensslAuthority(in: directory, "rsa:2048", "leaf", isAuthority: false)
         #expect(
             problem { try CertificateAuthority.load(file: leaf.certificate, keyFile: leaf.key) }
-                .contains("is no certificate authority")
+                .contains("is not a certificate authority")
         )
         let absent = problem { try CertificateAuthority.load(file: directory.path + "/absent") }
         #expect(absent.contains("/absent: no such file"))

@@ -140,8 +140,8 @@ import Testing
         another.isAboutAnother = true
         forged.isForged = true
         for (answer, words) in [
-            (old, "out of date"), (early, "out of date"), (another, "another certificate"),
-            (forged, "no trusted authority"),
+            (old, "out of date"), (early, "out of date"), (another, "different certificate"),
+            (forged, "not from a trusted authority"),
         ] {
             let status = try status(answer)
             #expect(status.state == .unusable)

@@ -69,7 +69,7 @@ package struct DescriptorSet: Sendable {
         return .found(method)
     }
 
-    /// Reads a message as a type of the set, given by its full name; `nil` where the set does not have the type. Fields
+    /// Reads a message as a type of the set, given by its full name; `nil` if the set does not have the type. Fields
     /// that the type does not have, or has with another wire type, keep their numbers. A partial message may end within
     /// a field.
     package func decode(

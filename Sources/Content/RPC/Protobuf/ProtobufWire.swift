@@ -73,7 +73,7 @@ struct WireCursor {
         }
         if position - start > WireCursor.length(ofVarint: tag) { hasMinimalTags = false }
         guard tag >> 3 >= 1, tag >> 3 <= UInt64(WireCursor.largestNumber) else {
-            throw problem(start, "\(tag >> 3) is no field number")
+            throw problem(start, "\(tag >> 3) is not a field number")
         }
         let number = Int(tag >> 3)
         guard let value = try value(of: number, Int(tag & 7), start) else {
@@ -102,11 +102,11 @@ struct WireCursor {
         case 3: return .groupStart
         case 4: return .groupEnd
         case 5: return fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
-        default: throw problem(start, "\(type) is no wire type (field \(number))")
+        default: throw problem(start, "\(type) is not a wire type (field \(number))")
         }
     }
 
-    /// Reads a varint; `nil` where it is cut off, or longer than 64 bits.
+    /// Reads a varint; `nil` if it is cut off, or longer than 64 bits.
     mutating func varint() -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -148,7 +148,7 @@ struct WireCursor {
                 open.append(field.number)
             case .groupEnd:
                 guard open.popLast() == field.number else {
-                    throw problem(field.start, "a group ends that did not begin (field \(field.number))")
+                    throw problem(field.start, "a group ends without a beginning (field \(field.number))")
                 }
                 if open.isEmpty { return start..<field.start }
             default: break

@@ -53,7 +53,7 @@ struct SchemalessReader {
                 }
                 var group: Range<Int>?
                 if field.value == .groupEnd {
-                    throw cursor.problem(field.start, "a group ends that did not begin (field \(field.number))")
+                    throw cursor.problem(field.start, "a group ends without a beginning (field \(field.number))")
                 }
                 if field.value == .groupStart {
                     group = try cursor.skipGroup(field.number, depthLimit: limits.depth)

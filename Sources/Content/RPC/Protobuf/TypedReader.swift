@@ -26,7 +26,7 @@ struct TypedReader {
         message(type, [bytes.indices], label: .none, depth: 0)
     }
 
-    /// Counts a value against the limit; `false` where it is one too many.
+    /// Counts a value against the limit; `false` if it is one too many.
     mutating func takeValue() -> Bool {
         guard valuesLeft > 0 else {
             isCut = true
@@ -134,7 +134,7 @@ struct TypedReader {
                         return received
                     }
                     if field.value == .groupEnd {
-                        throw cursor.problem(field.start, "a group ends that did not begin (field \(field.number))")
+                        throw cursor.problem(field.start, "a group ends without a beginning (field \(field.number))")
                     }
                     let isGroup = field.value == .groupStart
                     let group = isGroup ? try cursor.skipGroup(field.number, depthLimit: limits.depth) : nil

@@ -39,7 +39,7 @@ enum WellKnownType: String {
 }
 
 extension TypedReader {
-    /// Reads a message of a well-known type; `nil` where its content has no such notation, so that its fields are shown.
+    /// Reads a message of a well-known type; `nil` if its content has no such notation, so that its fields are shown.
     mutating func wellKnown(
         _ type: WellKnownType,
         _ pieces: Pieces,
@@ -102,7 +102,7 @@ extension TypedReader {
         return String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// A duration as JSON has it, for example `-1.500s`; `nil` where its parts contradict each other.
+    /// A duration as JSON has it, for example `-1.500s`; `nil` if its parts contradict each other.
     private static func duration(seconds: Int64, nanoseconds: Int32) -> String? {
         guard (-315_576_000_000...315_576_000_000).contains(seconds), nanoseconds.magnitude < 1_000_000_000,
             seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0)
@@ -157,7 +157,7 @@ extension TypedReader {
 }
 
 extension TypedReader.Occurrences {
-    /// The fields of `Timestamp` and `Duration`; `nil` where they have the wrong wire type.
+    /// The fields of `Timestamp` and `Duration`; `nil` if they have the wrong wire type.
     fileprivate var secondsAndNanoseconds: (seconds: Int64, nanoseconds: Int32)? {
         var numbers: [UInt64] = []
         for number in 1...2 {

@@ -67,7 +67,7 @@ enum WireReading {
         return UTF8Check.isValid(bytes, allowingCutEnd: allowingCutEnd)
     }
 
-    /// The varints that fill a range exactly; `nil` where they do not, or look by chance as if they did.
+    /// The varints that fill a range exactly; `nil` if they do not, or look by chance as if they did.
     static func packedVarints(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt64]? {
         var cursor = WireCursor(bytes, range)
         var values: [UInt64] = []

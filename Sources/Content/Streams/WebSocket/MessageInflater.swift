@@ -78,7 +78,7 @@ final class MessageInflater {
             if given > 0 { piece.withUnsafeBytes { forward(UnsafeRawBufferPointer(rebasing: $0.prefix(given))) } }
             switch code {
             case Z_STREAM_END:
-                // Setting the window anew has its cost too, so that it counts as output.
+                // Setting the window again has its cost too, so that it counts as output.
                 produced += Int64(MessageInflater.windowSize)
                 guard keepWindow() else { return "zlib cannot go on after a final block" }
                 isFresh = true

@@ -1,6 +1,6 @@
 /// The extensions that a WebSocket's handshake agreed on (RFC 6455 §9.1).
 package struct WebSocketExtensions: Sendable, Hashable {
-    /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` where it was not agreed on.
+    /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` if it was not agreed on.
     package var deflate: PerMessageDeflate?
     /// The names of all other extensions, in order.
     package var others: [String] = []

@@ -24,7 +24,7 @@ struct WebSocketFrameHead {
     /// RSV1, RSV2 and RSV3 as bits 2, 1 and 0.
     var reserved: UInt8 = 0
     var opcode = WebSocketOpcode.continuation
-    /// The masking key, its first byte the highest; `nil` where the payload is not masked.
+    /// The masking key, its first byte the highest; `nil` if the payload is not masked.
     var mask: UInt32?
     var length: Int64 = 0
     /// Whether the length was written in no more bytes than it needs.
@@ -132,11 +132,11 @@ struct WebSocketFrameOrder {
         let unexpected = frame.reserved & ~allowedReserved
         if unexpected != 0 {
             let number = unexpected & 4 != 0 ? 1 : unexpected & 2 != 0 ? 2 : 3
-            return "the reserved bit RSV\(number) is set, which no extension agreed on explains"
+            return "the reserved bit RSV\(number) is set, without an extension that uses it"
         }
         if frame.isControl { return nil }
-        if frame.opcode == .continuation, !isInMessage { return "a continuation frame continues no message" }
-        if frame.opcode != .continuation, isInMessage { return "a message begins within another" }
+        if frame.opcode == .continuation, !isInMessage { return "a continuation frame without a message" }
+        if frame.opcode != .continuation, isInMessage { return "a message begins inside another one" }
         isInMessage = !frame.isFinal
         return nil
     }

@@ -120,7 +120,7 @@ package final class WebSocketReader: StreamReader {
         } else if frame.reserved != 0 {
             message.isOpaque = true
             message.note(
-                "encoded by an extension that Sluice does not know (\(extensions.others.joined(separator: ", ")))"
+                "encoded by an unknown extension (\(extensions.others.joined(separator: ", ")))"
             )
         }
         return message
@@ -129,7 +129,7 @@ package final class WebSocketReader: StreamReader {
     private func noteForm(of frame: WebSocketFrameHead) {
         if frame.mask == nil, direction == .fromClient { note("not masked, as a client's frames must be", frame) }
         if frame.mask != nil, direction == .fromServer { note("masked, as a server's frames must not be", frame) }
-        if !frame.isMinimal { note("its length is written in more bytes than it needs", frame) }
+        if !frame.isMinimal { note("its length uses more bytes than necessary", frame) }
         if isClosed { note("sent after the close frame", frame) }
     }
 

@@ -200,8 +200,8 @@ final class ConnectAttempt {
         }
     }
 
-    /// The addresses that were tried, in words, where one of several did not take the connection; `nil` where the others are
-    /// of a family that cannot be reached from here, and where the only one is what was asked for, without a name.
+    /// The addresses that were tried, in words, where one of several did not take the connection; `nil` if the others
+    /// are of a family that cannot be reached from here, and where the only one is what was asked for, without a name.
     func account(ofName isNamed: Bool) -> String? {
         guard tried.count > 1 || isNamed && !tried.isEmpty && connectedAt == nil else { return nil }
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }

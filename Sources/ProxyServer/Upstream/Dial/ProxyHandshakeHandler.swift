@@ -8,7 +8,7 @@ package struct ProxyReached: Sendable {}
 
 /// Has a proxy open the way to a server before the handlers above learn that the channel is active.
 ///
-/// With a proxy that speaks TLS it stands above the handler of that TLS. Where there is no handshake, as for requests that
+/// With a proxy that speaks TLS it stands above the handler of that TLS. If there is no handshake, as for requests that
 /// the proxy itself reads, it only waits for the TLS.
 package final class ProxyHandshakeHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
@@ -38,7 +38,7 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - authority: The server, for messages.
-    ///   - handshake: What opens the way; `nil` where nothing has to.
+    ///   - handshake: What opens the way; `nil` if nothing has to.
     package init(_ proxy: UpstreamProxy, to authority: String, handshake: (any ProxyHandshake)?) {
         (self.proxy, self.authority, self.handshake) = (proxy, authority, handshake)
     }

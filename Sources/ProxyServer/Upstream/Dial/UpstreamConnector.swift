@@ -288,7 +288,7 @@ final class UpstreamConnector {
         max(0, (end - start).nanoseconds / 1_000)
     }
 
-    /// A failed look-up as that of the proxy, where it was the proxy's name that was looked up.
+    /// A failed look-up as that of the proxy, if it was the proxy's name that was looked up.
     private func ofRoute(_ failure: ExchangeFailure) -> ExchangeFailure {
         guard let proxy = route.proxy else { return failure }
         let code = failure.code == .dns ? ExchangeFailure.Code.upstreamProxy : failure.code

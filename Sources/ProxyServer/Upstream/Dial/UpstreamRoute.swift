@@ -104,7 +104,7 @@ extension UpstreamProxy {
         return failed(what + (Self.words(beside: answer).map { " It says: \(Self.sentence($0))" } ?? ""), hint: hint)
     }
 
-    /// What a proxy's text says that its status line has not said; `nil` where that is nothing.
+    /// What a proxy's text says that its status line has not said; `nil` if that is nothing.
     private static func words(beside answer: ProxyRefusal.HTTPAnswer) -> String? {
         func words(_ text: String) -> [String] {
             text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)

@@ -5,7 +5,7 @@ package import NIOCore
 ///
 /// Calls come from any thread; those that read the recording come from threads on which blocking is allowed.
 package protocol RecordedAnswers: Sendable {
-    /// Finds the exchange that answers a request and takes it as given; `nil` where there is none. Reads nothing.
+    /// Finds the exchange that answers a request and takes it as given; `nil` if there is none. Reads nothing.
     func find(_ request: AskedRequest) -> ExchangeID?
     /// Reads the answer of an exchange, for a request that it was found for. Throws `ExchangeFailure` where it cannot be.
     func open(_ exchange: ExchangeID, for request: AskedRequest) throws -> RecordedAnswer
@@ -54,7 +54,7 @@ package struct RecordedAnswer: Sendable {
     }
 }
 
-/// A request's body as it is compared with others: its bytes, or, where there are many of them, a digest.
+/// A request's body as it is compared with others: its bytes, or, if there are many of them, a digest.
 package struct ComparedBody: Sendable {
     /// Longer bodies are compared by their bytes alone.
     package static let longest = 1 << 20
@@ -67,7 +67,7 @@ package struct ComparedBody: Sendable {
 
     package init() {}
 
-    /// The bytes; `nil` where there are too many of them.
+    /// The bytes; `nil` if there are too many of them.
     package var bytes: ByteBuffer? { size <= ComparedBody.longest ? pending : nil }
 
     /// A digest of the bytes, the same in this process alone.

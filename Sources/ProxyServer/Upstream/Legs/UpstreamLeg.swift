@@ -20,7 +20,7 @@ protocol UpstreamLeg: AnyObject {
     func flush()
     /// The end of the request is to come without TLS close_notify, as it came from the client.
     func withholdCloseNotify()
-    /// The exchange is over and needs it no more; it may serve another where that is possible.
+    /// The exchange is over and needs it no more; it may serve another if that is possible.
     func release()
     /// Whether another request waits for what it takes up and gets it; then it has to be abandoned.
     func givesWay() -> Bool

@@ -112,8 +112,8 @@ final class UpstreamOrigin {
 
     /// The server speaks HTTP/1.1: those that wait make a connection of their own.
     ///
-    /// What it chose by ALPN it chooses anew each time; what is only guessed without TLS holds for a while. Returns whether
-    /// that was to be found out.
+    /// What it chose by ALPN it chooses again each time; what is only guessed without TLS holds for a while. Returns
+    /// whether that was to be found out.
     @discardableResult
     func turnedOutHTTP1(by connector: UpstreamConnector, until moment: NIODeadline = .distantFuture) -> Bool {
         guard endConnecting(connector) else { return false }

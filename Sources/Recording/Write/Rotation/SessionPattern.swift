@@ -19,14 +19,14 @@ package struct SessionPattern: Sendable, Hashable {
         case copy
     }
 
-    /// Why a text is no pattern.
+    /// Why a text is not a pattern.
     package struct PatternError: Error, CustomStringConvertible {
         package let description: String
     }
 
     private static let fields: [Character: Int] = ["Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "j": 3]
 
-    /// Throws ``PatternError`` where the text has an unknown directive, or one in the name of a folder.
+    /// Throws ``PatternError`` if the text has an unknown directive, or one in the name of a folder.
     package init(_ text: String) throws(PatternError) {
         let end = text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex
         guard !text[..<end].contains("%") else {
@@ -124,7 +124,7 @@ package struct SessionPattern: Sendable, Hashable {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// The number in a name of this pattern, 1 where it has none; `nil` where the name is not of this pattern.
+    /// The number in a name of this pattern, 1 if it has none; `nil` if the name is not of this pattern.
     package func number(in name: String) -> Int? { Self.number(in: Substring(name), parts[...]) }
 
     private static func number(in name: Substring, _ parts: ArraySlice<Part>, _ found: Int = 1) -> Int? {

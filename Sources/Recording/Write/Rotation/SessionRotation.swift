@@ -13,7 +13,7 @@ package struct SessionRotation: Sendable, Hashable {
     package var period: Int64?
     /// How large a file grows, in bytes; `nil` for any size.
     package var size: Int64?
-    /// `nil` where all of them stay.
+    /// `nil` if all of them stay.
     package var keep: Keep?
 
     package init(pattern: SessionPattern, period: Int64? = nil, size: Int64? = nil, keep: Keep? = nil) {

@@ -66,7 +66,7 @@ struct SessionSeries: Sendable {
         throw SessionError.exists(pattern.path(of: pattern.name(at: time, number: number)))
     }
 
-    /// Gives a file its name; `false` where there is one of that name.
+    /// Gives a file its name; `false` if there is one of that name.
     private static func give(_ part: String, _ path: String) throws -> Bool {
         if link(part, path) == 0 { return true }
         switch errno {
@@ -110,7 +110,7 @@ struct SessionSeries: Sendable {
         var name: String
         var path: String
         var identity: FileFacts.Identity
-        /// Its running number, 0 where the names have none: a clock that is set back does not change it.
+        /// Its running number, 0 if the names have none: a clock that is set back does not change it.
         var number: Int
         /// When it was begun, in microseconds since 1970.
         var begunAt: Int64
@@ -156,7 +156,7 @@ struct SessionSeries: Sendable {
         )
     }
 
-    /// Removes a file, unless somebody has it open or it is another by now.
+    /// Removes a file, unless somebody has it open or it is another so far.
     private static func remove(_ file: Finished) -> Bool {
         let descriptor = open(file.path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
