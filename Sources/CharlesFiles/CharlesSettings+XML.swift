@@ -23,8 +23,6 @@ extension CharlesSettings {
     /// Reads an export of several tools or of one, or the settings file of the program; reports what is not known.
     ///
     /// `loneTool` is the tool of a lone `selectedHostsTool`, since Charles does not say.
-    ///
-    /// - Throws: ``CharlesError`` where it is no such file.
     package static func read(
         _ bytes: [UInt8],
         as loneTool: LoneTool? = nil

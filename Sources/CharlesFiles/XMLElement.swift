@@ -22,8 +22,6 @@ struct XMLElement: Hashable, Sendable {
     ///
     /// `isKept` is called with the names of the open elements, the new one last. An element that is not kept is checked and
     /// forgotten, with its content.
-    ///
-    /// - Throws: ``CharlesError`` if it is not well-formed.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
         guard bytes.count <= largestFile else {
             throw CharlesError(message: "the file is larger than \(largestFile >> 20) MiB, the limit for settings")

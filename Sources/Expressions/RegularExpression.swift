@@ -89,8 +89,6 @@ package final class RegularExpression: Sendable {
     }
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
-    ///
-    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         // An empty text may be nowhere, but PCRE2 wants a pointer, from which it then reads nothing.
         let base = subject.baseAddress ?? UnsafeRawPointer(code)
@@ -136,8 +134,6 @@ package final class RegularExpression: Sendable {
     }
 
     /// Whether there is a match in `subject`.
-    ///
-    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func matches(_ subject: UnsafeRawBufferPointer) throws(MatchLimitError) -> Bool {
         var isFound = false
         try forEachMatch(in: subject) { _ in
@@ -148,8 +144,6 @@ package final class RegularExpression: Sendable {
     }
 
     /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
-    ///
-    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func forEachMatch(
         in text: String,
         _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
@@ -161,8 +155,6 @@ package final class RegularExpression: Sendable {
     }
 
     /// The groups of the first match, empty if they took no part; `nil` if there is no match.
-    ///
-    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func captures(in text: String) throws(MatchLimitError) -> [String]? {
         var captures: [String]?
         try forEachMatch(in: text) { match, subject in

@@ -178,7 +178,7 @@ enum Schema {
                 arguments: [table.name]
             )
             guard sql == table.creation else {
-                throw SessionError.damaged(path, "its table \"\(table.name)\" is not as Sluice makes it")
+                throw SessionError.damaged(path, "its table \"\(table.name)\" differs from Sluice's")
             }
         }
         let triggers = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")

@@ -12,7 +12,7 @@ extension SessionError {
     }
 
     static func notASession(_ path: String) -> SessionError {
-        let hint = "Give another name; Sluice does not write into files that it did not make."
+        let hint = "Give another name; Sluice only writes files that it made."
         return SessionError(.notASession, "\(path) is not a Sluice session.", hint: hint)
     }
 
@@ -29,7 +29,7 @@ extension SessionError {
         let hint = "Give another --session, in a directory that only you can write to."
         return SessionError(
             .cannotOpen,
-            "\(path) is no file of yours: another user could read what is recorded.",
+            "\(path) belongs to another user, who could read the recording.",
             hint: hint
         )
     }
@@ -51,24 +51,24 @@ extension SessionError {
         SessionError(.exists, "\(path) is there already.", hint: "Give another name.")
     }
 
-    static let nothingRecorded = SessionError(.missing, "Nothing is recorded here that could be changed.")
+    static let nothingRecorded = SessionError(.missing, "There is no recording here to change.")
 
     static func nothingDeleted(_ path: String) -> SessionError {
-        SessionError(.missing, "Nothing was deleted in \(path) that could be brought back.")
+        SessionError(.missing, "There is no deletion to undo in \(path).")
     }
 
     /// If a recorded session could not be changed.
     static func editing(_ path: String, _ error: DatabaseError) -> SessionError {
-        let hint = "Nothing or a part of it was changed; check the disk and try again."
+        let hint = "The change may be incomplete; check the disk and try again."
         return SessionError(.writeFailed, "The session \(path) cannot be written: \(error.reason).", hint: hint)
     }
 
     /// If deleted exchanges are still in the file.
     static func removing(_ path: String, _ error: DatabaseError) -> SessionError {
-        let hint = "They are removed when the session is written and closed next."
+        let hint = "They are removed when the session is next written and closed."
         return SessionError(
             .writeFailed,
-            "What was deleted is hidden, but still in \(path): \(error.reason).",
+            "Deleted exchanges are hidden, but still in \(path): \(error.reason).",
             hint: hint
         )
     }
@@ -131,14 +131,14 @@ extension SessionError {
             switch error.resultCode {
             case .SQLITE_FULL: ("the disk is full", "Free some space and start again.")
             case .SQLITE_BUSY, .SQLITE_LOCKED:
-                ("another program is writing into it and does not end", "End that one and start again.")
-            case .SQLITE_CORRUPT: ("the file was damaged meanwhile", "Record into a new session.")
+                ("another program is writing to it", "Stop that program and start again.")
+            case .SQLITE_CORRUPT: ("the file is damaged", "Record into a new session.")
             case .SQLITE_READONLY,
                 .SQLITE_IOERR where isReadOnly(path):
-                ("its file system is read-only now", "Mount it for writing, or give a --session elsewhere.")
+                ("its file system is read-only now", "Mount it for writing, or give a --session on another disk.")
             default: (error.reason, "Check the disk and start again.")
             }
-        let message = "The session \(path) cannot be written any more: \(reason)."
+        let message = "The session \(path) can no longer be written: \(reason)."
         return SessionError(.writeFailed, message, hint: hint)
     }
 
@@ -151,7 +151,7 @@ extension SessionError {
         if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG].contains(error.resultCode) {
             return damaged(path, error.corruption)
         }
-        let hint = "Try again; if it stays so, check the disk."
+        let hint = "Try again, or check the disk."
         return SessionError(.readFailed, "The session \(path) cannot be read: \(error.reason).", hint: hint)
     }
 }

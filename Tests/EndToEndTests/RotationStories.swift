@@ -78,7 +78,7 @@ extension EndToEnd {
                 (["--keep", "3"], "--keep goes with --rotate"),
                 (["--rotate", "1h", "--keep", "0"], "--keep takes a number"),
                 (["--max-session", "3kb"], "--max-session takes a size"),
-                (["--rotate", "1h", "--session", "a-%Q"], "%Q is no directive"),
+                (["--rotate", "1h", "--session", "a-%Q"], "%Q is not a directive"),
                 (["--rotate", "1h", "--no-session"], "leaves nothing to rotate"),
             ]
         )

@@ -16,7 +16,7 @@ extension UserStories {
             for command in ["list", "stats"] {
                 let outcome = try await sluice.command([command, sluice.session, "path:/^\\/(a+)+$/"])
                 #expect(outcome.status == 0 && !outcome.text.contains("aaaa"), "\(command): \(outcome.text)")
-                let told = "sluice: the search was given up for 1 exchange, as the expression takes too long"
+                let told = "sluice: the search stopped in 1 exchange, because the expression takes too long"
                 #expect(outcome.errors.contains(told), "\(command): \(outcome.errors)")
             }
             let plain = try await sluice.command(["list", sluice.session, "path:/^\\/s/"])

@@ -62,7 +62,7 @@ struct QueryTests {
         }
         let path = try unfinished("path:/^\\/(a+)+$/")
         #expect(path.found.isEmpty && path.count == 2)
-        #expect(path.remark?.hasPrefix("the search was given up for 2 exchanges") == true)
+        #expect(path.remark?.hasPrefix("the search stopped in 2 exchanges") == true)
         #expect(try unfinished("url:/\\/(a+)+$/").count == 2)
         #expect(try unfinished("body:/^(a+)+$/").count == 2)
         // One that is found in an exchange is not given up in another term of it.

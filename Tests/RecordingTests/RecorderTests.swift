@@ -191,7 +191,7 @@ struct RecorderTests {
         #expect(summary.notRecorded == 0)
         #expect(try SessionReader(path: scratch.session).count() == 20)
         let busy = SessionError.writing("a", DatabaseError(resultCode: .SQLITE_BUSY))
-        #expect(busy.message.contains("another program is writing into it"))
+        #expect(busy.message.contains("another program is writing to it"))
     }
 
     @Test("20,000 exchanges of 1 KiB take at most 2.4 KB each")

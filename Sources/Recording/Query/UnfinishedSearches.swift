@@ -29,6 +29,6 @@ package final class UnfinishedSearches: Sendable {
     package var remark: String? {
         guard count > 0 else { return nil }
         let exchanges = count == 1 ? "1 exchange" : "\(count) exchanges"
-        return "the search was given up for \(exchanges), as the expression takes too long; that counts as no match"
+        return "the search stopped in \(exchanges), because the expression takes too long; that counts as no match"
     }
 }

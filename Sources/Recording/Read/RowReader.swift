@@ -134,7 +134,7 @@ struct RowReader {
             let number = sqlite3_column_int64(statement, column)
             guard bounds.contains(number) else { throw damage("is \(number)") }
             return number
-        default: throw damage("is no number")
+        default: throw damage("is not a number")
         }
     }
 
@@ -166,7 +166,7 @@ struct RowReader {
             guard let start = sqlite3_column_text(statement, column) else { throw damage("cannot be read") }
             let count = Int(sqlite3_column_bytes(statement, column))
             return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-        default: throw damage("is no text")
+        default: throw damage("is not text")
         }
     }
 
@@ -180,7 +180,7 @@ struct RowReader {
             guard let start = sqlite3_column_blob(statement, column) else { throw damage("cannot be read") }
             bytesRead += count
             return ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: count))
-        default: throw damage("is no blob")
+        default: throw damage("is not a blob")
         }
     }
 

@@ -185,7 +185,7 @@ extension RowReader {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
         } catch {
-            throw damage("is no JSON that Sluice writes")
+            throw damage("is not Sluice's JSON")
         }
     }
 }
@@ -194,7 +194,7 @@ extension SessionIdentity {
     static func read(_ session: SessionDatabase) throws -> SessionIdentity {
         let found = try session.rows("SELECT \(Schema.session.columns) FROM session", of: "session") { row in
             row.skip()
-            guard let identifier = UUID(uuidString: try row.text()) else { throw row.damage("is no UUID") }
+            guard let identifier = UUID(uuidString: try row.text()) else { throw row.damage("is not a UUID") }
             return SessionIdentity(identifier: identifier, labels: try row.optionalJSON([String: String].self) ?? [:])
         }
         guard let identity = found.first else { throw SessionError.damaged(session.path, "it has no identifier") }

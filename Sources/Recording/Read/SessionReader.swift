@@ -28,7 +28,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path).forReader }
         // SQLite would wait for a pipe.
         for file in SessionPath.companions(of: path) where FileFacts(path: file)?.isRegular == false {
-            throw SessionError.damaged(path, "\(file) is no file")
+            throw SessionError.damaged(path, "\(file) is not a file")
         }
         fileIdentity = facts.identity
         do {

@@ -14,8 +14,6 @@ extension EditableProfile {
     ///
     /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` disables every rule that is for
     /// all traffic. The rules of `tool` must have a key `preset`.
-    ///
-    /// - Throws: ``ProfileError`` where there is no such preset, or the text cannot be edited.
     package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         var edited = self
@@ -40,8 +38,6 @@ extension EditableProfile {
     }
 
     /// Lets a host, with a port or not, pass through undecrypted.
-    ///
-    /// - Throws: ``ProfileError`` where it is not a host, or the text cannot be edited.
     package mutating func exclude(_ location: String) throws(ProfileError) {
         let written = Node.text(location).flow
         guard let rule = try rules(of: .intercept).first else {
@@ -66,7 +62,6 @@ extension EditableProfile {
     /// Lets a host, with a port or not, be decrypted again that ``exclude(_:)`` left out.
     ///
     /// - Returns: whether the text named it.
-    /// - Throws: ``ProfileError`` where the text cannot be edited.
     @discardableResult
     package mutating func include(_ location: String) throws(ProfileError) -> Bool {
         guard let rule = try rules(of: .intercept).first,
@@ -86,8 +81,6 @@ extension EditableProfile {
     }
 
     /// Lists tools under `off`; none takes the key away.
-    ///
-    /// - Throws: ``ProfileError`` where the text cannot be edited.
     package mutating func setOff(_ tools: [String]) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         let value = "[\(tools.joined(separator: ", "))]"

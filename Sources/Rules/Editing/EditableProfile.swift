@@ -23,15 +23,11 @@ package struct EditableProfile: Sendable, Hashable {
     // MARK: - Reading
 
     /// The rules of a section in the order of the text; disabled ones too.
-    ///
-    /// - Throws: ``ProfileError`` where the text is not YAML, or is written in a way that cannot be edited.
     package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
         try rules(of: [section], in: ProfileOutline(text, file: name))
     }
 
     /// All rules in the order of the text.
-    ///
-    /// - Throws: ``ProfileError`` where the text is not YAML, or is written in a way that cannot be edited.
     package func rules() throws(ProfileError) -> [EditableRule] {
         let outline = try ProfileOutline(text, file: name)
         return rules(of: outline.pairs.compactMap { tools.section($0.name) }, in: outline)
@@ -108,16 +104,12 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     /// Removes a rule with the comments directly above it; with the last rule of a section goes the section.
-    ///
-    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         try commit(try editor.remove(id), editor, id.section) { $0.remove(at: id.index) }
     }
 
     /// Moves a rule to another place among those of its section; the comments directly above it move with it.
-    ///
-    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         let last = try editor.find(id).0.entries.count - 1
@@ -126,8 +118,6 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     /// Enables or disables a rule by its key `enabled`.
-    ///
-    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) {
         let node = try ProfileEditor(text, name).find(id).1.node
         if isEnabled, node.mapping != nil, node["enabled"] == nil { return }
@@ -135,8 +125,6 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     /// Changes the value of a rule's key that takes one word, for example `preset` or `name`.
-    ///
-    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         var members = try editor.find(id).1.node.mapping

@@ -115,8 +115,6 @@ extension ProfileEditor {
     // MARK: - Opening
 
     /// The same with the rules of a section on lines of their own, each behind a hyphen.
-    ///
-    /// - Throws: ``ProfileError`` where the whole profile is in braces, or the text is not understood.
     func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {
         if outline.isBraced { throw inBraces(pair.node) }
         let opened = try ProfileEditor(openedText(pair, pair.entries), file)

@@ -102,8 +102,6 @@ struct ProfileEditor {
     }
 
     /// Changes the value of a rule's key; a rule that is just `true` or `false` has only `enabled`.
-    ///
-    /// - Throws: ``ProfileError`` where the text is not understood.
     func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
         guard entry.node.mapping != nil else {

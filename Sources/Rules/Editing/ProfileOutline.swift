@@ -45,7 +45,6 @@ struct ProfileOutline {
     /// Where the profile's own text ends: before an end marker, or at the end.
     let end: Int
 
-    /// - Throws: ``ProfileError`` where it is not YAML, or written in a way that cannot be edited.
     init(_ text: String, file: String) throws(ProfileError) {
         let source = SourceText(text)
         self.source = source

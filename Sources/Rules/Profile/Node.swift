@@ -62,15 +62,11 @@ package struct Node: Sendable, Hashable {
     }
 
     /// Reads a text, with the limits of a profile's; `nil` if there is nothing in it.
-    ///
-    /// - Throws: ``ProfileError`` where it is not YAML.
     package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
         try ProfileText.tree(text, file: file)
     }
 
     /// Reads a file, with the limits of a profile's; `nil` if there is nothing in it.
-    ///
-    /// - Throws: ``ProfileError`` where it cannot be read or is not YAML.
     package static func read(file: String) throws(ProfileError) -> Node? {
         try read(ProfileText.read(file), file: file)
     }

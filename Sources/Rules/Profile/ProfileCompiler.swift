@@ -35,8 +35,6 @@ struct ProfileCompiler {
     }
 
     /// Reads all texts.
-    ///
-    /// - Throws: ``ProfileError`` where a text is not YAML; whatever else is wrong is in `issues`.
     mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {

@@ -6,7 +6,6 @@ package struct ProfileDocument {
     /// `nil` for an empty text.
     package let root: Node?
 
-    /// - Throws: ``ProfileError`` if the text is not YAML.
     package init(_ source: ProfileSource) throws(ProfileError) {
         self.source = source
         root = try ProfileText.tree(source.text, file: source.file)

@@ -2,8 +2,6 @@ package import HTTPModel
 
 extension ProfileSource {
     /// Reads one file without those that it includes.
-    ///
-    /// - Throws: ``ProfileError`` where it cannot be read.
     package static func read(file: String) throws(ProfileError) -> ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }

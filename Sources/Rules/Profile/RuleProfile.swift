@@ -93,8 +93,6 @@ package struct RuleProfile: Sendable {
     }
 
     /// What texts that have been in force say of masking, even where this Sluice cannot read the rest of them.
-    ///
-    /// - Throws: ``ProfileError`` where one is not YAML.
     package static func mask(
         in sources: [ProfileSource],
         tools registry: ToolRegistry

@@ -289,7 +289,6 @@ private final class RewritingHandler: StageHandler {
 private struct RequestPlace {
     var url: RequestURL
 
-    /// - Throws: ``UnusableEditError`` where the target has no path.
     init(_ head: RequestHead, _ exchange: StageExchange) throws(UnusableEditError) {
         guard head.targetBytes.first == UInt8(ascii: "/") else {
             throw UnusableEditError(reason: "the target '\(head.target.clipped(to: 40))' has no path")

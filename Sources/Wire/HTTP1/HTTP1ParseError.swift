@@ -19,7 +19,7 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
         case repeatedContentLength = "Content-Length is given more than once."
         case contentLengthWithTransferEncoding =
             "Content-Length and Transfer-Encoding are both given, so the body's end is ambiguous."
-        case malformedTransferEncoding = "Transfer-Encoding does not end in one chunked, so the body's end is ambiguous."
+        case malformedTransferEncoding = "Transfer-Encoding does not end in one chunked; the body's end is ambiguous."
         case unsupportedTransferCoding = "Transfer-Encoding names a coding other than chunked."
         case transferEncodingInHTTP10 = "Transfer-Encoding is given in an HTTP/1.0 message."
         case contentInConnect = "A CONNECT request must not have a body."

@@ -126,7 +126,7 @@ struct ResultListTests {
         let fixture = try QueryFixture(records)
         let status = try fixture.ask("path:/^\\/(a+)+$/")
         #expect(status.total == 0)
-        #expect(status.unfinished?.hasPrefix("the search was given up for 3 exchanges") == true)
+        #expect(status.unfinished?.hasPrefix("the search stopped in 3 exchanges") == true)
         #expect(try fixture.ask("path:/^\\/b/").unfinished == nil)
     }
 

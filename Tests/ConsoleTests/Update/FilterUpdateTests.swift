@@ -118,14 +118,14 @@ struct FilterUpdateTests {
                 total: 0,
                 sessionTotal: 10,
                 progress: progress,
-                unfinished: "the search was given up for \(count) exchanges"
+                unfinished: "the search stopped in \(count) exchanges"
             )
         }
         _ = model.update(.query(.list(status(1, progress: 0.5))))
         #expect(model.notices.isEmpty)
         _ = model.update(.query(.list(status(2, progress: nil))))
-        #expect(model.told == "The search was given up for 2 exchanges.")
-        #expect(ConsoleView.draw(model).text.contains("The search was given up for 2 exchanges."))
+        #expect(model.told == "The search stopped in 2 exchanges.")
+        #expect(ConsoleView.draw(model).text.contains("The search stopped in 2 exchanges."))
         // More of them are no news.
         let count = model.noticeCount
         _ = model.update(.query(.list(status(3, progress: nil))))

@@ -30,7 +30,7 @@ package struct SessionPattern: Sendable, Hashable {
     package init(_ text: String) throws(PatternError) {
         let end = text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex
         guard !text[..<end].contains("%") else {
-            throw PatternError(description: "'\(text)' has a directive in the name of a folder, where none is read.")
+            throw PatternError(description: "'\(text)' has a directive in a folder's name.")
         }
         try self.init(folder: String(text[..<end]), name: String(text[end...]))
     }
@@ -74,7 +74,7 @@ package struct SessionPattern: Sendable, Hashable {
             } else {
                 let known = "%Y %m %d %H %M %S %j %N %%"
                 throw PatternError(
-                    description: "%\(directive.map(String.init) ?? "") is no directive; there are \(known)."
+                    description: "%\(directive.map(String.init) ?? "") is not a directive; use \(known)."
                 )
             }
         }
