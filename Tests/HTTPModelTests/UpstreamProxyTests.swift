@@ -33,10 +33,10 @@ struct UpstreamProxyTests {
         "What is no proxy is refused with a reason, without its password",
         arguments: [
             ("", "SCHEME://HOST:PORT"), ("http://", "SCHEME://HOST:PORT"), ("http://p:0", "SCHEME://HOST:PORT"),
-            ("http://p:99999", "SCHEME://HOST:PORT"), ("ftp://p", "'ftp' is no kind of proxy"),
+            ("http://p:99999", "SCHEME://HOST:PORT"), ("ftp://p", "'ftp' is not a kind of proxy"),
             ("socks4://p:1", "SOCKS 4 is not supported"), ("http://p/path", "has no path"),
             ("http://p?q", "has no path"),
-            ("http://me:secret%zz@p", "percent-encoded"), ("http://:secret@p", "the user before '@' is missing"),
+            ("http://me:secret%zz@p", "percent-encoding"), ("http://:secret@p", "the user before '@' is missing"),
             ("http://a%3Ab:secret@p", "colon"), ("http://a%0Ab:secret@p", "control characters"),
             ("http://a:secret%00@p", "control characters"),
             ("http://\(String(repeating: "a", count: 256)):secret@p", "at most 255 bytes"),

@@ -57,7 +57,7 @@ struct ProfileTests {
             ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: X, to: y }] }",
-                "2:73 'to' means nothing with 'remove: header'"
+                "2:73 'to' has no effect with 'remove: header'"
             ),
             (
                 "version: 1\nintercept: { only: ['a.example/path'] }",

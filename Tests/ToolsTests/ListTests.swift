@@ -135,7 +135,7 @@ struct ListTests {
         refused.finish()
         #expect(
             refused.trace == [
-                "sluice: the client names allowed.example in a tunnel to 10.0.0.1; that is only its word, since a look-up of the "
+                "sluice: the client names allowed.example in a tunnel to 10.0.0.1; this is not verified, because a look-up of the "
                     + "name does not give the address",
                 "allow(rule 1): no location of the allow list matches the address 10.0.0.1, where the tunnel leads, and that this "
                     + "is allowed.example is only the client's word; answered 403",

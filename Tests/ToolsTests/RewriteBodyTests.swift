@@ -245,7 +245,7 @@ struct RewriteBodyTests {
         dialogue.responsePart("a")
         dialogue.expect("< part 'a'")
         abandon(dialogue)
-        #expect(dialogue.trace.first?.contains("larger than the 16777216 bytes") == true)
+        #expect(dialogue.trace.first?.contains("larger than the limit of 16777216 bytes") == true)
     }
 
     @Test("A strict set refuses what it cannot edit: too large a body, or one for which there is no room")

@@ -71,7 +71,7 @@ struct RewriteCookieTests {
             ),
             ("remove: cookie, name: '['", "6:33 name: '[' has no ']'; write \\[ for a bracket"),
             ("remove: cookie, name: '(', name-regex: true", "6:35 bad regular expression: missing closing parenthesis"),
-            ("remove: cookie, name: a, to: b", "6:40 'to' means nothing with 'remove: cookie'"),
+            ("remove: cookie, name: a, to: b", "6:40 'to' has no effect with 'remove: cookie'"),
             (
                 "modify: cookie, name: a, to: b",
                 "6:19 'modify' must be header or query or host or path or url or status or body, not 'cookie'"

@@ -162,7 +162,7 @@ struct RewriteTests {
             ("{ add: header, on: request, name: X }", "6:9 adding a header needs 'to'"),
             (
                 "{ add: header, on: request, name: X, to: 1, match: a }",
-                "6:60 'match' means nothing with 'add: header'; to add only if there is another header, say "
+                "6:60 'match' has no effect with 'add: header'; to add only if there is another header, say "
                     + "if: { name: …, match: … }"
             ),
             ("{ add: body, to: 1 }", "6:16 'add' must be header or query, not 'body'"),
@@ -181,8 +181,8 @@ struct RewriteTests {
             ("{ modify: status, on: request, to: 404 }", "6:31 a request has no status to edit; leave 'on' out"),
             ("{ modify: header, on: request, name: X }", "6:9 modifying a header needs 'to' or 'rename'"),
             ("{ remove: header, on: request }", "6:9 removing a header needs 'name' or 'match'"),
-            ("{ remove: query, name: a, to: b }", "6:39 'to' means nothing with 'remove: query'"),
-            ("{ modify: path, name: a, to: b }", "6:31 'name' means nothing with 'modify: path'"),
+            ("{ remove: query, name: a, to: b }", "6:39 'to' has no effect with 'remove: query'"),
+            ("{ modify: path, name: a, to: b }", "6:31 'name' has no effect with 'modify: path'"),
             ("{ remove: header, on: request, name: 'a b' }", "6:46 'a b' cannot be the name of a header"),
             (
                 "{ remove: header, on: request, name: /a/ }",
@@ -269,7 +269,7 @@ struct RewriteTests {
             #expect(sent.contains("secret") == isNamed, "\(sent)")
             #expect(sent.contains("plain"))
             abandon(exchange)
-            let note = "credentials were not added, since that 10.0.0.1 is api.example is only the client's word"
+            let note = "credentials were not added, because that 10.0.0.1 is api.example is only the client's word"
             #expect(exchange.trace.contains { $0.hasSuffix(note) } == !isNamed, "\(exchange.trace)")
         }
     }

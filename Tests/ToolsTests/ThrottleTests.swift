@@ -186,7 +186,7 @@ struct ThrottleTests {
         flow.dialogue.finish()
         let trace = flow.dialogue.trace
         #expect(trace.first == "throttle(rule 1): down 8 kbit/s")
-        #expect(trace[1].hasPrefix("throttle: not throttled from here on"))
+        #expect(trace[1].hasPrefix("throttle: no longer throttled"))
         #expect(trace.last == "throttle(rule 1): from here on: down 8 kbit/s")
     }
 

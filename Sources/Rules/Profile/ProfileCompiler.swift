@@ -166,7 +166,7 @@ struct ProfileCompiler {
                 if name.isEmpty {
                     reader.error("a \(kind.noun) needs a name", at: member.key)
                 } else if definitions[kind.key.name]?[name] != nil || kind.isTaken(name) {
-                    let message = "there is a \(kind.noun) '\(name.prefix(40))'; choose another name"
+                    let message = "there is a \(kind.noun) '\(name.prefix(40))' already; choose another name"
                     reader.error(message, at: member.key)
                 } else {
                     definitions[kind.key.name, default: [:]][name] = kind.read(fields, &reader)

@@ -238,7 +238,7 @@ struct ExplanationTests {
         let profile = try RuleProfile("version: 1\nblock:\n" + rules, file: "p.yaml")
         let explained = try #require(DryRunRequest("GET http://h7.example/")).explained(by: profile)
         #expect(explained.text().contains("✓ 8. rule 8"))
-        #expect(explained.text().contains("… and 99 rules for other places"))
+        #expect(explained.text().contains("… and 99 rules for other locations"))
         #expect(explained.text(isWhole: true).contains("100. rule 100"))
     }
 }

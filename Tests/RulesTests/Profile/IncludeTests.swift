@@ -99,7 +99,7 @@ struct IncludeTests {
         ])
         #expect(folder.problem("self.yaml").hasPrefix("self.yaml:3:5: self.yaml includes itself"))
         #expect(folder.problem("a.yaml").contains("c.yaml:2:12: "))
-        #expect(folder.problem("a.yaml").contains("a.yaml includes itself, by way of"))
+        #expect(folder.problem("a.yaml").contains("a.yaml includes itself through"))
     }
 
     @Test("A file that is not there is missed where it is named, one that is wrong where it is wrong")

@@ -53,9 +53,9 @@ struct ReplayRulesTests {
         arguments: [
             ("replay: { ignore: path }", "ignore must be scheme or host or port, not 'path'"),
             ("replay: { after-last: 3 }", "after-last must be last or miss, not '3'"),
-            ("replay: { ignore-body: [ .a..b ] }", "'.a..b' is no place in JSON"),
-            ("replay: { ignore-body: [ \".a.*\" ] }", "'.a.*' is no place in JSON"),
-            ("replay: { ignore-body: [ \".a[\" ] }", "'.a[' is no place in JSON"),
+            ("replay: { ignore-body: [ .a..b ] }", "'.a..b' is not a JSON path"),
+            ("replay: { ignore-body: [ \".a.*\" ] }", "'.a.*' is not a JSON path"),
+            ("replay: { ignore-body: [ \".a[\" ] }", "'.a[' is not a JSON path"),
             ("replay: { headers: [ \" \" ] }", "an entry of headers names nothing"),
             ("replay: { query: a }", "replay has no key 'query'"),
             ("replay: true", "replay must be a mapping"),

@@ -111,8 +111,8 @@ struct UpstreamRulesTests {
         "Mistakes are told with their place",
         arguments: [
             ("upstream: { only: a }", "2:11 an upstream rule needs 'proxy'"),
-            ("upstream: { proxy: ftp://a }", "2:20 'proxy' must be a proxy or 'direct': 'ftp' is no kind of proxy"),
-            ("upstream: \"http://u:secret@a:1\"", "2:11 'proxy' has a password in it"),
+            ("upstream: { proxy: ftp://a }", "2:20 'proxy' must be a proxy or 'direct': 'ftp' is not a kind of proxy"),
+            ("upstream: \"http://u:secret@a:1\"", "2:11 'proxy' contains a password"),
             (
                 "upstream: { proxy: direct, password-file: x }",
                 "2:43 a password needs a user: write http://USER@HOST:3128"
@@ -121,7 +121,7 @@ struct UpstreamRulesTests {
                 "upstream: { proxy: \"http://a:1\", password-file: x }",
                 "2:49 a password needs a user: write http://USER@a:1"
             ),
-            ("upstream: { proxy: direct, bypass: [ \"10.0.0.0/99\" ] }", "2:38 '10.0.0.0/99' is none of these"),
+            ("upstream: { proxy: direct, bypass: [ \"10.0.0.0/99\" ] }", "2:38 '10.0.0.0/99' is not one of"),
             ("upstream: { proxi: direct }", "2:13 an upstream rule has no key 'proxi' (did you mean 'proxy'?)"),
             (
                 "upstream: [ \"http://a:1\", { name: b, proxy: direct, only: c } ]",
@@ -137,8 +137,8 @@ struct UpstreamRulesTests {
                 "2:21 a client-certificate rule needs 'file', or 'certificate' and 'key'"
             ),
             ("client-certificate: { host: a, certificate: c }", "2:21 'certificate' needs 'key'"),
-            ("client-certificate: { host: a, file: c, key: k }", "2:46 'file' has both"),
-            ("client-certificate: { host: a/x, file: c }", "2:29 client-certificate takes a host and a port"),
+            ("client-certificate: { host: a, file: c, key: k }", "2:46 'file' contains certificate and key"),
+            ("client-certificate: { host: a/x, file: c }", "2:29 client-certificate accepts a host and a port"),
             ("client-certificate: { host: a, file: c, port: 0 }", "port must be from 1 to 65535"),
             ("client-certificate: { host: \"a.test:9\", port: 10, file: c }", "2:47 'a.test:9' has a port"),
             ("client-certificate: { host: [ b, \"c:9\" ], port: 9, file: c }", "2:49 'c:9' has a port"),
