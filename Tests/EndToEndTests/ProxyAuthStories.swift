@@ -267,7 +267,7 @@ extension EndToEnd {
             "A file that cannot be used is named with its line",
             arguments: [
                 ("ana:secret\n", "users:1: the text after ':' is not a hash"), ("# nobody\n", "there is no user"),
-                ("a b:x\n", "users:1: a user's name has no"),
+                ("a b:x\n", "users:1: a user's name cannot have"),
             ]
         )
         func badFile(text: String, message: String) async throws {

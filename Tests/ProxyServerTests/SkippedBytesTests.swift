@@ -125,7 +125,7 @@ struct SkippedBytesTests {
             let record = try #require(proxy.recorder.finished.first?.record)
             #expect(record.kind == .malformed && record.failure?.code == .badRequest, "\(record)")
             let hint = record.failure?.hint ?? ""
-            #expect(hint.contains("a rule of 'block' has to read them"), "\(hint)")
+            #expect(hint.contains("a rule of 'block' must read them"), "\(hint)")
             #expect(hint.contains("127.0.0.1:\(origin.port) under 'except' of 'intercept'"), "\(hint)")
             #expect(origin.log.text.isEmpty)
         }

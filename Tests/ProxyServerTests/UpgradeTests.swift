@@ -87,7 +87,7 @@ struct UpgradeTests {
             #expect(messages.trace.contains { $0.text.contains("field name") })
             guard isHTTP2 else { return }
             let trace = messages.trace.map(\.text)
-            #expect(trace.contains { $0.hasSuffix("left out for the client: X, Y Z") }, "\(trace)")
+            #expect(trace.contains { $0.hasSuffix("not sent to the client: X, Y Z") }, "\(trace)")
             let sent = messages.responseHeadSent.map { String(buffer: $0) }
             #expect(sent == "HTTP/2 200\r\ncontent-length: 2\r\nw: d\te\r\n\r\n", "\(sent ?? "")")
         }
